@@ -1,0 +1,71 @@
+// What a person sees when the service is up: where it is, what it keeps, and how their emulator,
+// simulator or phone reaches it.
+
+import { networkInterfaces } from "node:os";
+import type { Settings } from "./settings.ts";
+
+/** Programs wait for this line: it is the first on standard output, one for each listener. */
+export function readyLine(host: string, port: number): string {
+  return `todoitems is ready on ${origin(host, port)}/`;
+}
+
+export function greeting(settings: Settings, port: number, itemCount: number): string {
+  const { host } = settings;
+  const api = (address: string) => `${origin(address, port)}/api/todoitems/`;
+  const rows: [label: string, value: string][] = [
+    ["API", api(isUnspecified(host) ? "127.0.0.1" : host)],
+    ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`],
+    ["Mode", describeMode(settings)],
+    ...reachability(host, api),
+    [".NET MAUI", describeFieldNames(settings)],
+  ];
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join("\n");
+}
+
+function reachability(host: string, api: (address: string) => string): [string, string][] {
+  if (isLoopback(host) || isUnspecified(host)) {
+    const phone = isUnspecified(host)
+      ? networkAddresses().map(api).join("  ") || "no network found"
+      : "not reachable yet: start with --host 0.0.0.0";
+    return [
+      ["Android emulator", api("10.0.2.2")],
+      ["iOS simulator", api("localhost")],
+      ["Phone, same network", phone],
+    ];
+  }
+  return [["Emulator or phone", api(host)]];
+}
+
+function describeStore({ store, demo }: Settings): string {
+  if (demo || store.engine === "memory") return "memory, forgotten at exit";
+  return `SQLite file ${store.path}`;
+}
+
+function describeMode({ demo, readOnly, forms }: Settings): string {
+  const kept = demo || readOnly ? "read-only: changes are accepted but not kept" : "writable";
+  return forms === "both" ? kept : `${kept}; URL form ${forms.toUpperCase()} only`;
+}
+
+function describeFieldNames({ fieldNames }: Settings): string {
+  return fieldNames === "camel"
+    ? "names are answered as id, name, notes, done"
+    : "add --field-names camel, or its list shows empty rows";
+}
+
+function networkAddresses(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return addresses.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address);
+}
+
+function origin(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+function isUnspecified(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}

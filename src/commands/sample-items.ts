@@ -1,0 +1,22 @@
+// What a demonstration instance shows: three items with the fields the tutorial's clients know.
+
+export const sampleItems = JSON.stringify([
+  {
+    ID: "6bb8a868-dba1-4f1a-93b7-24ebce87e243",
+    Name: "Point an app at this service",
+    Notes: "List, create, update and delete under /api/todoitems/",
+    Done: true,
+  },
+  {
+    ID: "b94afb54-a1cb-4313-8af3-b7511551b33b",
+    Name: "Change this item",
+    Notes: "A demonstration accepts every change and keeps none",
+    Done: false,
+  },
+  {
+    ID: "ecfa6f80-3671-4911-aabe-63cc442c1ecf",
+    Name: "Start a writable instance",
+    Notes: "npm start, without --demo",
+    Done: false,
+  },
+]);

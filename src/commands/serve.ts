@@ -1,0 +1,96 @@
+// `todoitems serve`: the one place that wires settings, engine, collection, app and sockets together.
+
+import { readFileSync } from "node:fs";
+import { type Engine, StoreError } from "../engine.ts";
+import { MemoryEngine } from "../engines/memory.ts";
+import { SqliteEngine } from "../engines/sqlite.ts";
+import { App } from "../http/app.ts";
+import { ListenError, type RunningServer, startServer } from "../http/server.ts";
+import { createLog, type Log } from "../log.ts";
+import { TodoCollection } from "../todo-collection.ts";
+import { greeting, readyLine } from "./greeting.ts";
+import { sampleItems } from "./sample-items.ts";
+import { parseSeed, SeedError } from "./seed.ts";
+import { readSettings, type Settings } from "./settings.ts";
+
+/** Runs until a signal; resolves to the exit code. */
+export async function serve(args: readonly string[]): Promise<number> {
+  const result = readSettings(args, process.env);
+  if ("problems" in result) {
+    console.error(
+      ["todoitems cannot start with these settings:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+    );
+    return 2;
+  }
+  const { settings } = result;
+  const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
+  try {
+    const collection = await openCollection(settings, log);
+    const server = start(collection, settings, log);
+    console.log(readyLine(settings.host, server.port));
+    console.log(`\n${greeting(settings, server.port, collection.count)}\n`);
+    const signal = await firstSignal();
+    log("info", `${signal}: finishing the requests under way`);
+    await server.stop(settings.shutdownGraceSeconds * 1000);
+    await collection.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StoreError || error instanceof ListenError || error instanceof SeedError)) throw error;
+    console.error(`todoitems cannot start: ${error.message}`);
+    return 1;
+  }
+}
+
+async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
+  const seed = readSeed(settings);
+  const collection = await TodoCollection.open(openEngine(settings, seed !== undefined), {
+    readOnly: settings.readOnly || settings.demo,
+    fieldNames: settings.fieldNames,
+    writeQueueMax: settings.writeQueueMax,
+    onStoreError: (error) => log("error", `Writes were refused: ${error.message}`),
+  });
+  if (seed) await collection.seed(seed);
+  return collection;
+}
+
+function openEngine({ store, demo, readOnly }: Settings, seeding: boolean): Engine {
+  if (demo || store.engine === "memory") return new MemoryEngine();
+  return new SqliteEngine(store.path, { readOnly: readOnly && !seeding });
+}
+
+function readSeed({ seed, demo, nestingDepthMax }: Settings) {
+  if (seed !== undefined) return parseSeed(seed, readText(seed), nestingDepthMax);
+  return demo ? parseSeed("sample items", sampleItems, nestingDepthMax) : undefined;
+}
+
+function readText(path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    throw new SeedError(`${path}: the seed cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function start(collection: TodoCollection, settings: Settings, log: Log): RunningServer {
+  const app = new App(collection, {
+    forms: settings.forms,
+    fieldNames: settings.fieldNames,
+    bodyBytesMax: settings.bodyBytesMax,
+    nestingDepthMax: settings.nestingDepthMax,
+    requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
+    log,
+  });
+  return startServer(app, {
+    host: settings.host,
+    port: settings.port,
+    idleTimeoutSeconds: settings.idleTimeoutSeconds,
+    log,
+    logRequests: settings.logRequests,
+  });
+}
+
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(signal));
+  });
+}

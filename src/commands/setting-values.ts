@@ -1,0 +1,54 @@
+// How the text of a setting becomes its value. Each parser refuses with the sentence that tells what
+// would have been accepted.
+
+/** A value that cannot be used; the message says what can. */
+export class WrongValue extends Error {
+  override readonly name = "WrongValue";
+}
+
+export function text(expected: string): (value: string) => string {
+  return (value) => {
+    if (value.trim() === "") throw new WrongValue(`expected ${expected}`);
+    return value;
+  };
+}
+
+export function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new WrongValue(`expected a whole number from ${min} to ${max}`);
+  };
+}
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
+  return (value) => {
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice !== undefined) return choice;
+    throw new WrongValue(`expected one of ${choices.join(", ")}`);
+  };
+}
+
+export function onOff(value: string): boolean {
+  if (["on", "true", "1", "yes"].includes(value.toLowerCase())) return true;
+  if (["off", "false", "0", "no", ""].includes(value.toLowerCase())) return false;
+  throw new WrongValue("expected on or off");
+}
+
+const unitBytes: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
+
+export function byteSize(value: string): number {
+  const [, digits = "", unit = ""] = /^([0-9]+) ?([a-z]*)$/i.exec(value) ?? [];
+  const bytes = Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
+  if (digits !== "" && bytes >= 1 && bytes <= 1024 ** 3) return bytes;
+  throw new WrongValue("expected a size from 1 byte to 1GiB, such as 65536, 64KiB or 1MiB");
+}
+
+export type StoreAddress = { readonly engine: "memory" } | { readonly engine: "sqlite"; readonly path: string };
+
+export function storeAddress(value: string): StoreAddress {
+  if (value === "memory:") return { engine: "memory" };
+  const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
+  if (path !== "") return { engine: "sqlite", path };
+  throw new WrongValue("expected memory: or sqlite:PATH, such as sqlite:todoitems.db");
+}

@@ -1,0 +1,241 @@
+// Flags and environment variables become one frozen Settings, or a list of everything wrong with them.
+// The table below is the only place a setting is described: the parser, --help and the README's table
+// all come from it.
+
+import { parseArgs } from "node:util";
+import { type FieldNames, fieldNameStyles } from "../field-names.ts";
+import { type UrlForms, urlForms } from "../http/routes.ts";
+import { type LogFormat, logFormats } from "../log.ts";
+import {
+  byteSize,
+  integer,
+  oneOf,
+  onOff,
+  type StoreAddress,
+  storeAddress,
+  text,
+  WrongValue,
+} from "./setting-values.ts";
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly store: StoreAddress;
+  readonly readOnly: boolean;
+  readonly demo: boolean;
+  readonly seed: string | undefined;
+  readonly forms: UrlForms;
+  readonly fieldNames: FieldNames;
+  readonly bodyBytesMax: number;
+  readonly nestingDepthMax: number;
+  readonly requestTimeoutSeconds: number;
+  readonly idleTimeoutSeconds: number;
+  readonly writeQueueMax: number;
+  readonly shutdownGraceSeconds: number;
+  readonly log: LogFormat;
+  readonly logRequests: boolean;
+}
+
+interface Definition<Value> {
+  readonly flag: string;
+  /** What stands behind the flag in the help; nothing for a switch. */
+  readonly placeholder: string;
+  /** As a user would write it; the empty string stands for "not set". */
+  readonly default: string;
+  readonly meaning: string;
+  readonly parse: (value: string) => Value;
+}
+
+const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name]> } = {
+  host: {
+    flag: "host",
+    placeholder: "ADDRESS",
+    default: "127.0.0.1",
+    meaning: "address to listen on; `0.0.0.0` is reachable from the network",
+    parse: text("an address such as 127.0.0.1 or 0.0.0.0"),
+  },
+  port: {
+    flag: "port",
+    placeholder: "PORT",
+    default: "5000",
+    meaning: "HTTP port; `0` picks a free one",
+    parse: integer(0, 65_535),
+  },
+  store: {
+    flag: "store",
+    placeholder: "STORE",
+    default: "sqlite:todoitems.db",
+    meaning: "where items are kept: `sqlite:PATH`, or `memory:` for nothing kept at all",
+    parse: storeAddress,
+  },
+  readOnly: {
+    flag: "read-only",
+    placeholder: "",
+    default: "off",
+    meaning: "check and answer every write, but keep none",
+    parse: onOff,
+  },
+  demo: {
+    flag: "demo",
+    placeholder: "",
+    default: "off",
+    meaning: "read-only, in memory, with sample items",
+    parse: onOff,
+  },
+  seed: {
+    flag: "seed",
+    placeholder: "FILE",
+    default: "",
+    meaning: "JSON array of items to put into a store that has none",
+    parse: (value) => (value === "" ? undefined : value),
+  },
+  forms: {
+    flag: "forms",
+    placeholder: "FORMS",
+    default: "both",
+    meaning: "create and update paths to offer: `a` (ID in the path), `b` (ID in the body), `both`",
+    parse: oneOf(urlForms),
+  },
+  fieldNames: {
+    flag: "field-names",
+    placeholder: "STYLE",
+    default: "as-sent",
+    meaning: "spelling of top-level names in answers: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
+    parse: oneOf(fieldNameStyles),
+  },
+  bodyBytesMax: {
+    flag: "body-limit",
+    placeholder: "SIZE",
+    default: "1MiB",
+    meaning: "largest request body, in bytes or with a unit (`64KiB`)",
+    parse: byteSize,
+  },
+  nestingDepthMax: {
+    flag: "depth-limit",
+    placeholder: "LEVELS",
+    default: "64",
+    meaning: "deepest nesting of objects and arrays in an item",
+    parse: integer(1, 1_000),
+  },
+  requestTimeoutSeconds: {
+    flag: "request-timeout",
+    placeholder: "SECONDS",
+    default: "30",
+    meaning: "time a request's body has to arrive",
+    parse: integer(1, 3_600),
+  },
+  idleTimeoutSeconds: {
+    flag: "idle-timeout",
+    placeholder: "SECONDS",
+    default: "30",
+    meaning: "time a silent connection is kept",
+    parse: integer(1, 255),
+  },
+  writeQueueMax: {
+    flag: "write-queue",
+    placeholder: "COUNT",
+    default: "10000",
+    meaning: "writes that may wait for the disk; more are answered 503",
+    parse: integer(1, 1_000_000),
+  },
+  shutdownGraceSeconds: {
+    flag: "shutdown-grace",
+    placeholder: "SECONDS",
+    default: "10",
+    meaning: "time answers under way have to finish after SIGTERM or SIGINT",
+    parse: integer(0, 3_600),
+  },
+  log: {
+    flag: "log",
+    placeholder: "FORMAT",
+    default: "text",
+    meaning: "log lines on standard error: `text` or `json`",
+    parse: oneOf(logFormats),
+  },
+  logRequests: {
+    flag: "log-requests",
+    placeholder: "",
+    default: "off",
+    meaning: "log one line for every request",
+    parse: onOff,
+  },
+};
+
+const names = Object.keys(definitions) as (keyof Settings)[];
+
+export type SettingsResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
+
+/** Flags win over environment variables, which win over defaults. */
+export function readSettings(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): SettingsResult {
+  const { flags, problems } = readFlags(args);
+  const given = new Set<keyof Settings>();
+  const read = <Name extends keyof Settings>(name: Name): Settings[Name] => {
+    const definition = definitions[name];
+    const variable = variableOf(definition.flag);
+    const fromFlag = flags.get(definition.flag);
+    const fromEnvironment = environment[variable];
+    if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
+    try {
+      return definition.parse(fromFlag ?? fromEnvironment ?? definition.default);
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      const source = fromFlag === undefined ? `${variable}=${fromEnvironment}` : `--${definition.flag} ${fromFlag}`;
+      problems.push(`${source}: ${error.message}`);
+      return definition.parse(definition.default);
+    }
+  };
+  const settings = Object.freeze(Object.fromEntries(names.map((name) => [name, read(name)]))) as unknown as Settings;
+  if (settings.demo && given.has("store")) {
+    problems.push(
+      "--demo keeps its items in memory: leave --store out, or use --read-only for a read-only instance on a store",
+    );
+  }
+  return problems.length > 0 ? { problems } : { settings };
+}
+
+function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
+  const flags = new Map<string, string>();
+  const problems: string[] = [];
+  const options = Object.fromEntries(
+    Object.values(definitions).map(({ flag, placeholder }) => [
+      flag,
+      { type: placeholder === "" ? "boolean" : "string" } as const,
+    ]),
+  );
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === "positional") problems.push(`${token.value}: unexpected; settings are given as flags`);
+    if (token.kind !== "option") continue;
+    const option = options[token.name];
+    if (!option) problems.push(`${token.rawName}: no such flag; --help lists them all`);
+    else if (option.type === "boolean") flags.set(token.name, token.value ?? "on");
+    else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--")))
+      problems.push(`${token.rawName}: needs a value`);
+    else flags.set(token.name, token.value);
+  }
+  return { flags, problems };
+}
+
+function variableOf(flag: string): string {
+  return `TODOITEMS_${flag.toUpperCase().replaceAll("-", "_")}`;
+}
+
+interface SettingDescription {
+  readonly flag: string;
+  readonly variable: string;
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** What there is to set, for the help and the README. */
+export function describeSettings(): SettingDescription[] {
+  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
+    flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
+    variable: variableOf(flag),
+    default: standard,
+    meaning,
+  }));
+}

@@ -1,0 +1,142 @@
+// Opening a SQLite file as a store: is it ours, is it whole, is its schema the one this program knows?
+// Every way in which the answer is no gets a sentence that says what to do.
+
+import { Database, SQLiteError } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { newEpoch, StoreError } from "../engine.ts";
+
+/** Marks a SQLite file as a todoitems store: "todo" in ASCII. */
+const applicationId = 0x746f646f;
+
+/** Each step brings the schema from its index to the next version. Steps are added, never changed. */
+const migrations: readonly ((database: Database) => void)[] = [
+  (database) => {
+    database.run(`
+      CREATE TABLE store (
+        epoch TEXT NOT NULL,
+        pruned_through INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE change (
+        version INTEGER PRIMARY KEY,
+        position INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        json TEXT
+      ) STRICT;
+      -- For people who look inside: the items as they are now, in the order of the list.
+      CREATE VIEW item AS
+        SELECT id, json, position, max(version) AS version
+        FROM change GROUP BY position HAVING json IS NOT NULL ORDER BY position;
+    `);
+    database.query("INSERT INTO store (epoch, pruned_through) VALUES (?, 0)").run(newEpoch());
+  },
+];
+
+export function openDatabase(path: string, readOnly: boolean): Database {
+  let database: Database | undefined;
+  try {
+    const exists = existsSync(path);
+    database = new Database(path, readOnly && exists ? { readonly: true } : { create: true, readwrite: true });
+    database.run("PRAGMA busy_timeout = 5000");
+    checkOwner(database, path);
+    if (!readOnly || !exists) {
+      makeDurable(database, path);
+      migrate(database);
+    }
+    checkSchema(database, path);
+    checkIntegrity(database, path);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw storeErrorFrom(error, path);
+  }
+}
+
+/** A StoreError that explains what SQLite said; anything else is a defect and stays what it is. */
+export function storeErrorFrom(error: unknown, path: string): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
+  const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";
+  return new StoreError(`${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`, { cause: error });
+}
+
+const explanations: readonly (readonly [codes: readonly string[], advice: (path: string) => string])[] = [
+  [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
+  [["SQLITE_CORRUPT"], () => "the file is damaged; stop the service and restore it from a backup"],
+  [
+    ["SQLITE_READONLY"],
+    () => "the file is not writable; give this user write access to it and its folder, or start with --read-only",
+  ],
+  [
+    ["SQLITE_CANTOPEN"],
+    (path) =>
+      `the file cannot be opened; check that the folder ${dirname(resolve(path))} exists and that this user may write there`,
+  ],
+  [["SQLITE_FULL"], () => "the disk is full; free some space, the service goes on by itself"],
+  [
+    ["SQLITE_IOERR"],
+    () => "the disk reported an error or is full; check it, the service goes on by itself once it can write",
+  ],
+  [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
+];
+
+function checkOwner(database: Database, path: string): void {
+  const tables = database.query<{ count: number }, []>("SELECT count(*) AS count FROM sqlite_schema").get();
+  if (tables?.count === 0) return;
+  if (readPragma(database, "application_id") !== applicationId) {
+    throw new StoreError(
+      `${path}: this is another program's SQLite file, not a todoitems store; choose another with --store sqlite:PATH`,
+    );
+  }
+  const version = readPragma(database, "user_version");
+  if (version > migrations.length) {
+    throw new StoreError(
+      `${path}: the store was written by a newer todoitems (schema ${version}, this one knows ${migrations.length}); start that one instead`,
+    );
+  }
+}
+
+// WAL with full syncs: a commit returns once its log records are on disk. macOS needs fullfsync on top,
+// since its plain fsync leaves data in the drive's cache.
+function makeDurable(database: Database, path: string): void {
+  const mode = database.query<{ journal_mode: string }, []>("PRAGMA journal_mode = WAL").get();
+  if (mode?.journal_mode !== "wal") {
+    throw new StoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
+  }
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA fullfsync = ON");
+  database.run("PRAGMA checkpoint_fullfsync = ON");
+}
+
+function migrate(database: Database): void {
+  if (readPragma(database, "user_version") === migrations.length) return;
+  const run = database.transaction(() => {
+    // Read again inside the transaction: another process may have been first.
+    for (const migration of migrations.slice(readPragma(database, "user_version"))) migration(database);
+    database.run(`PRAGMA application_id = ${applicationId}`);
+    database.run(`PRAGMA user_version = ${migrations.length}`);
+  });
+  run.immediate();
+}
+
+function checkSchema(database: Database, path: string): void {
+  const version = readPragma(database, "user_version");
+  if (version !== migrations.length) {
+    throw new StoreError(
+      `${path}: the store has schema ${version} and needs ${migrations.length}; start once without --read-only to bring it up to date`,
+    );
+  }
+}
+
+function checkIntegrity(database: Database, path: string): void {
+  const findings = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").all();
+  const [finding] = findings;
+  if (finding?.quick_check === "ok") return;
+  throw new StoreError(
+    `${path}: the file is damaged; restore it from a backup. First finding: ${finding?.quick_check ?? "none given"}`,
+  );
+}
+
+function readPragma(database: Database, name: "application_id" | "user_version"): number {
+  return database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
+}

@@ -1,0 +1,209 @@
+// The service without its sockets: a request comes in, an answer goes out. Each operation reads the
+// request, lets the collection decide, and turns the outcome into a status code.
+
+import { StoreError } from "../engine.ts";
+import type { FieldNames } from "../field-names.ts";
+import { describeError, type Log } from "../log.ts";
+import { Problem } from "../problem.ts";
+import type { ItemState, TodoCollection, WriteOutcome } from "../todo-collection.ts";
+import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../todo-item.ts";
+import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts";
+import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
+import { problemResponse } from "./problem.ts";
+import { allowedMethods, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
+
+export interface AppOptions extends BodyLimits {
+  readonly forms: UrlForms;
+  readonly fieldNames: FieldNames;
+  readonly nestingDepthMax: number;
+  readonly log: Log;
+}
+
+const jsonType = "application/json; charset=utf-8";
+
+/** The specification's client stops reading a response here (Limits, note 2). */
+const clientBufferBytes = 256_000;
+
+export class App {
+  readonly #collection: TodoCollection;
+  readonly #options: AppOptions;
+  #warnedOfListSize = false;
+
+  constructor(collection: TodoCollection, options: AppOptions) {
+    this.#collection = collection;
+    this.#options = options;
+  }
+
+  /** Answers every request; never throws. */
+  handle(request: Request): Response | Promise<Response> {
+    try {
+      const answer = this.#dispatch(request);
+      return answer instanceof Promise ? answer.catch((error) => this.#refuse(error)) : answer;
+    } catch (error) {
+      return this.#refuse(error);
+    }
+  }
+
+  // First match answers: route, method, size, media type, body, existence and conflict, condition.
+  #dispatch(request: Request): Response | Promise<Response> {
+    const route = matchRoute(request.url);
+    if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
+    const allowed = allowedMethods(route.resource, this.#options.forms);
+    if (!allowed.includes(request.method)) return this.#methodNotAllowed(request.method, allowed);
+    if (request.method === "GET") return this.#get(request, route);
+    if (request.method === "POST") return this.#create(request, route);
+    if (request.method === "PUT") return this.#update(request, route);
+    if (request.method === "DELETE" && route.resource === "item") return this.#delete(request, route);
+    throw new Error(`${request.method} is allowed on the ${route.resource} but nothing answers it`);
+  }
+
+  #get(request: Request, route: Route): Response | Promise<Response> {
+    const pathId = pathIdOf(route);
+    const answer = () => (pathId === undefined ? this.#list(request) : this.#read(request, pathId));
+    const refreshed = this.#collection.refresh();
+    return refreshed ? refreshed.then(answer) : answer();
+  }
+
+  #list(request: Request): Response {
+    const etag = this.#tag(this.#collection.version);
+    if (!clientMeans(request.headers, etag)) return listChanged(etag);
+    if (clientHas(request.headers, etag)) return notModified(etag);
+    this.#warnOfListSize();
+    return new Response(this.#collection.list(), {
+      headers: { "Content-Type": jsonType, ETag: etag, "Cache-Control": "no-cache" },
+    });
+  }
+
+  #read(request: Request, id: string): Response {
+    const item = this.#collection.read(id);
+    if (!item) throw recordNotFound(id);
+    const etag = this.#tag(item.version);
+    if (!clientMeans(request.headers, etag)) return this.#preconditionFailed(item);
+    if (clientHas(request.headers, etag)) return notModified(etag);
+    return new Response(item.json, { headers: { "Content-Type": jsonType, ETag: etag, "Cache-Control": "no-cache" } });
+  }
+
+  async #create(request: Request, route: Route): Promise<Response> {
+    const draft = await this.#readDraft(request);
+    const item = identify(draft, pathIdOf(route), true);
+    const outcome = await this.#collection.write({ kind: "create", item });
+    if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
+    return new Response(this.#collection.render(item.json), {
+      status: 201,
+      headers: { "Content-Type": jsonType, ETag: this.#tag(outcome.version), Location: `/api/todoitems/${item.id}` },
+    });
+  }
+
+  async #update(request: Request, route: Route): Promise<Response> {
+    const draft = await this.#readDraft(request);
+    const item = identify(draft, pathIdOf(route), false);
+    const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
+    if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
+    return new Response(null, { status: 204, headers: { ETag: this.#tag(outcome.version) } });
+  }
+
+  async #delete(request: Request, route: ItemRoute): Promise<Response> {
+    const draft = await this.#readOptionalDraft(request);
+    const id = parsePathId(route.segment);
+    if (draft) checkAgainstPath(draft, id);
+    const outcome = await this.#collection.write({ kind: "delete", id, condition: this.#condition(request) });
+    if (outcome.kind !== "done") return this.#notDone(outcome, id);
+    return new Response(null, { status: 204 });
+  }
+
+  async #readDraft(request: Request): Promise<TodoItemDraft> {
+    const bytes = await readBody(request, this.#options);
+    checkMediaType(request.headers.get("content-type"));
+    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+  }
+
+  /** Form A lists a JSON TodoItem as DELETE's parameter, form B none; real clients send neither body nor type. */
+  async #readOptionalDraft(request: Request): Promise<TodoItemDraft | undefined> {
+    const bytes = await readBody(request, this.#options);
+    if (bytes.byteLength === 0) return undefined;
+    const contentType = request.headers.get("content-type");
+    if (contentType !== null) checkMediaType(contentType);
+    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+  }
+
+  #condition(request: Request) {
+    return writeCondition(request.headers, (version) => this.#tag(version));
+  }
+
+  #notDone(outcome: Exclude<WriteOutcome, { kind: "done" }>, id: string): Response {
+    switch (outcome.kind) {
+      case "id-in-use":
+        throw new Problem(
+          "TodoItemIDInUse",
+          `An item with ID ${id} already exists. Update it with PUT, or create yours with another ID.`,
+        );
+      case "not-found":
+        throw recordNotFound(id);
+      case "condition-failed":
+        return this.#preconditionFailed(outcome.current);
+    }
+  }
+
+  #preconditionFailed({ version, json }: ItemState): Response {
+    const detail =
+      "The item is not in the state the request's condition names. Its present state is in `current`; merge with it and send the request again with the ETag given here.";
+    return problemResponse(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version) }, json);
+  }
+
+  #methodNotAllowed(method: string, allowed: readonly string[]): Response {
+    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.`;
+    return problemResponse(new Problem("MethodNotAllowed", detail), { Allow: allowed.join(", ") });
+  }
+
+  #refuse(error: unknown): Response {
+    if (error instanceof Problem) return problemResponse(error);
+    this.#options.log("error", describeError(error));
+    if (error instanceof StoreError) {
+      return problemResponse(
+        new Problem("StoreUnavailable", "The store cannot be read at present. Send the request again shortly."),
+      );
+    }
+    return problemResponse(
+      new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
+    );
+  }
+
+  #tag(version: number): string {
+    return entityTag(this.#collection.epoch, version, this.#options.fieldNames);
+  }
+
+  #warnOfListSize(): void {
+    if (this.#warnedOfListSize || this.#collection.listBytes <= clientBufferBytes) return;
+    this.#warnedOfListSize = true;
+    this.#options.log(
+      "warn",
+      `The list has passed ${clientBufferBytes} bytes: a client that keeps the tutorial's MaxResponseContentBufferSize stops reading it. Raise that limit in the client.`,
+      { listBytes: this.#collection.listBytes },
+    );
+  }
+}
+
+function pathIdOf(route: Route): string | undefined {
+  return route.resource === "item" ? parsePathId(route.segment) : undefined;
+}
+
+function recordNotFound(id: string): Problem {
+  return new Problem(
+    "RecordNotFound",
+    `There is no item with ID ${id}. List the items to see which there are, or create this one with POST.`,
+  );
+}
+
+function notModified(etag: string): Response {
+  return new Response(null, { status: 304, headers: { ETag: etag, "Cache-Control": "no-cache" } });
+}
+
+function listChanged(etag: string): Response {
+  return problemResponse(
+    new Problem(
+      "PreconditionFailed",
+      "The list is not in the state that If-Match names. Leave If-Match out to read it as it is.",
+    ),
+    { ETag: etag },
+  );
+}

@@ -1,0 +1,75 @@
+// Reading a request's body: within its size, within its time, as JSON in UTF-8.
+
+import { Problem } from "../problem.ts";
+
+export interface BodyLimits {
+  readonly bodyBytesMax: number;
+  readonly requestTimeoutMs: number;
+}
+
+/** The whole body. A body over the limit is cut off while it arrives, a dripping one when its time is up. */
+export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const declaredLength = request.headers.get("content-length");
+  if (declaredLength !== null && Number(declaredLength) > limits.bodyBytesMax) throw bodyTooLarge(limits);
+  if (request.body === null) return new Uint8Array();
+  const reading = declaredLength === null ? readChunks(request.body, limits) : request.bytes();
+  // A small body mostly arrives together with its head and needs no timer.
+  if (Bun.peek.status(reading) === "fulfilled") return reading;
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(requestTimeout(limits)), limits.requestTimeoutMs);
+  try {
+    return await Promise.race([reading, deadline.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readChunks(stream: ReadableStream<Uint8Array>, limits: BodyLimits): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.byteLength;
+    if (length > limits.bodyBytesMax) throw bodyTooLarge(limits);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+// Fatal: a replacement character in place of a bad byte would be a rewritten item. A leading
+// byte-order mark is dropped.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The body as text, if it is what its headers must say: JSON in UTF-8. */
+export function decodeBody(bytes: Uint8Array, headers: Headers): string {
+  const coding = headers.get("content-encoding");
+  if (coding !== null && coding.toLowerCase() !== "identity") {
+    throw new Problem("UnsupportedMediaType", `The body has Content-Encoding ${coding}: send it uncompressed.`);
+  }
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Problem("InvalidJson", "The body is not valid UTF-8: send JSON encoded in UTF-8.");
+  }
+}
+
+/** Refuses every media type but JSON in UTF-8. */
+export function checkMediaType(contentType: string | null): void {
+  if (contentType === "application/json" || contentType === "application/json; charset=utf-8") return;
+  const [type = "", ...parameters] = (contentType ?? "").split(";").map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="));
+  if (type === "application/json" && (charset === undefined || /^charset="?utf-8"?$/.test(charset))) return;
+  const sent = contentType === null ? "The request has no Content-Type" : `The request has Content-Type ${contentType}`;
+  throw new Problem("UnsupportedMediaType", `${sent}: send the item as application/json, encoded in UTF-8.`);
+}
+
+function bodyTooLarge({ bodyBytesMax }: BodyLimits): Problem {
+  return new Problem("BodyTooLarge", `The body is larger than ${bodyBytesMax} bytes, the most this instance takes.`);
+}
+
+function requestTimeout({ requestTimeoutMs }: BodyLimits): Problem {
+  return new Problem(
+    "RequestTimeout",
+    `The body did not arrive within ${requestTimeoutMs / 1000} seconds; nothing was changed. Send the request again.`,
+  );
+}

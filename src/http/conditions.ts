@@ -1,0 +1,52 @@
+// Entity tags and the conditions clients make of them (RFC 9110, section 13). A tag is served and
+// checked from one place, so the one served is always the one that works.
+
+import type { Version } from "../engine.ts";
+import type { FieldNames } from "../field-names.ts";
+import type { Condition } from "../todo-collection.ts";
+
+/** The tag of a list or an item: it changes with the store, the change, and the spelling of names. */
+export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
+  return fieldNames === "as-sent" ? `"${epoch}-${version}"` : `"${epoch}-${version}-${fieldNames}"`;
+}
+
+/** True if `If-None-Match` says that the client has this already. */
+export function clientHas(headers: Headers, tag: string): boolean {
+  const header = headers.get("if-none-match");
+  return header !== null && matchesWeakly(header, tag);
+}
+
+/** False if `If-Match` names other states than this one. */
+export function clientMeans(headers: Headers, tag: string): boolean {
+  const header = headers.get("if-match");
+  return header === null || matchesStrongly(header, tag);
+}
+
+/** What a PUT or DELETE asks of the item it is about to change; nothing, if it asks nothing. */
+export function writeCondition(headers: Headers, tagOf: (version: Version) => string): Condition | undefined {
+  const ifMatch = headers.get("if-match");
+  const ifNoneMatch = headers.get("if-none-match");
+  if (ifMatch === null && ifNoneMatch === null) return undefined;
+  return (version) => {
+    const tag = tagOf(version);
+    return (
+      (ifMatch === null || matchesStrongly(ifMatch, tag)) && (ifNoneMatch === null || !matchesWeakly(ifNoneMatch, tag))
+    );
+  };
+}
+
+const tagPattern = /(W\/)?("[^"]*")/g;
+// What compressing proxies append inside the quotes: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
+const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)"$/;
+
+function matchesStrongly(header: string, tag: string): boolean {
+  if (header.trim() === "*") return true;
+  return header.matchAll(tagPattern).some(([, weak, opaque]) => weak === undefined && opaque === tag);
+}
+
+function matchesWeakly(header: string, tag: string): boolean {
+  if (header === tag || header.trim() === "*") return true;
+  return header
+    .matchAll(tagPattern)
+    .some(([, , opaque]) => opaque === tag || opaque?.replace(codingSuffix, '"') === tag);
+}

@@ -1,0 +1,57 @@
+// Problems as answers: application/problem+json (RFC 9457), the same shape for every error.
+
+import type { Problem, ProblemCode } from "../problem.ts";
+
+const statuses = {
+  BodyTooLarge: 413,
+  InternalError: 500,
+  InvalidJson: 400,
+  InvalidRequest: 400,
+  MethodNotAllowed: 405,
+  NestingTooDeep: 400,
+  PreconditionFailed: 412,
+  RecordNotFound: 404,
+  RequestTimeout: 408,
+  RouteNotFound: 404,
+  StoreUnavailable: 503,
+  TodoItemIDAmbiguous: 400,
+  TodoItemIDInUse: 409,
+  TodoItemIDInvalid: 400,
+  TodoItemIDMismatch: 400,
+  TodoItemIDRequired: 400,
+  UnsupportedMediaType: 415,
+} as const satisfies Record<ProblemCode, number>;
+
+// A problem type of "about:blank" has its status's phrase for a title; what is particular stands in
+// `code` and `detail`.
+const titles = {
+  400: "Bad Request",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+} as const satisfies Record<(typeof statuses)[ProblemCode], string>;
+
+// The rest of a body that was refused is never read, so the connection cannot be used again.
+const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
+  BodyTooLarge: { Connection: "close" },
+  RequestTimeout: { Connection: "close" },
+  StoreUnavailable: { "Retry-After": "1" },
+};
+
+/** `current` is an item's JSON, passed through as it is. */
+export function problemResponse(problem: Problem, headers: Record<string, string> = {}, current?: string): Response {
+  const { code, message: detail } = problem;
+  const status = statuses[code];
+  const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
+  const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": "application/problem+json", ...standingHeaders[code], ...headers },
+  });
+}

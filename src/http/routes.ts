@@ -1,0 +1,59 @@
+// Which resource a URL names, and which methods that resource offers.
+
+import { Problem } from "../problem.ts";
+
+export const urlForms = ["both", "a", "b"] as const;
+/** Which forms of the create and update paths are exposed: A has the ID in the path, B has not. */
+export type UrlForms = (typeof urlForms)[number];
+
+export type Route = { readonly resource: "collection" } | ItemRoute;
+
+export interface ItemRoute {
+  readonly resource: "item";
+  /** The ID as it stands in the path, decoded but not yet checked. */
+  readonly segment: string;
+}
+
+const collection: Route = { resource: "collection" };
+
+/** The template api/{controller}/{id}: the controller defaults to todoitems, the ID is optional. */
+export function matchRoute(url: string): Route | undefined {
+  const path = pathOf(url);
+  if (path === "/api/todoitems/" || path === "/api/todoitems") return collection;
+  const segments = path.slice(1).split("/");
+  // Clients follow a redirected POST with a GET and still report success, so a trailing slash is
+  // answered directly instead of by a redirect.
+  if (segments.at(-1) === "") segments.pop();
+  const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
+  if (prefix?.toLowerCase() !== "api" || controller.toLowerCase() !== "todoitems" || deeper.length > 0)
+    return undefined;
+  return segment === undefined ? collection : segment === "" ? undefined : { resource: "item", segment };
+}
+
+/** The methods a resource offers, as the `Allow` header lists them. */
+export function allowedMethods(resource: Route["resource"], forms: UrlForms): readonly string[] {
+  if (resource === "collection") return forms === "a" ? ["GET"] : ["GET", "POST", "PUT"];
+  return forms === "b" ? ["GET", "DELETE"] : ["GET", "POST", "PUT", "DELETE"];
+}
+
+function pathOf(url: string): string {
+  // The runtime gives a bare path where the Host header is not a host.
+  if (url.startsWith("/"))
+    throw new Problem(
+      "InvalidRequest",
+      "The Host header is not a valid host name; send the host and port the request is meant for.",
+    );
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("?", start);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    // Not percent-encoded UTF-8, so it is no name of ours: as an ID it will be refused as malformed.
+    if (error instanceof URIError) return segment;
+    throw error;
+  }
+}

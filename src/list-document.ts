@@ -1,0 +1,158 @@
+// The list as bytes, ready to send. Items live in chunks of some 32 KiB: a write marks its chunk, the
+// next list re-encodes the marked chunks only, and a list without a write in between costs nothing.
+// An item's text is kept once, inside its chunk; only items not yet encoded hold a string of their own.
+
+import type { Version } from "./engine.ts";
+
+/** One item in the list. The collection finds it by ID; the document knows its place and its bytes. */
+export interface ListedItem {
+  readonly position: Version;
+  version: Version;
+  readonly chunk: Chunk;
+  /** The item's JSON while it waits to be encoded into its chunk. */
+  fresh: string | undefined;
+  /** Where the item stands in its chunk's bytes, unless it is fresh. */
+  offset: number;
+  byteLength: number;
+}
+
+interface Chunk {
+  readonly items: ListedItem[];
+  /** The items' JSON joined by commas, as of the last encoding. */
+  bytes: Buffer<ArrayBuffer>;
+  /** What `bytes` will measure at the next encoding. */
+  byteLength: number;
+  freshCount: number;
+  /** True while `bytes` is behind `items`. */
+  stale: boolean;
+}
+
+const chunkBytes = 32 * 1024;
+// A fresh item costs a string of its own, so its chunk is encoded once this many have gathered.
+const freshMax = 64;
+const nothing = Buffer.alloc(0);
+const comma = 0x2c;
+
+export class ListDocument {
+  readonly #chunks: Chunk[] = [];
+  #count = 0;
+  #itemBytes = 0;
+  #blob: Blob | undefined;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The size of the whole list, brackets and commas included. */
+  get byteLength(): number {
+    return 2 + this.#itemBytes + Math.max(0, this.#count - 1);
+  }
+
+  append(position: Version, version: Version, json: string): ListedItem {
+    const chunk = this.#chunkWithRoom();
+    const item: ListedItem = { position, version, chunk, fresh: undefined, offset: 0, byteLength: 0 };
+    // The first item of a chunk has no comma before it.
+    if (chunk.items.length > 0) chunk.byteLength++;
+    chunk.items.push(item);
+    this.#count++;
+    this.#set(item, json);
+    return item;
+  }
+
+  replace(item: ListedItem, version: Version, json: string): void {
+    item.version = version;
+    this.#set(item, json);
+  }
+
+  remove(item: ListedItem): void {
+    const { chunk } = item;
+    chunk.items.splice(chunk.items.indexOf(item), 1);
+    if (chunk.items.length > 0) chunk.byteLength--;
+    else this.#chunks.splice(this.#chunks.indexOf(chunk), 1);
+    if (item.fresh !== undefined) chunk.freshCount--;
+    this.#resize(chunk, -item.byteLength);
+    this.#count--;
+  }
+
+  json(item: ListedItem): string {
+    return item.fresh ?? item.chunk.bytes.toString("utf8", item.offset, item.offset + item.byteLength);
+  }
+
+  // A Blob, because the runtime shares its bytes among all readers; it would copy an array for each
+  // slow one.
+  blob(): Blob {
+    this.#blob ??= new Blob(this.#parts());
+    return this.#blob;
+  }
+
+  #parts(): (string | Buffer<ArrayBuffer>)[] {
+    const parts: (string | Buffer<ArrayBuffer>)[] = ["["];
+    for (const chunk of this.#chunks) {
+      if (chunk.stale) encode(chunk);
+      if (parts.length > 1) parts.push(",");
+      parts.push(chunk.bytes);
+    }
+    parts.push("]");
+    return parts;
+  }
+
+  #chunkWithRoom(): Chunk {
+    const last = this.#chunks.at(-1);
+    if (last && last.byteLength < chunkBytes) return last;
+    if (last?.stale) encode(last);
+    const chunk: Chunk = { items: [], bytes: nothing, byteLength: 0, freshCount: 0, stale: false };
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  #set(item: ListedItem, json: string): void {
+    const { chunk } = item;
+    if (item.fresh === undefined) chunk.freshCount++;
+    item.fresh = json;
+    const grown = Buffer.byteLength(json) - item.byteLength;
+    item.byteLength += grown;
+    this.#resize(chunk, grown);
+    if (chunk.freshCount >= freshMax) encode(chunk);
+  }
+
+  #resize(chunk: Chunk, grown: number): void {
+    chunk.byteLength += grown;
+    chunk.stale = true;
+    this.#itemBytes += grown;
+    this.#blob = undefined;
+  }
+}
+
+/** Brings a chunk's bytes up to its items. Neighbours that have not changed are copied in one go. */
+function encode(chunk: Chunk): void {
+  const old = chunk.bytes;
+  const bytes = Buffer.allocUnsafeSlow(chunk.byteLength);
+  let end = 0;
+  // The neighbours gathered so far: old[runFrom, runTo), which belongs at bytes[runAt].
+  let runFrom = 0;
+  let runTo = 0;
+  let runAt = 0;
+  for (const item of chunk.items) {
+    if (end > 0) bytes[end++] = comma;
+    const continuesRun = item.fresh === undefined && runTo > 0 && item.offset === runTo + 1;
+    if (!continuesRun) {
+      old.copy(bytes, runAt, runFrom, runTo);
+      runFrom = item.offset;
+      runAt = end;
+    }
+    if (item.fresh === undefined) {
+      runTo = item.offset + item.byteLength;
+    } else {
+      bytes.write(item.fresh, end);
+      item.fresh = undefined;
+      runFrom = 0;
+      runTo = 0;
+    }
+    item.offset = end;
+    end += item.byteLength;
+  }
+  old.copy(bytes, runAt, runFrom, runTo);
+  chunk.bytes = bytes;
+  chunk.freshCount = 0;
+  chunk.stale = false;
+}

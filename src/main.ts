@@ -1,0 +1,23 @@
+#!/usr/bin/env bun
+// The command line: picks a command, nothing else.
+
+import { version } from "../package.json";
+import { helpText } from "./commands/help.ts";
+import { serve } from "./commands/serve.ts";
+
+async function run([command, ...args]: readonly string[]): Promise<number> {
+  const asked = [command, ...args];
+  if (command === undefined || command === "help" || asked.includes("--help") || asked.includes("-h")) {
+    console.log(helpText());
+    return 0;
+  }
+  if (asked.includes("--version")) {
+    console.log(version);
+    return 0;
+  }
+  if (command === "serve") return serve(args);
+  console.error(`todoitems has no command ${command}; todoitems help lists what there is.`);
+  return 2;
+}
+
+process.exit(await run(process.argv.slice(2)));

@@ -1,0 +1,298 @@
+// What create, update, delete and list mean. All live items are in memory, so reads ask nobody and
+// every decision is made here; an engine only makes the decisions durable. Writes that arrive while a
+// commit is under way form the next one: one sync to disk, many answers.
+
+import { type Bookmark, type Engine, type News, type PlannedChange, StoreError, type Version } from "./engine.ts";
+import { type FieldNames, respell } from "./field-names.ts";
+import { ListDocument, type ListedItem } from "./list-document.ts";
+import { Problem } from "./problem.ts";
+import { idKey, type TodoItem } from "./todo-item.ts";
+
+export interface CollectionOptions {
+  /** Decides every write as usual, but keeps none. */
+  readonly readOnly: boolean;
+  readonly fieldNames: FieldNames;
+  readonly writeQueueMax: number;
+  /** Told of a commit that failed; the writers only learn that the store is unavailable. */
+  readonly onStoreError: (error: StoreError) => void;
+}
+
+/** What a write's condition is asked: does it hold for an item at this version? */
+export type Condition = (current: Version) => boolean;
+
+export type Write =
+  | { readonly kind: "create"; readonly item: TodoItem }
+  | { readonly kind: "update"; readonly item: TodoItem; readonly condition: Condition | undefined }
+  | { readonly kind: "delete"; readonly id: string; readonly condition: Condition | undefined };
+
+export interface ItemState {
+  readonly version: Version;
+  /** With field names spelled as this instance answers them. */
+  readonly json: string;
+}
+
+export type WriteOutcome =
+  | { readonly kind: "done"; readonly version: Version }
+  | { readonly kind: "id-in-use" }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "condition-failed"; readonly current: ItemState };
+
+interface PendingWrite {
+  readonly write: Write;
+  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Bounds the time one commit takes, and with it the wait of the first writer in it. */
+const batchMax = 1_000;
+
+export class TodoCollection {
+  readonly #engine: Engine;
+  readonly #options: CollectionOptions;
+  readonly #items = new Map<string, ListedItem>();
+  #document = new ListDocument();
+  #bookmark: Bookmark = { epoch: "", version: 0 };
+  #queue: PendingWrite[] = [];
+  #committing = false;
+  // After a failed commit only the engine knows what is stored; the next read or write asks it.
+  #unsure = false;
+  #whenIdle: (() => void) | undefined;
+
+  private constructor(engine: Engine, options: CollectionOptions) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  static async open(engine: Engine, options: CollectionOptions): Promise<TodoCollection> {
+    const collection = new TodoCollection(engine, options);
+    collection.#take(await engine.pull());
+    return collection;
+  }
+
+  get epoch(): string {
+    return this.#bookmark.epoch;
+  }
+
+  /** The version of the newest change: two lists at one version are the same list. */
+  get version(): Version {
+    return this.#bookmark.version;
+  }
+
+  get count(): number {
+    return this.#document.count;
+  }
+
+  get listBytes(): number {
+    return this.#document.byteLength;
+  }
+
+  /** Learns what other processes committed. To be awaited, where it returns a promise, before every read. */
+  refresh(): undefined | Promise<void> {
+    const hasNews = this.#unsure || this.#engine.hasNews();
+    if (hasNews === false) return undefined;
+    return this.#pull(hasNews);
+  }
+
+  list(): Blob {
+    return this.#document.blob();
+  }
+
+  read(id: string): ItemState | undefined {
+    const item = this.#items.get(idKey(id));
+    return item && { version: item.version, json: this.#document.json(item) };
+  }
+
+  /** An item's JSON as this instance spells it. */
+  render(json: string): string {
+    return respell(json, this.#options.fieldNames);
+  }
+
+  /** Resolves once the write is on disk, or is known not to happen. */
+  async write(write: Write): Promise<WriteOutcome> {
+    if (this.#options.readOnly) {
+      await this.refresh();
+      return this.#decide(write, new Map(), this.version + 1).outcome;
+    }
+    if (this.#queue.length >= this.#options.writeQueueMax) {
+      throw new Problem(
+        "StoreUnavailable",
+        "More writes are waiting than this instance takes; nothing was changed. Send the request again shortly.",
+      );
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ write, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /**
+   * Puts the first items into an empty collection, in one commit, and says whether it was empty. On a
+   * read-only instance too: it is the operator who seeds, not a client.
+   */
+  async seed(items: readonly TodoItem[]): Promise<boolean> {
+    if (this.count > 0) return false;
+    await this.#commit(items.map((item) => ({ kind: "create", item })));
+    return true;
+  }
+
+  /** Waits for the writes already accepted, then lets go of the store. */
+  async close(): Promise<void> {
+    if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    await this.#engine.close();
+  }
+
+  // The batch is taken at the end of the event loop's turn, so that all requests that came in together
+  // share one commit.
+  #schedule(): void {
+    if (this.#committing) return;
+    this.#committing = true;
+    setImmediate(() => this.#commitQueue());
+  }
+
+  async #commitQueue(): Promise<void> {
+    const batch = this.#queue.splice(0, batchMax);
+    try {
+      const outcomes = await this.#commit(batch.map(({ write }) => write));
+      for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
+    } catch (error) {
+      if (error instanceof StoreError) this.#options.onStoreError(error);
+      for (const { reject } of batch) reject(error instanceof StoreError ? storeUnavailable() : error);
+    }
+    this.#committing = false;
+    if (this.#queue.length > 0) this.#schedule();
+    else this.#whenIdle?.();
+  }
+
+  /** Decides the writes on the newest state there is and makes the result durable, then visible. */
+  async #commit(writes: readonly Write[]): Promise<WriteOutcome[]> {
+    let plan: Plan = { outcomes: [], changes: [] };
+    try {
+      await this.#engine.commit(this.#bookmark, (missed) => {
+        if (missed) this.#take(missed);
+        plan = this.#plan(writes);
+        return plan.changes;
+      });
+    } catch (error) {
+      this.#unsure = true;
+      throw error;
+    }
+    const last = plan.changes.at(-1);
+    if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
+    return plan.outcomes;
+  }
+
+  // A later write of the batch sees what the earlier ones will have done, but the items in memory stay
+  // as they are until the commit has succeeded. Of several changes to one item only the last is stored.
+  #plan(writes: readonly Write[]): Plan {
+    const ahead = new Map<string, PlannedChange>();
+    const changes = new Map<Version, PlannedChange>();
+    let version = this.version;
+    const outcomes = writes.map((write) => {
+      const { outcome, change } = this.#decide(write, ahead, version + 1);
+      if (change) {
+        version = change.version;
+        ahead.set(change.id, change);
+        changes.delete(change.position);
+        changes.set(change.position, change);
+      }
+      return outcome;
+    });
+    return { outcomes, changes: [...changes.values()] };
+  }
+
+  /** The one place that knows what a write means. `ahead` holds the changes decided but not yet stored. */
+  #decide(write: Write, ahead: ReadonlyMap<string, PlannedChange>, version: Version): Decision {
+    const id = idKey(write.kind === "delete" ? write.id : write.item.id);
+    const current = this.#current(id, ahead.get(id));
+    if (write.kind === "create") {
+      if (current) return { outcome: { kind: "id-in-use" } };
+      return accept({ version, position: version, id, json: write.item.json, replaces: undefined });
+    }
+    if (!current) return { outcome: { kind: "not-found" } };
+    if (write.condition && !write.condition(current.version)) {
+      return { outcome: { kind: "condition-failed", current: { version: current.version, json: current.json() } } };
+    }
+    const json = write.kind === "update" ? write.item.json : null;
+    return accept({ version, position: current.position, id, json, replaces: current.replaces });
+  }
+
+  /** The item a write meets: as an earlier write of its batch will leave it, else as it is listed. */
+  #current(id: string, ahead: PlannedChange | undefined): Current | undefined {
+    if (ahead) {
+      const { position, version, json, replaces } = ahead;
+      return json === null ? undefined : { position, version, replaces, json: () => this.render(json) };
+    }
+    const listed = this.#items.get(id);
+    return (
+      listed && {
+        position: listed.position,
+        version: listed.version,
+        replaces: listed.version,
+        json: () => this.#document.json(listed),
+      }
+    );
+  }
+
+  async #pull(hasNews: boolean | Promise<boolean>): Promise<void> {
+    if (!(await hasNews)) return;
+    this.#take(await this.#engine.pull(this.#bookmark));
+    this.#unsure = false;
+  }
+
+  /** Brings the items in memory up to what the engine has stored. */
+  #take(news: News): void {
+    if (news.whole) {
+      this.#items.clear();
+      this.#document = new ListDocument();
+      this.#bookmark = { epoch: news.epoch, version: 0 };
+    }
+    const created: { id: string; position: Version; version: Version; json: string }[] = [];
+    for (const { id, position, version, json } of news.changes) {
+      // News may overlap what a commit has brought in the meantime.
+      if (version <= this.version) continue;
+      const item = this.#items.get(id);
+      if (item?.position !== position) {
+        if (json !== null) created.push({ id, position, version, json: this.render(json) });
+      } else if (json === null) {
+        this.#items.delete(id);
+        this.#document.remove(item);
+      } else {
+        this.#document.replace(item, version, this.render(json));
+      }
+    }
+    for (const { id, position, version, json } of created.sort((a, b) => a.position - b.position)) {
+      this.#items.set(id, this.#document.append(position, version, json));
+    }
+    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, this.version) };
+  }
+}
+
+interface Plan {
+  readonly outcomes: WriteOutcome[];
+  /** In order of version. */
+  readonly changes: PlannedChange[];
+}
+
+interface Current {
+  readonly position: Version;
+  readonly version: Version;
+  /** The version of its stored row, if it has one yet. */
+  readonly replaces: Version | undefined;
+  readonly json: () => string;
+}
+
+interface Decision {
+  readonly outcome: WriteOutcome;
+  readonly change?: PlannedChange;
+}
+
+function accept(change: PlannedChange): Decision {
+  return { outcome: { kind: "done", version: change.version }, change };
+}
+
+function storeUnavailable(): Problem {
+  return new Problem(
+    "StoreUnavailable",
+    "The store could not save the change; nothing was changed. Send the request again shortly.",
+  );
+}
