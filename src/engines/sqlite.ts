@@ -20,6 +20,8 @@ import { openDatabase, storeErrorFrom } from "./sqlite-file.ts";
 const obsoleteMin = 10_000;
 /** Rows swept for each change committed: more than one, so that a sweep ends however busy the writers are. */
 const sweptPerChange = 4;
+/** Bounds the time a stop takes. */
+const sweptAtCloseMax = 100_000;
 /** Tombstones are pruned this many at a time. */
 const tombstonesSlack = 1_000;
 
@@ -74,8 +76,19 @@ export class SqliteEngine implements Engine {
     this.#account(changes, removed);
   }
 
+  /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
   async close(): Promise<void> {
-    this.#database.close();
+    const obsolete = [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b).slice(0, sweptAtCloseMax);
+    try {
+      if (obsolete.length > 0)
+        this.#database
+          .transaction(() => obsolete.forEach((version) => this.#statements.remove.run(version)))
+          .immediate();
+    } catch (error) {
+      throw storeErrorFrom(error, this.#path);
+    } finally {
+      this.#database.close();
+    }
   }
 
   #store(changes: readonly PlannedChange[]): Removed {

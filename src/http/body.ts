@@ -19,6 +19,11 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   const timer = setTimeout(() => deadline.reject(requestTimeout(limits)), limits.requestTimeoutMs);
   try {
     return await Promise.race([reading, deadline.promise]);
+  } catch (error) {
+    // Nobody is left to read this answer, but it tells the caller of this function a mistake from a defect.
+    if (request.signal.aborted)
+      throw new Problem("InvalidRequest", "The connection was closed before the body was complete.");
+    throw error;
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,46 @@
+// Every engine there is, each able to be opened, closed and opened again on the same store. Suites that
+// make a claim about the service or about engines run once for each of these.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "../../src/engine.ts";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { SqliteEngine } from "../../src/engines/sqlite.ts";
+
+/** One store, empty at first. */
+export interface TestStore {
+  open(): Engine;
+  dispose(): void;
+}
+
+export interface EngineKind {
+  readonly name: string;
+  /** Whether the items outlive the engine. */
+  readonly durable: boolean;
+  createStore(): TestStore;
+}
+
+export const engineKinds: readonly EngineKind[] = [
+  {
+    name: "memory",
+    durable: false,
+    createStore: () => ({ open: () => new MemoryEngine(), dispose() {} }),
+  },
+  {
+    name: "sqlite",
+    durable: true,
+    createStore() {
+      const folder = temporaryFolder();
+      return {
+        open: () => new SqliteEngine(join(folder.path, "store.db"), { readOnly: false }),
+        dispose: folder.dispose,
+      };
+    },
+  },
+];
+
+export function temporaryFolder(): { readonly path: string; dispose(): void } {
+  const path = mkdtempSync(join(tmpdir(), "todoitems-test-"));
+  return { path, dispose: () => rmSync(path, { recursive: true, force: true }) };
+}

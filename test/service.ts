@@ -1,0 +1,119 @@
+// A whole service for a test to talk to: engine, collection and app, everything but the sockets.
+
+import { afterEach, describe, expect } from "bun:test";
+import type { Engine, StoreError } from "../src/engine.ts";
+import { App, type AppOptions } from "../src/http/app.ts";
+import { type CollectionOptions, TodoCollection } from "../src/todo-collection.ts";
+import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
+
+export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError"> & Omit<AppOptions, "log">>;
+
+export interface LogEntry {
+  readonly level: string;
+  readonly message: string;
+}
+
+export class Service {
+  readonly collection: TodoCollection;
+  readonly app: App;
+  readonly log: LogEntry[];
+
+  private constructor(collection: TodoCollection, app: App, log: LogEntry[]) {
+    this.collection = collection;
+    this.app = app;
+    this.log = log;
+  }
+
+  static async on(engine: Engine, options: ServiceOptions = {}): Promise<Service> {
+    const log: LogEntry[] = [];
+    const collection = await TodoCollection.open(engine, {
+      readOnly: false,
+      fieldNames: "as-sent",
+      writeQueueMax: 10_000,
+      onStoreError: (error: StoreError) => log.push({ level: "error", message: error.message }),
+      ...options,
+    });
+    const app = new App(collection, {
+      forms: "both",
+      fieldNames: "as-sent",
+      bodyBytesMax: 1024 ** 2,
+      nestingDepthMax: 64,
+      requestTimeoutMs: 30_000,
+      log: (level, message) => log.push({ level, message }),
+      ...options,
+    });
+    return new Service(collection, app, log);
+  }
+
+  async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+    return this.app.handle(new Request(`http://localhost${path}`, { ...init, method }));
+  }
+
+  /** Sends a JSON text as it is. */
+  async send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.fetch(method, path, { body: json, headers: { "Content-Type": "application/json", ...headers } });
+  }
+
+  async create(json: string): Promise<Response> {
+    const response = await this.send("POST", "/api/todoitems/", json);
+    expect(response.status).toBe(201);
+    return response;
+  }
+
+  /** The list as the text it is sent as. */
+  async list(): Promise<string> {
+    const response = await this.fetch("GET", "/api/todoitems/");
+    expect(response.status).toBe(200);
+    return response.text();
+  }
+}
+
+/** Starts a service on a store of its own. */
+export type StartService = (options?: ServiceOptions) => Promise<Service>;
+
+/** A group of claims, each tried on every engine. What was started is closed after each test. */
+export function describeOnEveryEngine(title: string, define: (start: StartService) => void): void {
+  for (const kind of engineKinds) {
+    describe(`${title} [${kind.name}]`, () => {
+      const started: { service: Service; store: TestStore }[] = [];
+      afterEach(async () => {
+        for (const { service, store } of started.splice(0)) {
+          await service.collection.close();
+          store.dispose();
+        }
+      });
+      define(async (options) => {
+        const store = kind.createStore();
+        const service = await Service.on(store.open(), options);
+        started.push({ service, store });
+        return service;
+      });
+    });
+  }
+}
+
+/** Checks that an answer is a problem document of this status and code, and returns it. */
+export async function expectProblem(
+  response: Response,
+  status: number,
+  code: string,
+): Promise<Record<string, unknown>> {
+  expect(response.status).toBe(status);
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  const problem = (await response.json()) as Record<string, unknown>;
+  expect(problem).toMatchObject({ type: "about:blank", status, code });
+  expect(problem["title"]).toBeString();
+  expect(problem["detail"]).toBeString();
+  return problem;
+}
+
+export const ids = {
+  one: "11111111-1111-4111-8111-111111111111",
+  two: "22222222-2222-4222-8222-222222222222",
+  three: "33333333-3333-4333-8333-333333333333",
+  mixedCase: "AbCdEf01-2345-6789-aBcD-eF0123456789",
+} as const;
+
+export function item(id: string, rest = '"Name":"x"'): string {
+  return `{"ID":"${id}",${rest}}`;
+}

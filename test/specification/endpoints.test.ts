@@ -1,0 +1,224 @@
+import { expect, test } from "bun:test";
+import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
+
+const collectionPaths = ["/api", "/api/", "/api/todoitems", "/api/todoitems/"];
+
+describeOnEveryEngine("Endpoints: routes", (start) => {
+  for (const path of [
+    ...collectionPaths,
+    "/API/TodoItems",
+    "/Api/TODOITEMS/",
+    "/api/todoitems?x=1",
+    "/api/todoitems/?/y",
+    "/api/%74odoitems",
+  ]) {
+    test(`GET ${path} is the list`, async () => {
+      const service = await start();
+      await service.create(item(ids.one));
+      const response = await service.fetch("GET", path);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe(`[${item(ids.one)}]`);
+    });
+  }
+
+  for (const path of [`/api/todoitems/${ids.one}`, `/api/todoitems/${ids.one}/`, `/API/TODOITEMS/${ids.one}?q`]) {
+    test(`${path} is the item`, async () => {
+      const service = await start();
+      expect((await service.send("POST", path, "{}")).status).toBe(201);
+      expect((await service.send("PUT", path, '{"a":1}')).status).toBe(204);
+      expect(await (await service.fetch("GET", path)).text()).toBe(item(ids.one, '"a":1'));
+      expect((await service.fetch("DELETE", path)).status).toBe(204);
+    });
+  }
+
+  for (const path of [
+    "/api//todoitems",
+    "//api/todoitems",
+    "/api/todoitems//",
+    `/api/todoitems/${ids.one}/x`,
+    `/api/todoitems/${ids.one}//`,
+    "/api/todoitems2",
+    "/api%2Ftodoitems",
+    "/apix",
+    "/api/%zz",
+  ]) {
+    test(`${path} matches no route: 404 for every method`, async () => {
+      const service = await start();
+      for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+        await expectProblem(await service.fetch(method, path), 404, "RouteNotFound");
+      }
+    });
+  }
+
+  test("neither spelling of a path is ever answered by a redirect", async () => {
+    const service = await start();
+    for (const path of collectionPaths) {
+      for (const method of ["GET", "POST", "PUT", "DELETE"]) {
+        const { status } = await service.fetch(method, path);
+        expect(status >= 300 && status < 400).toBe(false);
+      }
+    }
+  });
+});
+
+describeOnEveryEngine("Endpoints: operations", (start) => {
+  test("List: GET /api/todoitems/ is 200 and a JSON array of TodoItem", async () => {
+    const service = await start();
+    const empty = await service.fetch("GET", "/api/todoitems/");
+    expect(empty.status).toBe(200);
+    expect(await empty.text()).toBe("[]");
+    expect(empty.headers.get("cache-control")).toBe("no-cache");
+    expect(empty.headers.get("etag")).toMatch(/^"[^"]+"$/);
+  });
+
+  for (const [form, path] of [
+    ["A", `/api/todoitems/${ids.one}`],
+    ["B", "/api/todoitems/"],
+  ] as const) {
+    test(`Create (form ${form}) is 201 with the stored item, its location and its ETag`, async () => {
+      const service = await start();
+      const response = await service.send("POST", path, item(ids.one));
+      expect(response.status).toBe(201);
+      expect(await response.text()).toBe(item(ids.one));
+      expect(response.headers.get("location")).toBe(`/api/todoitems/${ids.one}`);
+      const read = await service.fetch("GET", `/api/todoitems/${ids.one}`);
+      expect(response.headers.get("etag")).toBe(read.headers.get("etag"));
+    });
+
+    test(`Update (form ${form}) is 204 with an empty body and the new ETag`, async () => {
+      const service = await start();
+      const created = await service.create(item(ids.one));
+      const response = await service.send("PUT", path, item(ids.one, '"Name":"y"'));
+      expect(response.status).toBe(204);
+      expect(await response.text()).toBe("");
+      expect(response.headers.has("content-type")).toBe(false);
+      expect(response.headers.has("content-length")).toBe(false);
+      const read = await service.fetch("GET", `/api/todoitems/${ids.one}`);
+      expect(response.headers.get("etag")).toBe(read.headers.get("etag"));
+      expect(response.headers.get("etag")).not.toBe(created.headers.get("etag"));
+    });
+  }
+
+  test("Delete is 204 with an empty body, with no payload or with the item as payload", async () => {
+    const service = await start();
+    const path = `/api/todoitems/${ids.one}`;
+    const requests: RequestInit[] = [
+      {},
+      { body: item(ids.one), headers: { "Content-Type": "application/json" } },
+      { body: new TextEncoder().encode(item(ids.one)) },
+      { body: '{"Name":"no ID"}', headers: { "Content-Type": "application/json" } },
+      { headers: { "Content-Type": "application/x-www-form-urlencoded" } },
+    ];
+    for (const request of requests) {
+      await service.create(item(ids.one));
+      const response = await service.fetch("DELETE", path, request);
+      expect(response.status).toBe(204);
+      expect(await response.text()).toBe("");
+      expect(response.headers.has("content-type")).toBe(false);
+      expect(await service.list()).toBe("[]");
+    }
+  });
+
+  test("Delete refuses a payload that is no TodoItem or another's", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    const path = `/api/todoitems/${ids.one}`;
+    await expectProblem(await service.send("DELETE", path, "{"), 400, "InvalidJson");
+    await expectProblem(await service.send("DELETE", path, "[]"), 400, "InvalidJson");
+    await expectProblem(await service.send("DELETE", path, item(ids.two)), 400, "TodoItemIDMismatch");
+    await expectProblem(
+      await service.send("DELETE", path, "x", { "Content-Type": "text/plain" }),
+      415,
+      "UnsupportedMediaType",
+    );
+    expect(await service.list()).toBe(`[${item(ids.one)}]`);
+  });
+
+  test("one item can be read: 200 or 404", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    const response = await service.fetch("GET", `/api/todoitems/${ids.one}`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(item(ids.one));
+    await expectProblem(await service.fetch("GET", `/api/todoitems/${ids.two}`), 404, "RecordNotFound");
+  });
+
+  test("rule 1: in form A the path id is the ID of the item in the body", async () => {
+    const service = await start();
+    await service.create(item(ids.two));
+    for (const [method, id] of [
+      ["POST", ids.one],
+      ["PUT", ids.one],
+    ] as const) {
+      await expectProblem(await service.send(method, `/api/todoitems/${id}`, item(ids.two)), 400, "TodoItemIDMismatch");
+    }
+    expect((await service.send("PUT", `/api/todoitems/${ids.two.toUpperCase()}`, item(ids.two, '"a":1'))).status).toBe(
+      204,
+    );
+    expect(await service.list()).toBe(`[${item(ids.two, '"a":1')}]`);
+  });
+
+  test("rule 2: in form B the item is identified by the ID in the body", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    await service.create(item(ids.two));
+    expect((await service.send("PUT", "/api/todoitems", item(ids.two, '"a":1'))).status).toBe(204);
+    expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two, '"a":1')}]`);
+  });
+
+  test("rule 3: the list is every item as one array, in order of creation; updates keep their place", async () => {
+    const service = await start();
+    const created = Array.from({ length: 1_000 }, (_, index) => item(crypto.randomUUID(), `"n":${index}`));
+    await Promise.all(created.map((json) => service.create(json)));
+    const expected = [...created];
+    for (const index of [0, 499, 999]) {
+      expected[index] = item(JSON.parse(created[index] ?? "").ID, '"updated":true');
+      await service.send("PUT", "/api/todoitems/", expected[index]);
+    }
+    expect(await service.list()).toBe(`[${expected.join(",")}]`);
+  });
+
+  test("rule 6: PATCH, HEAD and OPTIONS are not offered: 405 with an exact Allow", async () => {
+    const service = await start();
+    for (const method of ["PATCH", "HEAD", "OPTIONS"]) {
+      const onCollection = await service.fetch(method, "/api/todoitems/");
+      expect(onCollection.headers.get("allow")).toBe("GET, POST, PUT");
+      const onItem = await service.fetch(method, `/api/todoitems/${ids.one}`);
+      expect(onItem.headers.get("allow")).toBe("GET, POST, PUT, DELETE");
+      await expectProblem(onCollection, 405, "MethodNotAllowed");
+      await expectProblem(onItem, 405, "MethodNotAllowed");
+    }
+    const response = await service.fetch("DELETE", "/api/todoitems/");
+    expect(response.headers.get("allow")).toBe("GET, POST, PUT");
+    await expectProblem(response, 405, "MethodNotAllowed");
+  });
+});
+
+describeOnEveryEngine("Endpoints: deployments differ in which form they expose", (start) => {
+  test("form A only: create and update on the collection are 405", async () => {
+    const service = await start({ forms: "a" });
+    expect((await service.send("POST", `/api/todoitems/${ids.one}`, item(ids.one))).status).toBe(201);
+    expect((await service.send("PUT", `/api/todoitems/${ids.one}`, item(ids.one))).status).toBe(204);
+    for (const method of ["POST", "PUT", "DELETE"]) {
+      const response = await service.send(method, "/api/todoitems/", item(ids.one));
+      expect(response.headers.get("allow")).toBe("GET");
+      await expectProblem(response, 405, "MethodNotAllowed");
+    }
+    expect((await service.fetch("PATCH", `/api/todoitems/${ids.one}`)).headers.get("allow")).toBe(
+      "GET, POST, PUT, DELETE",
+    );
+    expect((await service.fetch("DELETE", `/api/todoitems/${ids.one}`)).status).toBe(204);
+  });
+
+  test("form B only: create and update on an item's path are 405", async () => {
+    const service = await start({ forms: "b" });
+    expect((await service.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
+    expect((await service.send("PUT", "/api/todoitems/", item(ids.one))).status).toBe(204);
+    for (const method of ["POST", "PUT"]) {
+      const response = await service.send(method, `/api/todoitems/${ids.one}`, item(ids.one));
+      expect(response.headers.get("allow")).toBe("GET, DELETE");
+      await expectProblem(response, 405, "MethodNotAllowed");
+    }
+    expect((await service.fetch("DELETE", `/api/todoitems/${ids.one}`)).status).toBe(204);
+  });
+});

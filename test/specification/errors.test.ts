@@ -1,0 +1,296 @@
+import { expect, test } from "bun:test";
+import { type Engine, StoreError } from "../../src/engine.ts";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
+
+describeOnEveryEngine("Errors", (start) => {
+  const notAnItem = [
+    "",
+    " ",
+    "{",
+    "[]",
+    "null",
+    '"x"',
+    "1",
+    "{}{}",
+    "{} x",
+    "{'a':1}",
+    '{"a":1,}',
+    '{"a":01}',
+    '{"a":.5}',
+    '{"a":1.}',
+    '{"a":+1}',
+    '{"a":NaN}',
+    '{"a":"\t"}',
+    '{"a":"\\x"}',
+    '{"a" 1}',
+    "{a:1}",
+    "[{}]",
+    "// c\n{}",
+    '{"a":tru}',
+  ];
+  for (const body of notAnItem) {
+    test(`Create and Update: 400 for the body ${JSON.stringify(body)}`, async () => {
+      const service = await start();
+      for (const method of ["POST", "PUT"]) {
+        await expectProblem(await service.send(method, `/api/todoitems/${ids.one}`, body), 400, "InvalidJson");
+      }
+      expect(await service.list()).toBe("[]");
+    });
+  }
+
+  test("the detail of invalid JSON says where it is", async () => {
+    const service = await start();
+    const problem = await expectProblem(
+      await service.send("POST", "/api/todoitems/", '{\n  "a": 1\n  "b": 2\n}'),
+      400,
+      "InvalidJson",
+    );
+    expect(problem["detail"]).toContain("line 3, column 3");
+  });
+
+  test("Create: 409 where the ID is taken, and the item there is untouched", async () => {
+    const service = await start();
+    await service.create(item(ids.one, '"Name":"first"'));
+    for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
+      await expectProblem(await service.send("POST", path, item(ids.one, '"Name":"second"')), 409, "TodoItemIDInUse");
+    }
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"first"')}]`);
+  });
+
+  test("Create: sent 64 times at once, the same item is created once and 409 63 times", async () => {
+    const service = await start();
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, () => service.send("POST", "/api/todoitems/", item(ids.one))),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array(63).fill(409)]);
+  });
+
+  test("Update: 404 where there is no such item, and none is created", async () => {
+    const service = await start();
+    for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
+      await expectProblem(await service.send("PUT", path, item(ids.one)), 404, "RecordNotFound");
+    }
+    expect(await service.list()).toBe("[]");
+  });
+
+  test("Delete: 404 where there is no such item, also the second time", async () => {
+    const service = await start();
+    await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`), 404, "RecordNotFound");
+    await service.create(item(ids.one));
+    expect((await service.fetch("DELETE", `/api/todoitems/${ids.one}`)).status).toBe(204);
+    await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`), 404, "RecordNotFound");
+  });
+
+  test("a malformed ID in the path is 400 for every operation on an item", async () => {
+    const service = await start();
+    for (const segment of ["1", "not-a-uuid", `${ids.one}x`, "%00", "%2F", "%zz", "a%20b", `%7B${ids.one}%7D`]) {
+      const path = `/api/todoitems/${segment}`;
+      await expectProblem(await service.fetch("GET", path), 400, "TodoItemIDInvalid");
+      await expectProblem(await service.fetch("DELETE", path), 400, "TodoItemIDInvalid");
+      await expectProblem(await service.send("PUT", path, "{}"), 400, "TodoItemIDInvalid");
+      await expectProblem(await service.send("POST", path, "{}"), 400, "TodoItemIDInvalid");
+    }
+  });
+
+  test("precedence: route, method, size, media type, body, existence, condition", async () => {
+    const service = await start({ bodyBytesMax: 100 });
+    const large = `{"a":"${"x".repeat(200)}"}`;
+    const wrong = { "Content-Type": "text/plain", "If-Match": '"stale"' };
+    await expectProblem(await service.send("PATCH", "/api/other", large, wrong), 404, "RouteNotFound");
+    await expectProblem(await service.send("PATCH", "/api/todoitems/bad", large, wrong), 405, "MethodNotAllowed");
+    await expectProblem(await service.send("PUT", "/api/todoitems/bad", large, wrong), 413, "BodyTooLarge");
+    await expectProblem(await service.send("PUT", "/api/todoitems/bad", "{", wrong), 415, "UnsupportedMediaType");
+    await expectProblem(
+      await service.send("PUT", `/api/todoitems/${ids.one}`, "{", { "If-Match": '"stale"' }),
+      400,
+      "InvalidJson",
+    );
+    await expectProblem(
+      await service.send("PUT", `/api/todoitems/${ids.one}`, "{}", { "If-Match": '"stale"' }),
+      404,
+      "RecordNotFound",
+    );
+    await service.create(item(ids.one));
+    await expectProblem(
+      await service.send("PUT", `/api/todoitems/${ids.one}`, "{}", { "If-Match": '"stale"' }),
+      412,
+      "PreconditionFailed",
+    );
+  });
+});
+
+describeOnEveryEngine("Errors: conditional requests", (start) => {
+  async function startWithItem() {
+    const service = await start();
+    const etag = (await service.create(item(ids.one))).headers.get("etag") ?? "";
+    return { service, etag, path: `/api/todoitems/${ids.one}` };
+  }
+
+  test("If-None-Match on the list and on an item is 304 with the ETag while nothing has changed", async () => {
+    const { service, etag, path } = await startWithItem();
+    const listTag = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
+    for (const [target, tag] of [
+      ["/api/todoitems/", listTag],
+      [path, etag],
+    ] as const) {
+      const opaque = tag.slice(1, -1);
+      for (const header of [
+        tag,
+        `W/${tag}`,
+        `"${opaque}-gzip"`,
+        `W/"${opaque}-gzip"`,
+        `"${opaque}--gzip"`,
+        `"${opaque};br"`,
+        `"x", ${tag}`,
+        "*",
+      ]) {
+        const response = await service.fetch("GET", target, { headers: { "If-None-Match": header } });
+        expect([header, response.status]).toEqual([header, 304]);
+        expect(response.headers.get("etag")).toBe(tag);
+        expect(await response.text()).toBe("");
+      }
+      for (const header of ['"other"', opaque, `"${opaque}x"`, '""']) {
+        const response = await service.fetch("GET", target, { headers: { "If-None-Match": header } });
+        expect([header, response.status]).toEqual([header, 200]);
+      }
+    }
+  });
+
+  test("If-Match that names the current state lets PUT and DELETE through", async () => {
+    const { service, etag, path } = await startWithItem();
+    for (const header of ["*", `"x", ${etag}`]) {
+      const ok = await service.send("PUT", path, item(ids.one), {
+        "If-Match": header.replace(etag, await currentTag(service, path)),
+      });
+      expect([header, ok.status]).toEqual([header, 204]);
+    }
+    const viaCollection = await service.send("PUT", "/api/todoitems/", item(ids.one), {
+      "If-Match": await currentTag(service, path),
+    });
+    expect(viaCollection.status).toBe(204);
+    const removed = await service.fetch("DELETE", path, { headers: { "If-Match": await currentTag(service, path) } });
+    expect(removed.status).toBe(204);
+  });
+
+  test("If-Match that does not hold is 412 with the current item, exact as ever, and its ETag; nothing changes", async () => {
+    const { service, etag, path } = await startWithItem();
+    const current = item(ids.one, '"n":1.0,"big":12345678901234567890');
+    await service.send("PUT", path, current);
+    const fresh = await currentTag(service, path);
+    for (const header of [etag, `W/${fresh}`, '"x"', `"${fresh.slice(1, -1)}-gzip"`, ""]) {
+      for (const method of ["PUT", "DELETE"]) {
+        const response = await service.send(method, path, item(ids.one, '"lost":true'), { "If-Match": header });
+        expect(response.headers.get("etag")).toBe(fresh);
+        const text = await response.clone().text();
+        expect(text).toEndWith(`,"current":${current}}`);
+        await expectProblem(response, 412, "PreconditionFailed");
+      }
+    }
+    expect(await service.list()).toBe(`[${current}]`);
+  });
+
+  test("If-Match on an item that is not there is 404", async () => {
+    const { service } = await startWithItem();
+    const response = await service.send("PUT", `/api/todoitems/${ids.two}`, "{}", { "If-Match": "*" });
+    await expectProblem(response, 404, "RecordNotFound");
+  });
+
+  test("If-None-Match on PUT and DELETE is 412 where it names the current state", async () => {
+    const { service, etag, path } = await startWithItem();
+    for (const header of [etag, "*"]) {
+      await expectProblem(
+        await service.send("PUT", path, "{}", { "If-None-Match": header }),
+        412,
+        "PreconditionFailed",
+      );
+      await expectProblem(
+        await service.fetch("DELETE", path, { headers: { "If-None-Match": header } }),
+        412,
+        "PreconditionFailed",
+      );
+    }
+    expect((await service.send("PUT", path, "{}", { "If-None-Match": '"x"' })).status).toBe(204);
+  });
+
+  test("If-Match on GET is 412 where it does not hold", async () => {
+    const { service, etag, path } = await startWithItem();
+    expect((await service.fetch("GET", path, { headers: { "If-Match": etag } })).status).toBe(200);
+    await expectProblem(
+      await service.fetch("GET", path, { headers: { "If-Match": '"x"' } }),
+      412,
+      "PreconditionFailed",
+    );
+    await expectProblem(
+      await service.fetch("GET", "/api/todoitems/", { headers: { "If-Match": '"x"' } }),
+      412,
+      "PreconditionFailed",
+    );
+  });
+
+  test("of many updates sent at once with the same If-Match, exactly one wins", async () => {
+    const { service, etag, path } = await startWithItem();
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, index) =>
+        service.send("PUT", path, item(ids.one, `"n":${index}`), { "If-Match": etag }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([204, ...Array(31).fill(412)]);
+    const winner = answers.findIndex(({ status }) => status === 204);
+    expect(await service.list()).toBe(`[${item(ids.one, `"n":${winner}`)}]`);
+    const loser = answers.find(({ status }) => status === 412);
+    expect(await loser?.text()).toEndWith(`"current":${item(ids.one, `"n":${winner}`)}}`);
+  });
+
+  test("every write gives its item an ETag never served before, also within one commit", async () => {
+    const { service, path } = await startWithItem();
+    const answers = await Promise.all(Array.from({ length: 16 }, () => service.send("PUT", path, item(ids.one))));
+    const tags = new Set(answers.map(({ headers }) => headers.get("etag")));
+    expect(tags.size).toBe(16);
+  });
+
+  async function currentTag(service: Service, path: string): Promise<string> {
+    return (await service.fetch("GET", path)).headers.get("etag") ?? "";
+  }
+});
+
+/** An engine that fails on demand, for the errors no client can cause. */
+class FailingEngine extends MemoryEngine {
+  failure: Error | undefined;
+
+  override async commit(...args: Parameters<Engine["commit"]>): Promise<void> {
+    if (this.failure) throw this.failure;
+    return super.commit(...args);
+  }
+}
+
+test("a store that cannot save is 503 with Retry-After, changes nothing, and works again by itself", async () => {
+  const engine = new FailingEngine();
+  const service = await Service.on(engine);
+  await service.create(item(ids.one));
+  engine.failure = new StoreError("disk /secret/path is full");
+  const response = await service.send("POST", "/api/todoitems/", item(ids.two));
+  expect(response.headers.get("retry-after")).toBe("1");
+  const problem = await expectProblem(response, 503, "StoreUnavailable");
+  expect(JSON.stringify(problem)).not.toContain("secret");
+  expect(service.log).toEqual([{ level: "error", message: "disk /secret/path is full" }]);
+  expect(await service.list()).toBe(`[${item(ids.one)}]`);
+  engine.failure = undefined;
+  await service.create(item(ids.two));
+  expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
+});
+
+test("a defect of ours is 500 with a fixed text; the error itself goes to the log only", async () => {
+  const engine = new FailingEngine();
+  const service = await Service.on(engine);
+  engine.failure = new TypeError("secret is not a function");
+  const problem = await expectProblem(
+    await service.send("POST", "/api/todoitems/", item(ids.one)),
+    500,
+    "InternalError",
+  );
+  expect(JSON.stringify(problem)).not.toContain("secret");
+  expect(service.log.at(-1)?.message).toContain("secret is not a function");
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { describeOnEveryEngine, ids, item } from "../service.ts";
+
+describeOnEveryEngine("Events", (start) => {
+  test("none are shown: a client learns of a change by listing, and the list's ETag tells it whether to", async () => {
+    const service = await start();
+    const first = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
+    const list = (tag: string) => service.fetch("GET", "/api/todoitems/", { headers: { "If-None-Match": tag } });
+    expect((await list(first)).status).toBe(304);
+    await service.create(item(ids.one));
+    const changed = await list(first);
+    expect(changed.status).toBe(200);
+    expect((await list(changed.headers.get("etag") ?? "")).status).toBe(304);
+  });
+});

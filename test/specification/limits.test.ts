@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
+
+describeOnEveryEngine("Limits", (start) => {
+  test("1. a body of exactly the limit is taken, one byte more is 413 and closes the connection", async () => {
+    const service = await start({ bodyBytesMax: 200 });
+    const padded = (length: number) => item(ids.one, `"a":"${"x".repeat(length - item(ids.one, '"a":""').length)}"`);
+    const tooLarge = await service.send("POST", "/api/todoitems/", padded(201));
+    expect(tooLarge.headers.get("connection")).toBe("close");
+    await expectProblem(tooLarge, 413, "BodyTooLarge");
+    await service.create(padded(200));
+    expect(await service.list()).toBe(`[${padded(200)}]`);
+  });
+
+  test("1. the limit counts bytes, not characters", async () => {
+    const service = await start({ bodyBytesMax: 100 });
+    const json = item(ids.one, `"a":"${"é".repeat(40)}"`);
+    expect(json.length).toBeLessThan(100);
+    await expectProblem(await service.send("POST", "/api/todoitems/", json), 413, "BodyTooLarge");
+  });
+
+  test("1. a body of unknown length is cut off once it passes the limit", async () => {
+    const service = await start({ bodyBytesMax: 1_000 });
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(0);
+        sent += 100;
+        controller.enqueue(new Uint8Array(100).fill(0x20));
+      },
+    });
+    const response = await service.fetch("POST", "/api/todoitems/", {
+      body: endless,
+      headers: { "Content-Type": "application/json" },
+    });
+    await expectProblem(response, 413, "BodyTooLarge");
+    expect(sent).toBeLessThan(3_000);
+  });
+
+  test("1. a body that does not arrive in time is 408 and closes the connection", async () => {
+    const service = await start({ requestTimeoutMs: 20 });
+    const stalled = new ReadableStream<Uint8Array>({ pull: () => new Promise<void>(() => {}) });
+    const response = await service.fetch("PUT", "/api/todoitems/", {
+      body: stalled,
+      headers: { "Content-Type": "application/json" },
+    });
+    expect(response.headers.get("connection")).toBe("close");
+    await expectProblem(response, 408, "RequestTimeout");
+  });
+
+  test("1. nesting up to the limit is taken, one level more is 400", async () => {
+    const service = await start({ nestingDepthMax: 64 });
+    const nested = (levels: number) => item(ids.one, `"a":${"[".repeat(levels)}${"]".repeat(levels)}`);
+    await expectProblem(await service.send("POST", "/api/todoitems/", nested(64)), 400, "NestingTooDeep");
+    await service.create(nested(63));
+    expect(await service.list()).toBe(`[${nested(63)}]`);
+    const bottomless = `{"a":${"[".repeat(500_000)}`;
+    await expectProblem(await service.send("POST", "/api/todoitems/", bottomless), 400, "NestingTooDeep");
+  });
+
+  test("1. more writes than the queue takes are 503 with Retry-After; those in the queue are done", async () => {
+    const service = await start({ writeQueueMax: 10 });
+    const answers = await Promise.all(Array.from({ length: 30 }, () => service.send("POST", "/api/todoitems/", "{}")));
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused).toHaveLength(20);
+    expect(refused[0]?.headers.get("retry-after")).toBe("1");
+    if (refused[0]) await expectProblem(refused[0], 503, "StoreUnavailable");
+    expect(JSON.parse(await service.list())).toHaveLength(10);
+  });
+
+  test("2. the list has no limit; when it passes 256000 bytes, where one client stops reading, the log says so once", async () => {
+    const service = await start();
+    const notes = `"Notes":"${"x".repeat(10_000)}"`;
+    for (let count = 0; count < 30; count++) await service.create(`{${notes}}`);
+    expect(service.log).toEqual([]);
+    expect((await service.list()).length).toBeGreaterThan(256_000);
+    await service.list();
+    expect(service.log.map(({ level }) => level)).toEqual(["warn"]);
+    expect(service.log[0]?.message).toContain("256000 bytes");
+  });
+});

@@ -1,0 +1,207 @@
+import { expect, test } from "bun:test";
+import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+describeOnEveryEngine("Resources and their fields: ID", (start) => {
+  for (const id of [
+    ids.one,
+    "00000000-0000-0000-0000-000000000000",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+    ids.mixedCase,
+  ]) {
+    test(`the UUID ${id} is taken, whatever its version and letter case, and comes back as sent`, async () => {
+      const service = await start();
+      const created = await service.create(item(id));
+      expect(created.headers.get("location")).toBe(`/api/todoitems/${id}`);
+      expect(await service.list()).toBe(`[${item(id)}]`);
+    });
+  }
+
+  for (const id of [
+    "",
+    "x",
+    "1111111111114111811111111111111111111",
+    `{${ids.one}}`,
+    `${ids.one} `,
+    "g1111111-1111-4111-8111-111111111111",
+    "111111111-111-4111-8111-111111111111",
+  ]) {
+    test(`an ID of ${JSON.stringify(id)} is 400`, async () => {
+      const service = await start();
+      for (const method of ["POST", "PUT"]) {
+        await expectProblem(await service.send(method, "/api/todoitems/", item(id)), 400, "TodoItemIDInvalid");
+      }
+    });
+  }
+
+  for (const value of ["1", "true", "{}", `["${ids.one}"]`]) {
+    test(`an ID that is not a string (${value}) is 400`, async () => {
+      const service = await start();
+      await expectProblem(await service.send("POST", "/api/todoitems/", `{"ID":${value}}`), 400, "TodoItemIDInvalid");
+    });
+  }
+
+  test("IDs that differ only in letter case are the same ID", async () => {
+    const service = await start();
+    await service.create(item(ids.mixedCase));
+    for (const id of [ids.mixedCase.toUpperCase(), ids.mixedCase.toLowerCase()]) {
+      await expectProblem(await service.send("POST", "/api/todoitems/", item(id)), 409, "TodoItemIDInUse");
+      const read = await service.fetch("GET", `/api/todoitems/${id}`);
+      expect(await read.text()).toBe(item(ids.mixedCase));
+    }
+    const upper = item(ids.mixedCase.toUpperCase());
+    expect((await service.send("PUT", `/api/todoitems/${ids.mixedCase}`, upper)).status).toBe(204);
+    expect(await service.list()).toBe(`[${upper}]`);
+    expect((await service.fetch("DELETE", `/api/todoitems/${ids.mixedCase.toLowerCase()}`)).status).toBe(204);
+  });
+
+  for (const name of ["ID", "Id", "id", "iD", "\\u0049D"]) {
+    test(`the field may be called ${name}`, async () => {
+      const service = await start();
+      const json = `{"Name":"a","${name}":"${ids.one}"}`;
+      await service.create(json);
+      expect(await service.list()).toBe(`[${json}]`);
+      expect((await service.send("PUT", "/api/todoitems/", json)).status).toBe(204);
+    });
+  }
+
+  for (const names of [
+    ["ID", "id"],
+    ["Id", "ID"],
+    ["id", "id"],
+  ]) {
+    test(`two IDs in one item (${names.join(", ")}) are 400`, async () => {
+      const service = await start();
+      const json = `{${names.map((name) => `"${name}":"${ids.one}"`).join(",")}}`;
+      await expectProblem(await service.send("POST", "/api/todoitems/", json), 400, "TodoItemIDAmbiguous");
+    });
+  }
+
+  test("an ID inside a nested object is not the item's", async () => {
+    const service = await start();
+    const json = `{"ID":"${ids.one}","parent":{"id":"${ids.two}"}}`;
+    await service.create(json);
+    expect(await service.list()).toBe(`[${json}]`);
+  });
+
+  for (const [sent, kept] of [
+    ['{"Name":"a"}', '"Name":"a"'],
+    ['{"ID":null,"Name":"a"}', '"Name":"a"'],
+    ['{"Name":"a","id":null,"Done":false}', '"Name":"a","Done":false'],
+    ["{}", ""],
+    ['{"ID":null}', ""],
+  ] as const) {
+    test(`create of ${sent} in form B mints an ID, called ID and standing first`, async () => {
+      const service = await start();
+      const created = await service.create(sent);
+      const text = await created.text();
+      const id = String(JSON.parse(text).ID);
+      expect(id).toMatch(uuid);
+      expect(text).toBe(`{${[`"ID":"${id}"`, kept].filter(Boolean).join(",")}}`);
+      expect(created.headers.get("location")).toBe(`/api/todoitems/${id}`);
+      expect(await service.list()).toBe(`[${text}]`);
+    });
+
+    test(`create of ${sent} in form A takes the ID in the path`, async () => {
+      const service = await start();
+      const created = await service.send("POST", `/api/todoitems/${ids.mixedCase}`, sent);
+      expect(created.status).toBe(201);
+      expect(await created.text()).toBe(`{${[`"ID":"${ids.mixedCase}"`, kept].filter(Boolean).join(",")}}`);
+    });
+  }
+
+  test("update in form A may leave the ID to the path, update in form B may not", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    for (const body of ['{"Name":"b"}', '{"ID":null,"Name":"b"}']) {
+      expect((await service.send("PUT", `/api/todoitems/${ids.one}`, body)).status).toBe(204);
+      await expectProblem(await service.send("PUT", "/api/todoitems/", body), 400, "TodoItemIDRequired");
+    }
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"b"')}]`);
+  });
+});
+
+describeOnEveryEngine("Resources and their fields: every other field is kept to the letter", (start) => {
+  const fields = [
+    '"n":12345678901234567890',
+    '"n":1.0',
+    '"n":1e400',
+    '"n":-0',
+    '"n":[0.1e-7,1E+2,-0.0]',
+    '"s":"\\ud800"',
+    '"s":"\\u0000"',
+    '"s":"a\\/b\\u00e9é\\n"',
+    '"s":"\u2028\u2029\u007f"',
+    '"s":"𝒯 👩‍👩‍👧"',
+    '"__proto__":{"a":1},"constructor":2,"toString":3',
+    '"10":"a","9":"b","x":"c","1":"d"',
+    '"a":{"b":[{},[],[[]],null,true,false,""]}',
+    '"":"","\\u0061":1,"a":2',
+    '"Name":null',
+  ];
+  for (const field of fields) {
+    test(`{${field}} comes back exactly, from create, list, read and after an update`, async () => {
+      const service = await start();
+      const created = await service.create(item(ids.one, field));
+      expect(await created.text()).toBe(item(ids.one, field));
+      await service.send("PUT", "/api/todoitems/", item(ids.one, `${field},"more":1`));
+      const expected = item(ids.one, `${field},"more":1`);
+      expect(await service.list()).toBe(`[${expected}]`);
+      expect(await (await service.fetch("GET", `/api/todoitems/${ids.one}`)).text()).toBe(expected);
+    });
+  }
+
+  test("insignificant white space is not kept, white space in strings is", async () => {
+    const service = await start();
+    await service.create(`\r\n\t { "ID" :\n"${ids.one}" , "a b" : [ 1 ,\t2 , { } ] , "s" : " x  y " } \n`);
+    expect(await service.list()).toBe(`[{"ID":"${ids.one}","a b":[1,2,{}],"s":" x  y "}]`);
+  });
+
+  test("update replaces the whole item: fields it leaves out are gone", async () => {
+    const service = await start();
+    await service.create(item(ids.one, '"Name":"a","Notes":"n"'));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"b"'));
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"b"')}]`);
+  });
+});
+
+describeOnEveryEngine("Resources and their fields: field names in answers", (start) => {
+  const sent = `{"ID":"${ids.one}","Name":"a","URLPath":1,"notes":{"Inner":2},"Done":1.0}`;
+  const camel = `{"id":"${ids.one}","name":"a","urlPath":1,"notes":{"Inner":2},"done":1.0}`;
+  const pascal = `{"ID":"${ids.one}","Name":"a","URLPath":1,"Notes":{"Inner":2},"Done":1.0}`;
+
+  for (const [fieldNames, expected] of [
+    ["as-sent", sent],
+    ["camel", camel],
+    ["pascal", pascal],
+  ] as const) {
+    test(`${fieldNames} spells list, item, created item and the item in a 412`, async () => {
+      const service = await start({ fieldNames });
+      expect(await (await service.create(sent)).text()).toBe(expected);
+      expect(await service.list()).toBe(`[${expected}]`);
+      expect(await (await service.fetch("GET", `/api/todoitems/${ids.one}`)).text()).toBe(expected);
+      const refused = await service.fetch("DELETE", `/api/todoitems/${ids.one}`, {
+        headers: { "If-Match": '"other"' },
+      });
+      expect(await refused.text()).toEndWith(`,"current":${expected}}`);
+    });
+  }
+
+  test("a name that would collide with another field keeps its spelling", async () => {
+    const service = await start({ fieldNames: "camel" });
+    await service.create(item(ids.one, '"Name":1,"name":2,"NOTES":3,"Notes":4'));
+    expect(await service.list()).toBe(`[{"id":"${ids.one}","Name":1,"name":2,"notes":3,"Notes":4}]`);
+  });
+
+  test("ETags differ between spellings, since the bytes do", async () => {
+    const tags = await Promise.all(
+      (["as-sent", "camel", "pascal"] as const).map(async (fieldNames) => {
+        const service = await start({ fieldNames });
+        const etag = (await service.create(sent)).headers.get("etag") ?? "";
+        return etag.replace(service.collection.epoch, "");
+      }),
+    );
+    expect(new Set(tags).size).toBe(3);
+  });
+});
