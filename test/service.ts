@@ -92,18 +92,19 @@ export function describeOnEveryEngine(title: string, define: (start: StartServic
   }
 }
 
+interface ProblemDocument {
+  readonly title: string;
+  readonly detail: string;
+}
+
 /** Checks that an answer is a problem document of this status and code, and returns it. */
-export async function expectProblem(
-  response: Response,
-  status: number,
-  code: string,
-): Promise<Record<string, unknown>> {
+export async function expectProblem(response: Response, status: number, code: string): Promise<ProblemDocument> {
   expect(response.status).toBe(status);
   expect(response.headers.get("content-type")).toBe("application/problem+json");
-  const problem = (await response.json()) as Record<string, unknown>;
+  const problem = (await response.json()) as ProblemDocument;
   expect(problem).toMatchObject({ type: "about:blank", status, code });
-  expect(problem["title"]).toBeString();
-  expect(problem["detail"]).toBeString();
+  expect(problem.title).toBeString();
+  expect(problem.detail).toBeString();
   return problem;
 }
 

@@ -78,17 +78,18 @@ export class SqliteEngine implements Engine {
 
   /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
   async close(): Promise<void> {
-    const obsolete = [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b).slice(0, sweptAtCloseMax);
     try {
-      if (obsolete.length > 0)
-        this.#database
-          .transaction(() => obsolete.forEach((version) => this.#statements.remove.run(version)))
-          .immediate();
-    } catch (error) {
-      throw storeErrorFrom(error, this.#path);
+      if (this.#obsolete.length + this.#sweeping.length > 0) {
+        this.#attempt(() => this.#database.transaction(() => this.#sweepAll()).immediate());
+      }
     } finally {
       this.#database.close();
     }
+  }
+
+  #sweepAll(): void {
+    const obsolete = [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b);
+    for (const version of obsolete.slice(0, sweptAtCloseMax)) this.#statements.remove.run(version);
   }
 
   #store(changes: readonly PlannedChange[]): Removed {

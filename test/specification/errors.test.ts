@@ -46,7 +46,7 @@ describeOnEveryEngine("Errors", (start) => {
       400,
       "InvalidJson",
     );
-    expect(problem["detail"]).toContain("line 3, column 3");
+    expect(problem.detail).toContain("line 3, column 3");
   });
 
   test("Create: 409 where the ID is taken, and the item there is untouched", async () => {

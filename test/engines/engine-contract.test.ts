@@ -1,0 +1,185 @@
+// The contract of src/engine.ts, tried on every engine.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/engine.ts";
+import { tombstonesMax } from "../../src/engine.ts";
+import { engineKinds, type TestStore } from "./engine-kinds.ts";
+
+const created = (version: Version, json = `{"n":${version}}`): PlannedChange => ({
+  version,
+  position: version,
+  id: `id-${version}`,
+  json,
+  replaces: undefined,
+});
+const updated = (version: Version, older: Change): PlannedChange => ({
+  ...older,
+  version,
+  json: `{"n":${version}}`,
+  replaces: older.version,
+});
+const deleted = (version: Version, older: Change): PlannedChange => ({
+  ...older,
+  version,
+  json: null,
+  replaces: older.version,
+});
+const stored = ({ version, position, id, json }: Change): Change => ({ version, position, id, json });
+
+for (const kind of engineKinds) {
+  describe(`an engine [${kind.name}]`, () => {
+    let store: TestStore;
+    let engine: Engine;
+    let bookmark: Bookmark;
+
+    beforeEach(async () => {
+      store = kind.createStore();
+      engine = store.open();
+      bookmark = await engine.pull();
+    });
+
+    afterEach(async () => {
+      await engine.close();
+      store.dispose();
+    });
+
+    async function commit(...changes: PlannedChange[]): Promise<void> {
+      await engine.commit(bookmark, () => changes);
+      bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? bookmark.version };
+    }
+
+    test("starts with an epoch, version 0 and nothing in it", async () => {
+      const news = await engine.pull();
+      expect(news).toMatchObject({ version: 0, whole: true, changes: [] });
+      expect(news.epoch).toMatch(/^[0-9a-f]{16}$/);
+    });
+
+    test("gives every store an epoch of its own", async () => {
+      const other = kind.createStore();
+      const otherEngine = other.open();
+      expect((await otherEngine.pull()).epoch).not.toBe(bookmark.epoch);
+      await otherEngine.close();
+      other.dispose();
+    });
+
+    test("pulls everything committed, each item in its latest state, in order of version", async () => {
+      const [one, two] = [created(1), created(2)];
+      await commit(one, two);
+      await commit(updated(3, one));
+      const news = await engine.pull();
+      expect(news.version).toBe(3);
+      expect(news.changes.map(stored)).toEqual([stored(two), stored(updated(3, one))]);
+    });
+
+    test("pulls what changed since a bookmark, tombstones included", async () => {
+      const [one, two] = [created(1), created(2)];
+      await commit(one, two);
+      const since = bookmark;
+      await commit(updated(3, one));
+      await commit(deleted(4, two), created(5));
+      const news = await engine.pull(since);
+      expect(news.whole).toBe(false);
+      expect(news.changes.map(stored)).toEqual([stored(updated(3, one)), stored(deleted(4, two)), stored(created(5))]);
+      expect((await engine.pull(bookmark)).changes).toEqual([]);
+    });
+
+    test("pulls the whole store, without tombstones, for a bookmark of another history", async () => {
+      const [one, two] = [created(1), created(2)];
+      await commit(one, two);
+      await commit(deleted(3, one));
+      const news = await engine.pull({ epoch: "another", version: 3 });
+      expect(news.whole).toBe(true);
+      expect(news.changes.map(stored)).toEqual([stored(two)]);
+    });
+
+    test("tells the plan what it missed, and nothing where nothing was missed", async () => {
+      const before = bookmark;
+      await commit(created(1));
+      let missed: readonly Change[] | undefined;
+      await engine.commit(before, (news) => {
+        missed = news?.changes;
+        return [];
+      });
+      expect(missed?.map(stored)).toEqual([stored(created(1))]);
+      await engine.commit(bookmark, (news) => {
+        expect(news).toBeUndefined();
+        return [];
+      });
+    });
+
+    test("stores nothing of a plan that throws, and passes the error on", async () => {
+      await commit(created(1));
+      const failure = new Error("a defect in the plan");
+      const attempt = engine.commit(bookmark, () => {
+        throw failure;
+      });
+      expect(attempt).rejects.toBe(failure);
+      expect((await engine.pull()).version).toBe(1);
+      await commit(created(2));
+      expect((await engine.pull()).changes).toHaveLength(2);
+    });
+
+    test("has no news of its own commits", async () => {
+      await commit(created(1));
+      expect(await engine.hasNews()).toBe(false);
+    });
+
+    test("keeps strings exact", async () => {
+      const json = JSON.stringify({ text: "é 👩‍👩‍👧 \u2028 \\u0000", big: "x".repeat(100_000) });
+      await commit(created(1, json));
+      expect((await engine.pull()).changes[0]?.json).toBe(json);
+    });
+
+    test("forgets the oldest tombstones; whoever is behind them gets the whole store", async () => {
+      const early = bookmark;
+      const count = tombstonesMax + 2_000;
+      const items = Array.from({ length: count }, (_, index) => created(index + 1));
+      await commit(...items);
+      const late = bookmark;
+      await commit(...items.map((item, index) => deleted(count + index + 1, item)));
+      await commit(created(2 * count + 1));
+      await commit(created(2 * count + 2));
+      expect((await engine.pull(early)).whole).toBe(true);
+      expect((await engine.pull(late)).whole).toBe(true);
+      const recent = { epoch: bookmark.epoch, version: 2 * count - 10 };
+      const news = await engine.pull(recent);
+      expect(news.whole).toBe(false);
+      expect(news.changes).toHaveLength(12);
+    });
+
+    if (!kind.durable) return;
+
+    test("has everything after it was closed and opened again: items, order, versions, epoch", async () => {
+      const [one, two, three] = [created(1), created(2), created(3)];
+      await commit(one, two, three);
+      await commit(updated(4, one), deleted(5, two));
+      await engine.close();
+      engine = store.open();
+      const news = await engine.pull();
+      expect(news.epoch).toBe(bookmark.epoch);
+      expect(news.version).toBe(5);
+      expect(news.changes.map(stored)).toEqual([stored(three), stored(updated(4, one))]);
+      expect((await engine.pull({ epoch: bookmark.epoch, version: 3 })).changes.map(stored)).toEqual([
+        stored(updated(4, one)),
+        stored(deleted(5, two)),
+      ]);
+    });
+
+    test("shared by two processes: each has news of the other's commits, and a plan sees them first", async () => {
+      const other = store.open();
+      const start = await other.pull();
+      await commit(created(1));
+      expect(await other.hasNews()).toBe(true);
+      expect((await other.pull(start)).changes.map(stored)).toEqual([stored(created(1))]);
+      expect(await other.hasNews()).toBe(false);
+      await commit(created(2));
+      await other.commit({ epoch: start.epoch, version: 1 }, (missed) => {
+        expect(missed?.changes.map(stored)).toEqual([stored(created(2))]);
+        return [created(3)];
+      });
+      expect(await engine.hasNews()).toBe(true);
+      expect((await engine.pull(bookmark)).changes.map(stored)).toEqual([stored(created(3))]);
+      await other.close();
+    });
+  });
+}

@@ -1,0 +1,200 @@
+// What only a file can do: be somebody else's, too new, damaged, read-only, full.
+
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Bookmark, type PlannedChange, StoreError } from "../../src/engine.ts";
+import { SqliteEngine } from "../../src/engines/sqlite.ts";
+import { temporaryFolder } from "./engine-kinds.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, "store.db");
+});
+
+afterEach(() => folder.dispose());
+
+function open(readOnly = false): SqliteEngine {
+  return new SqliteEngine(path, { readOnly });
+}
+
+function refusal(readOnly = false): string {
+  try {
+    open(readOnly);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError);
+    return error instanceof Error ? error.message : "";
+  }
+  throw new Error("the store was opened");
+}
+
+const row = (version: number, position = version, replaces?: number): PlannedChange => ({
+  version,
+  position,
+  id: `id-${position}`,
+  json: `{"n":${version}}`,
+  replaces,
+});
+
+describe("a SQLite file that cannot be a store is refused with a sentence that helps, and left as it was", () => {
+  test("a file that is no database", () => {
+    writeFileSync(path, "Dear diary, ".repeat(500));
+    const before = readFileSync(path);
+    expect(refusal()).toContain("not a SQLite file");
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("another program's database", () => {
+    const other = new Database(path);
+    other.run("CREATE TABLE contacts (name TEXT)");
+    other.close();
+    const before = readFileSync(path);
+    expect(refusal()).toContain("another program's SQLite file");
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("a store of a newer version", async () => {
+    await open().close();
+    const newer = new Database(path);
+    newer.run("PRAGMA user_version = 999");
+    newer.close();
+    expect(refusal()).toContain("newer todoitems (schema 999");
+  });
+
+  test("a folder that does not exist", () => {
+    path = join(folder.path, "missing", "store.db");
+    expect(refusal()).toContain(`the folder ${join(folder.path, "missing")} exists`);
+  });
+
+  test("a folder in place of the file", () => {
+    mkdirSync(path);
+    expect(refusal()).toContain("cannot be opened");
+  });
+
+  test("a damaged store", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1)));
+    await engine.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 8_192, bytes.length - 4_096);
+    writeFileSync(path, bytes);
+    expect(refusal()).toContain("damaged");
+  });
+
+  test("a file this user may not write", async () => {
+    await open().close();
+    chmodSync(path, 0o444);
+    chmodSync(folder.path, 0o555);
+    expect(asOrdinaryUser(() => refusal())).toContain("not writable");
+  });
+
+  test("a folder this user may not write", () => {
+    chmodSync(folder.path, 0o555);
+    expect(asOrdinaryUser(() => refusal())).toContain("may write there");
+  });
+});
+
+/** Permissions do not bind the system's administrator, so as root the action is run with nobody's rights. */
+function asOrdinaryUser<Result>(action: () => Result): Result {
+  if (process.geteuid?.() !== 0) return action();
+  process.seteuid?.(65_534);
+  try {
+    return action();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+describe("a store on disk", () => {
+  test("is in WAL mode and synced in full at every commit", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    const reader = new Database(path, { readonly: true });
+    expect(reader.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    reader.close();
+    await engine.close();
+  });
+
+  test("shows its items to whoever looks inside, as the view `item`", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]);
+    const reader = new Database(path, { readonly: true });
+    expect(reader.query("SELECT id, json FROM item").all()).toEqual([{ id: "id-1", json: '{"n":3}' }]);
+    reader.close();
+    await engine.close();
+  });
+
+  test("opened read-only is not changed, not even by a migration or a journal", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.close();
+    const before = readFileSync(path);
+    const reader = open(true);
+    expect((await reader.pull()).changes).toHaveLength(1);
+    expect(reader.commit({ epoch: "", version: 0 }, () => [row(2)])).rejects.toThrow(StoreError);
+    await reader.close();
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("opened read-only where there is none is made", async () => {
+    const engine = open(true);
+    expect((await engine.pull()).changes).toEqual([]);
+    await engine.close();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test("sweeps out obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
+    const engine = open();
+    let bookmark: Bookmark = await engine.pull();
+    const commit = async (changes: PlannedChange[]) => {
+      await engine.commit(bookmark, () => changes);
+      bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? 0 };
+    };
+    const count = 100;
+    await commit(Array.from({ length: count }, (_, index) => row(index + 1)));
+    let version = count;
+    for (let round = 0; round < 600; round++) {
+      await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
+    }
+    expect(await rowCount()).toBeLessThan(25_000);
+    const fullSize = statSync(path).size;
+    for (let round = 0; round < 600; round++) {
+      await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
+    }
+    expect(statSync(path).size).toBeLessThan(fullSize * 1.5);
+    expect((await engine.pull()).changes.map(({ version }) => version)).toEqual(
+      Array.from({ length: count }, (_, index) => version - count + index + 1),
+    );
+    await engine.close();
+    expect(await rowCount()).toBe(count);
+  });
+
+  test("finds after a crash what was obsolete, and sweeps it", async () => {
+    const crashed = open();
+    let bookmark: Bookmark = await crashed.pull();
+    for (let version = 1; version <= 50; version++) {
+      await crashed.commit(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]);
+      bookmark = { epoch: bookmark.epoch, version };
+    }
+    // Never closed: as after kill -9, the file holds all 50 rows.
+    expect(await rowCount()).toBe(50);
+    const engine = open();
+    expect((await engine.pull()).changes).toHaveLength(1);
+    await engine.close();
+    expect(await rowCount()).toBe(1);
+    await crashed.close();
+  });
+
+  async function rowCount(): Promise<number> {
+    const reader = new Database(path, { readonly: true });
+    const { count } = reader.query<{ count: number }, []>("SELECT count(*) AS count FROM change").get() ?? {
+      count: -1,
+    };
+    reader.close();
+    return count;
+  }
+});

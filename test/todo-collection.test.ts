@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { type Engine, StoreError } from "../src/engine.ts";
+import { MemoryEngine } from "../src/engines/memory.ts";
+import { TodoCollection } from "../src/todo-collection.ts";
+import { ids, item, Service } from "./service.ts";
+
+/** Counts commits, lets the test hold one back, and can lose the answer to one. */
+class ObservedEngine extends MemoryEngine {
+  commits: number[] = [];
+  gate: Promise<void> | undefined;
+  loseNextAnswer = false;
+
+  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
+    await this.gate;
+    await super.commit(since, (missed) => {
+      const changes = plan(missed);
+      this.commits.push(changes.length);
+      return changes;
+    });
+    if (!this.loseNextAnswer) return;
+    this.loseNextAnswer = false;
+    throw new StoreError("the answer to COMMIT was lost");
+  }
+}
+
+const create = (id: string) => ({ kind: "create", item: { id, json: item(id) } }) as const;
+
+describe("batching", () => {
+  test("writes that come in together share one commit", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    await Promise.all(Array.from({ length: 100 }, () => service.create("{}")));
+    expect(engine.commits.reduce((sum, count) => sum + count)).toBe(100);
+    expect(engine.commits.length).toBeLessThan(5);
+  });
+
+  test("writes that arrive while a commit is under way form the next one", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    const gate = Promise.withResolvers<void>();
+    engine.gate = gate.promise;
+    const first = service.create(item(ids.one));
+    expect(await settledSoon(first)).toBe(false);
+    const later = Promise.all([service.create(item(ids.two)), service.create(item(ids.three))]);
+    expect(await settledSoon(later)).toBe(false);
+    gate.resolve();
+    await Promise.all([first, later]);
+    expect(engine.commits).toEqual([1, 2]);
+  });
+
+  test("no answer leaves and no list shows a write before its commit is done", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    const gate = Promise.withResolvers<void>();
+    engine.gate = gate.promise;
+    const answer = service.create(item(ids.one));
+    expect(await settledSoon(answer)).toBe(false);
+    expect(await service.list()).toBe("[]");
+    gate.resolve();
+    await answer;
+    expect(await service.list()).toBe(`[${item(ids.one)}]`);
+  });
+
+  test("of several changes to one item in a commit, only the last is stored", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    await Promise.all([
+      service.create(item(ids.one)),
+      service.send("PUT", "/api/todoitems/", item(ids.one, '"n":1')),
+      service.send("PUT", "/api/todoitems/", item(ids.one, '"n":2')),
+    ]);
+    expect(engine.commits).toEqual([1]);
+    expect(await service.list()).toBe(`[${item(ids.one, '"n":2')}]`);
+  });
+
+  test("one commit holds create, delete and create again of one ID, decided in that order", async () => {
+    const engine = new ObservedEngine();
+    const { collection } = await Service.on(engine);
+    const remove = { kind: "delete", id: ids.one, condition: undefined } as const;
+    const outcomes = await Promise.all([
+      collection.write(create(ids.one)),
+      collection.write(remove),
+      collection.write(remove),
+      collection.write({ kind: "update", item: create(ids.one).item, condition: undefined }),
+      collection.write({ kind: "create", item: { id: ids.one, json: item(ids.one, '"again":true') } }),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "not-found", "not-found", "done"]);
+    expect(engine.commits).toHaveLength(1);
+    expect(await collection.list().text()).toBe(`[${item(ids.one, '"again":true')}]`);
+  });
+
+  test("close waits for the writes already accepted", async () => {
+    const engine = new ObservedEngine();
+    const collection = await TodoCollection.open(engine, {
+      readOnly: false,
+      fieldNames: "as-sent",
+      writeQueueMax: 10,
+      onStoreError() {},
+    });
+    const write = collection.write(create(ids.one));
+    await collection.close();
+    expect(engine.commits).toEqual([1]);
+    expect((await write).kind).toBe("done");
+  });
+});
+
+describe("after a failed commit the collection tells the truth", () => {
+  test("where the commit had happened after all, the next read shows it", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    await service.create(item(ids.one));
+    engine.loseNextAnswer = true;
+    expect((await service.send("POST", "/api/todoitems/", item(ids.two))).status).toBe(503);
+    expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
+  });
+
+  test("where the commit had happened after all, the next write is decided on it", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    engine.loseNextAnswer = true;
+    expect((await service.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(503);
+    expect((await service.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(409);
+  });
+});
+
+describe("seeding", () => {
+  test("puts items into an empty collection in one commit, and leaves any other alone", async () => {
+    const engine = new ObservedEngine();
+    const { collection } = await Service.on(engine);
+    const seeds = Array.from({ length: 5_000 }, () => crypto.randomUUID()).map((id) => ({ id, json: item(id) }));
+    expect(await collection.seed(seeds)).toBe(true);
+    expect(engine.commits).toEqual([5_000]);
+    expect(await collection.seed([{ id: ids.one, json: item(ids.one) }])).toBe(false);
+    expect(collection.count).toBe(5_000);
+  });
+});
+
+/** Whether a promise settles within a few turns of the event loop. */
+async function settledSoon(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol("pending");
+  return (await Promise.race([promise, Bun.sleep(5).then(() => pending)])) !== pending;
+}
