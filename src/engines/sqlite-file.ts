@@ -103,6 +103,8 @@ function makeDurable(database: Database, path: string): void {
   if (mode?.journal_mode !== "wal") {
     throw new StoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
   }
+  // What a client deleted is overwritten, not just unlinked.
+  database.run("PRAGMA secure_delete = ON");
   database.run("PRAGMA synchronous = FULL");
   database.run("PRAGMA fullfsync = ON");
   database.run("PRAGMA checkpoint_fullfsync = ON");

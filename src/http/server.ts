@@ -38,6 +38,8 @@ export function startServer(
       // Out of the way of our own limit, whose answer is a problem document; the runtime's is empty.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
+      // Said aloud, because outside development mode the runtime would share the port in silence.
+      reusePort: false,
       fetch: logRequests ? (request) => handleAndLog(app, request, log) : (request) => app.handle(request),
       error(error) {
         log("error", describeError(error));

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { readSettings, type Settings } from "../../src/commands/settings.ts";
+
+function read(args: readonly string[], environment: Record<string, string> = {}): Settings {
+  const result = readSettings(args, environment);
+  if ("problems" in result) throw new Error(result.problems.join("\n"));
+  return result.settings;
+}
+
+function problems(args: readonly string[], environment: Record<string, string> = {}): readonly string[] {
+  const result = readSettings(args, environment);
+  return "problems" in result ? result.problems : [];
+}
+
+describe("settings", () => {
+  test("have defaults that serve on this machine and keep what is written", () => {
+    expect(read([])).toEqual({
+      host: "127.0.0.1",
+      port: 5000,
+      store: { engine: "sqlite", path: "todoitems.db" },
+      readOnly: false,
+      demo: false,
+      seed: undefined,
+      forms: "both",
+      fieldNames: "as-sent",
+      bodyBytesMax: 1_048_576,
+      nestingDepthMax: 64,
+      requestTimeoutSeconds: 30,
+      idleTimeoutSeconds: 30,
+      writeQueueMax: 10_000,
+      shutdownGraceSeconds: 10,
+      log: "text",
+      logRequests: false,
+    });
+  });
+
+  test("cannot be changed once read", () => {
+    expect(Object.isFrozen(read([]))).toBe(true);
+  });
+
+  test("come from flags, with a space or an equals sign", () => {
+    expect(read(["--port", "8080", "--forms=a", "--read-only"])).toMatchObject({
+      port: 8080,
+      forms: "a",
+      readOnly: true,
+    });
+    expect(read(["--store", "sqlite:/tmp/a:b.db"]).store).toEqual({ engine: "sqlite", path: "/tmp/a:b.db" });
+    expect(read(["--store", "memory:"]).store).toEqual({ engine: "memory" });
+  });
+
+  test("come from the environment, where flags win", () => {
+    const environment = { TODOITEMS_PORT: "1234", TODOITEMS_READ_ONLY: "true", TODOITEMS_FIELD_NAMES: "camel" };
+    expect(read(["--port", "4321"], environment)).toMatchObject({ port: 4321, readOnly: true, fieldNames: "camel" });
+    expect(read(["--read-only=off"], environment).readOnly).toBe(false);
+  });
+
+  for (const [size, bytes] of Object.entries({
+    "1": 1,
+    "65536": 65_536,
+    "64KiB": 65_536,
+    "2mib": 2_097_152,
+    "1 GiB": 1_073_741_824,
+  })) {
+    test(`a size of ${size} is ${bytes} bytes`, () => expect(read(["--body-limit", size]).bodyBytesMax).toBe(bytes));
+  }
+
+  test("that are wrong are all named at once, each with what would be right", () => {
+    const args = [
+      "--port",
+      "70000",
+      "--forms",
+      "c",
+      "--field-names=snake",
+      "--body-limit",
+      "lots",
+      "--prot",
+      "1",
+      "--seed",
+      "--demo",
+      "extra",
+      "--log=",
+    ];
+    expect(problems(args, { TODOITEMS_WRITE_QUEUE: "-1", TODOITEMS_DEMO: "maybe" })).toEqual([
+      "--prot: no such flag; --help lists them all",
+      "1: unexpected; settings are given as flags",
+      "--seed: needs a value",
+      "extra: unexpected; settings are given as flags",
+      "--port 70000: expected a whole number from 0 to 65535",
+      "TODOITEMS_DEMO=maybe: expected on or off",
+      "--forms c: expected one of both, a, b",
+      "--field-names snake: expected one of as-sent, pascal, camel",
+      "--body-limit lots: expected a size from 1 byte to 1GiB, such as 65536, 64KiB or 1MiB",
+      "TODOITEMS_WRITE_QUEUE=-1: expected a whole number from 1 to 1000000",
+      "--log : expected one of text, json",
+    ]);
+  });
+
+  for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
+    test(`a store of ${JSON.stringify(store)} is refused with those there are`, () => {
+      expect(problems([`--store=${store}`])).toEqual([
+        `--store ${store}: expected memory: or sqlite:PATH, such as sqlite:todoitems.db`,
+      ]);
+    });
+  }
+
+  test("a demonstration has no store to choose", () => {
+    expect(problems(["--demo", "--store", "memory:"])).toHaveLength(1);
+    expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);
+  });
+});

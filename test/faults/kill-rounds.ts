@@ -1,0 +1,189 @@
+// Kills the service at random moments, over and over, under concurrent writers, and checks after each
+// restart that every answered write is there, that a write without an answer happened wholly or not at
+// all, and that the list is in order of creation. `npm test` runs a few rounds; for a long run:
+//
+//   npm run test:kill -- 200
+
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program } from "../program.ts";
+
+export interface KillRoundsOptions {
+  readonly rounds: number;
+  readonly writers: number;
+  readonly onRound?: (round: number, totals: Totals) => void;
+}
+
+export interface Totals {
+  answered: number;
+  /** Writes that had no answer when the service was killed. */
+  unanswered: number;
+  /** Of those, how many turned out to have happened. */
+  happened: number;
+  items: number;
+}
+
+/** One item as its writer knows it. `sent` and `answered` are moments of one logical clock. */
+interface Known {
+  readonly json: string;
+  readonly etag: string;
+  readonly sent: number;
+  readonly answered: number;
+}
+
+/** A write under way: what the item will be if it happens; undefined stands for deleted. */
+interface Attempt {
+  readonly id: string;
+  readonly json: string | undefined;
+  readonly sent: number;
+}
+
+class Writer {
+  readonly known = new Map<string, Known>();
+  attempt: Attempt | undefined;
+  answered = 0;
+  readonly #clock: { now: number };
+
+  constructor(clock: { now: number }) {
+    this.#clock = clock;
+  }
+
+  /** Writes until the service is gone. Only this writer touches its items, so it knows what they are. */
+  async run(program: Program): Promise<void> {
+    for (;;) {
+      const own = [...this.known.keys()];
+      const id = own[Math.floor(Math.random() * own.length)];
+      const choice = Math.random();
+      if (id === undefined || choice < 0.5) await this.#write(program, crypto.randomUUID(), "POST");
+      else await this.#write(program, id, choice < 0.8 ? "PUT" : "DELETE");
+      if (this.attempt) return;
+    }
+  }
+
+  async #write(program: Program, id: string, method: "POST" | "PUT" | "DELETE"): Promise<void> {
+    const json =
+      method === "DELETE"
+        ? undefined
+        : `{"ID":"${id}","n":${this.#clock.now},"Notes":"${"x".repeat(Math.random() * 400)}"}`;
+    const sent = this.#clock.now++;
+    this.attempt = { id, json, sent };
+    const path = `/api/todoitems/${method === "POST" ? "" : id}`;
+    const response = await (json === undefined
+      ? program.fetch(path, { method })
+      : program.send(method, path, json)
+    ).catch(() => undefined);
+    if (!response) return;
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    this.answered++;
+    this.attempt = undefined;
+    if (json === undefined) this.known.delete(id);
+    else {
+      const created = method === "POST" ? { sent, answered: this.#clock.now++ } : this.known.get(id);
+      if (!created) throw new Error(`${id} was updated but never created`);
+      this.known.set(id, { ...created, json, etag: response.headers.get("etag") ?? "" });
+    }
+  }
+}
+
+export async function killRounds({ rounds, writers: writerCount, onRound }: KillRoundsOptions): Promise<Totals> {
+  const folder = temporaryFolder();
+  const args = ["--port", "0", "--store", `sqlite:${join(folder.path, "store.db")}`];
+  const clock = { now: 1 };
+  const writers = Array.from({ length: writerCount }, () => new Writer(clock));
+  const totals: Totals = { answered: 0, unanswered: 0, happened: 0, items: 0 };
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const program = await Program.start({ args });
+      await verify(program, writers, totals, clock);
+      const running = Promise.all(writers.map((writer) => writer.run(program)));
+      await Bun.sleep(Math.random() * 400);
+      await program.stop("SIGKILL");
+      await running;
+      onRound?.(round, totals);
+    }
+    const program = await Program.start({ args });
+    await verify(program, writers, totals, clock);
+    const { exitCode } = await program.stop();
+    if (exitCode !== 0) throw new Error(`the last stop ended with ${exitCode}`);
+  } finally {
+    folder.dispose();
+  }
+  totals.answered = writers.reduce((sum, { answered }) => sum + answered, 0);
+  return totals;
+}
+
+/** Compares the list with what every writer knows, then takes the fate of unanswered writes from it. */
+async function verify(
+  program: Program,
+  writers: readonly Writer[],
+  totals: Totals,
+  clock: { now: number },
+): Promise<void> {
+  const text = await program.list();
+  const stored = new Map<string, string>();
+  for (const json of splitList(text)) stored.set(String(JSON.parse(json).ID), json);
+  totals.items = stored.size;
+  const creations = new Map<string, { sent: number; answered: number }>();
+
+  for (const writer of writers) {
+    const { attempt } = writer;
+    writer.attempt = undefined;
+    if (attempt) await settle(program, writer, attempt, stored, totals, clock);
+    for (const [id, { json, sent, answered }] of writer.known) {
+      if (stored.get(id) !== json)
+        throw new Error(`an answered write is lost: ${id} is ${stored.get(id)}, was answered as ${json}`);
+      creations.set(id, { sent, answered });
+    }
+    const [id, last] = [...writer.known].at(-1) ?? [];
+    if (id !== undefined && last && (await program.fetch(`/api/todoitems/${id}`)).headers.get("etag") !== last.etag) {
+      throw new Error(`the ETag of ${id} has changed`);
+    }
+  }
+  for (const id of stored.keys()) {
+    if (!creations.has(id)) throw new Error(`${id} is there, but nobody created it or somebody deleted it`);
+  }
+  let latestSent = 0;
+  for (const id of stored.keys()) {
+    const { sent, answered } = creations.get(id) ?? { sent: 0, answered: 0 };
+    if (answered < latestSent) throw new Error(`${id} stands behind an item that was created after it`);
+    latestSent = Math.max(latestSent, sent);
+  }
+}
+
+/** A write without an answer may have happened or not; what it must not be is anything else. */
+async function settle(
+  program: Program,
+  writer: Writer,
+  attempt: Attempt,
+  stored: ReadonlyMap<string, string>,
+  totals: Totals,
+  clock: { now: number },
+): Promise<void> {
+  totals.unanswered++;
+  const { id, json, sent } = attempt;
+  const before = writer.known.get(id);
+  const now = stored.get(id);
+  if (now === before?.json) return;
+  if (now !== json) throw new Error(`${id} is neither as before nor as written: ${now}`);
+  totals.happened++;
+  if (json === undefined) writer.known.delete(id);
+  else {
+    const etag = (await program.fetch(`/api/todoitems/${id}`)).headers.get("etag") ?? "";
+    writer.known.set(id, { json, etag, sent: before?.sent ?? sent, answered: before?.answered ?? clock.now++ });
+  }
+}
+
+/** The elements of the list as they stand in it. None of the items written here holds the separator. */
+function splitList(text: string): string[] {
+  return text === "[]" ? [] : text.slice(1, -1).split(/(?<=\}),(?=\{)/);
+}
+
+if (import.meta.main) {
+  const rounds = Number(process.argv[2] ?? 200);
+  const totals = await killRounds({
+    rounds,
+    writers: 50,
+    onRound: (round, { items }) => process.stdout.write(`\rround ${round} of ${rounds}, ${items} items `),
+  });
+  console.log(`\nNothing lost in ${rounds} rounds: ${JSON.stringify(totals)}`);
+}

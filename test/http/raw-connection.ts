@@ -1,0 +1,63 @@
+// A TCP connection that sends bytes as they are and shows the bytes that come back.
+
+import { connect, type Socket } from "node:net";
+
+export class RawConnection {
+  readonly #socket: Socket;
+  #received = "";
+  #closed = false;
+  #wake = () => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding("latin1");
+    const note = (text: string, closed: boolean) => {
+      this.#received += text;
+      this.#closed ||= closed;
+      this.#wake();
+    };
+    socket.on("data", (text: string) => note(text, false));
+    socket.on("close", () => note("", true));
+    // A reset is a way to be closed.
+    socket.on("error", () => note("", true));
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect(port, "127.0.0.1");
+    const connection = new RawConnection(socket);
+    await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+    return connection;
+  }
+
+  send(text: string): void {
+    this.#socket.write(text, "latin1");
+  }
+
+  /** Everything up to the end the other side makes. */
+  async untilClosed(): Promise<string> {
+    return this.#until(() => this.#closed);
+  }
+
+  /** Everything so far, once it matches. */
+  async until(pattern: RegExp): Promise<string> {
+    return this.#until(() => pattern.test(this.#received) || this.#closed);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #until(reached: () => boolean): Promise<string> {
+    while (!reached()) await new Promise<void>((resolve) => (this.#wake = resolve));
+    return this.#received;
+  }
+}
+
+/** Sends a request on a connection of its own and returns the answer, head and body. */
+export async function exchange(port: number, request: string): Promise<string> {
+  const connection = await RawConnection.open(port);
+  connection.send(request);
+  const answer = await connection.untilClosed();
+  connection.close();
+  return answer;
+}

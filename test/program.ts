@@ -1,0 +1,130 @@
+// The program as its users run it: a process of its own, with flags, signals and an exit code.
+
+import { join } from "node:path";
+
+export const projectFolder = join(import.meta.dir, "..");
+
+export interface ProgramOptions {
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Stands before the program on the command line: a shell that sets a limit, say. */
+  readonly launcher?: readonly string[];
+}
+
+export class Program {
+  readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #stdout: OutputReader;
+  readonly #stderr: OutputReader;
+  readonly origin: string;
+
+  private constructor(
+    process: Bun.Subprocess<"ignore", "pipe", "pipe">,
+    stdout: OutputReader,
+    stderr: OutputReader,
+    origin: string,
+  ) {
+    this.#process = process;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.origin = origin;
+  }
+
+  /** Starts `todoitems serve` and waits for its ready line, which must be the first. */
+  static async start(options: ProgramOptions): Promise<Program> {
+    const process = spawn("serve", options);
+    const stdout = new OutputReader(process.stdout);
+    const stderr = new OutputReader(process.stderr);
+    const firstLine = await stdout.line();
+    const [, origin] = /^todoitems is ready on (http:\/\/\S+)\/$/.exec(firstLine) ?? [];
+    if (origin === undefined) throw new Error(`not ready: ${firstLine}${await stderr.rest()}`);
+    return new Program(process, stdout, stderr, origin);
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return fetch(`${this.origin}${path}`, init);
+  }
+
+  send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.fetch(path, { method, body: json, headers: { "Content-Type": "application/json", ...headers } });
+  }
+
+  async list(): Promise<string> {
+    return (await this.fetch("/api/todoitems/")).text();
+  }
+
+  /** Signals without waiting for the end. */
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  get exited(): Promise<number> {
+    return this.#process.exited;
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+    this.kill(signal);
+    const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
+    return { exitCode, stdout, stderr };
+  }
+}
+
+/** Runs the program to its end. */
+export async function runProgram(
+  command: string,
+  options: ProgramOptions,
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const process = spawn(command, options);
+  const [exitCode, stdout, stderr] = await Promise.all([
+    process.exited,
+    new Response(process.stdout).text(),
+    new Response(process.stderr).text(),
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+function spawn(
+  command: string,
+  { args = [], environment = {}, launcher = [] }: ProgramOptions,
+): Bun.Subprocess<"ignore", "pipe", "pipe"> {
+  return Bun.spawn([...launcher, process.execPath, join(projectFolder, "src/main.ts"), command, ...args], {
+    env: { ...process.env, ...environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+/** Reads output as it comes: lines first, what is left at the end. */
+class OutputReader {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #decoder = new TextDecoder();
+  #text = "";
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  async line(): Promise<string> {
+    while (!this.#text.includes("\n") && (await this.#more()));
+    const end = this.#text.indexOf("\n");
+    const line = end === -1 ? this.#text : this.#text.slice(0, end);
+    this.#text = this.#text.slice(line.length + 1);
+    return line;
+  }
+
+  async rest(): Promise<string> {
+    while (await this.#more());
+    return this.#text;
+  }
+
+  async #more(): Promise<boolean> {
+    const { done, value } = await this.#chunks.next();
+    if (done) return false;
+    this.#text += this.#decoder.decode(value, { stream: true });
+    return true;
+  }
+}
