@@ -13,6 +13,8 @@ import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
+const impatienceMs = 500;
+
 /** Runs until a signal; resolves to the exit code. */
 export async function serve(args: readonly string[]): Promise<number> {
   const result = readSettings(args, process.env);
@@ -24,19 +26,40 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
   const { settings } = result;
   const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
+  // Before the ready line: whoever has read that line may send a signal.
+  const stopSignal = firstSignal();
+  const running = await startUp(settings, log);
+  if (!running) return 1;
+  log("info", `${await stopSignal}: finishing the requests under way`);
+  return shutDown(running, settings, log);
+}
+
+interface Running {
+  readonly collection: TodoCollection;
+  readonly server: RunningServer;
+}
+
+async function startUp(settings: Settings, log: Log): Promise<Running | undefined> {
   try {
     const collection = await openCollection(settings, log);
-    const server = start(collection, settings, log);
-    console.log(readyLine(settings.host, server.port));
-    console.log(`\n${greeting(settings, server.port, collection.count)}\n`);
-    const signal = await firstSignal();
-    log("info", `${signal}: finishing the requests under way`);
-    await server.stop(settings.shutdownGraceSeconds * 1000);
-    await collection.close();
-    return 0;
+    const server = startListening(collection, settings, log);
+    console.log(`${readyLine(settings.host, server.port)}\n\n${greeting(settings, server.port, collection.count)}\n`);
+    return { collection, server };
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof ListenError || error instanceof SeedError)) throw error;
     console.error(`todoitems cannot start: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function shutDown({ collection, server }: Running, settings: Settings, log: Log): Promise<number> {
+  await server.stop(settings.shutdownGraceSeconds * 1000);
+  try {
+    await collection.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
     return 1;
   }
 }
@@ -71,7 +94,7 @@ function readText(path: string): string {
   }
 }
 
-function start(collection: TodoCollection, settings: Settings, log: Log): RunningServer {
+function startListening(collection: TodoCollection, settings: Settings, log: Log): RunningServer {
   const app = new App(collection, {
     forms: settings.forms,
     fieldNames: settings.fieldNames,
@@ -89,8 +112,16 @@ function start(collection: TodoCollection, settings: Settings, log: Log): Runnin
   });
 }
 
+/** Resolves at the first signal to stop. A second one, from an impatient person, ends the process at once. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(signal));
+    let firstAt: number | undefined;
+    const onSignal = (signal: NodeJS.Signals) => {
+      firstAt ??= performance.now();
+      // One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm.
+      if (performance.now() - firstAt > impatienceMs) process.exit(1);
+      resolve(signal);
+    };
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, onSignal);
   });
 }

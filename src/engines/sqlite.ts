@@ -11,19 +11,13 @@ import {
   type News,
   type PlannedChange,
   StoreError,
-  tombstonesMax,
   type Version,
 } from "../engine.ts";
 import { openDatabase, storeErrorFrom } from "./sqlite-file.ts";
+import { Sweep } from "./sweep.ts";
 
-/** A sweep waits for this many obsolete rows, and for half the table: it then finds several on each page it touches. */
-const obsoleteMin = 10_000;
-/** Rows swept for each change committed: more than one, so that a sweep ends however busy the writers are. */
-const sweptPerChange = 4;
 /** Bounds the time a stop takes. */
 const sweptAtCloseMax = 100_000;
-/** Tombstones are pruned this many at a time. */
-const tombstonesSlack = 1_000;
 
 interface StoreRow {
   readonly epoch: string;
@@ -33,19 +27,16 @@ interface StoreRow {
 
 export class SqliteEngine implements Engine {
   readonly #path: string;
+  readonly #readOnly: boolean;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #sweep = new Sweep();
   #dataVersion: number;
-  #rowCount = 0;
-  /** Versions of rows that newer rows have replaced, oldest first while nobody sweeps. */
-  #obsolete: Version[] = [];
-  /** The obsolete rows being swept, newest first, so that the oldest can be taken off the end. */
-  #sweeping: Version[] = [];
-  #tombstones: Version[] = [];
 
   /** Opens the store, or makes it. A read-only engine leaves the file as it is and never commits. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
     this.#path = path;
+    this.#readOnly = readOnly;
     this.#database = openDatabase(path, readOnly);
     this.#statements = prepare(this.#database);
     this.#dataVersion = this.#readDataVersion();
@@ -63,61 +54,44 @@ export class SqliteEngine implements Engine {
     const { begin, commit } = this.#statements;
     this.#attempt(() => begin.run());
     let changes: readonly PlannedChange[];
-    let removed: Removed;
+    let sweptCount: number;
     try {
       changes = plan(this.#missed(since));
-      removed = this.#store(changes);
+      sweptCount = this.#store(changes);
       commit.run();
     } catch (error) {
-      // SQLite has rolled back by itself after some errors, a full disk among them.
-      if (this.#database.inTransaction) this.#statements.rollback.run();
+      this.#rollBack();
       throw storeErrorFrom(error, this.#path);
     }
-    this.#account(changes, removed);
+    this.#sweep.committed(changes, sweptCount);
   }
 
   /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
   async close(): Promise<void> {
+    const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
-      if (this.#obsolete.length + this.#sweeping.length > 0) {
-        this.#attempt(() => this.#database.transaction(() => this.#sweepAll()).immediate());
-      }
+      if (rest.length > 0) this.#attempt(() => this.#database.transaction(() => this.#remove(rest)).immediate());
     } finally {
       this.#database.close();
     }
   }
 
-  #sweepAll(): void {
-    const obsolete = [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b);
-    for (const version of obsolete.slice(0, sweptAtCloseMax)) this.#statements.remove.run(version);
+  /** Writes the changes and, with them, a part of the sweep under way; says how many rows that part was. */
+  #store(changes: readonly PlannedChange[]): number {
+    for (const { version, position, id, json } of changes) this.#statements.insert.run(version, position, id, json);
+    const swept = this.#sweep.next(changes.length);
+    if (swept.length > 0) this.#remove(swept);
+    return swept.length;
   }
 
-  #store(changes: readonly PlannedChange[]): Removed {
-    const { insert, remove, setPrunedThrough } = this.#statements;
-    for (const { version, position, id, json } of changes) insert.run(version, position, id, json);
-    const swept = this.#sweeping.slice(-Math.max(1, changes.length * sweptPerChange));
-    for (const version of swept) remove.run(version);
-    const excess = this.#tombstones.length - tombstonesMax;
-    const pruned = excess < tombstonesSlack ? [] : this.#tombstones.slice(0, excess);
-    for (const version of pruned) remove.run(version);
-    const prunedThrough = pruned.at(-1);
-    if (prunedThrough !== undefined) setPrunedThrough.run(prunedThrough);
-    return { sweptCount: swept.length, prunedCount: pruned.length };
+  #remove(versions: readonly Version[]): void {
+    this.#statements.setPrunedThrough.run(this.#sweep.prunedThrough);
+    for (const version of versions) this.#statements.remove.run(version);
   }
 
-  /** Notes what a commit, now durable, has left behind. */
-  #account(changes: readonly PlannedChange[], { sweptCount, prunedCount }: Removed): void {
-    this.#sweeping.length -= sweptCount;
-    if (prunedCount > 0) this.#tombstones.splice(0, prunedCount);
-    for (const { version, json, replaces } of changes) {
-      if (json === null) this.#tombstones.push(version);
-      if (replaces !== undefined) this.#obsolete.push(replaces);
-    }
-    this.#rowCount += changes.length - sweptCount - prunedCount;
-    if (this.#sweeping.length === 0 && this.#obsolete.length >= Math.max(obsoleteMin, this.#rowCount / 2)) {
-      this.#sweeping = this.#obsolete.sort((a, b) => b - a);
-      this.#obsolete = [];
-    }
+  #rollBack(): void {
+    // SQLite has rolled back by itself after some errors, a full disk among them.
+    if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
   }
 
   #missed(since: Bookmark): News | undefined {
@@ -153,15 +127,8 @@ export class SqliteEngine implements Engine {
       latest.set(change.position, change);
     }
     const changes = [...latest.values()];
-    const tombstones = changes.filter((change) => change.json === null).map((change) => change.version);
-    if (all) {
-      this.#rowCount = changes.length + obsolete.length;
-      this.#obsolete = obsolete;
-      this.#sweeping = [];
-      this.#tombstones = tombstones;
-    } else {
-      this.#tombstones.push(...tombstones);
-    }
+    if (all) this.#sweep.survey(changes, obsolete);
+    else if (changes.length > 0) this.#sweep.missed();
     return changes;
   }
 
@@ -176,11 +143,6 @@ export class SqliteEngine implements Engine {
       throw storeErrorFrom(error, this.#path);
     }
   }
-}
-
-interface Removed {
-  readonly sweptCount: number;
-  readonly prunedCount: number;
 }
 
 function prepare(database: Database) {
@@ -200,6 +162,6 @@ function prepare(database: Database) {
       "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",
     ),
     remove: database.query<never, [Version]>("DELETE FROM change WHERE version = ?"),
-    setPrunedThrough: database.query<never, [Version]>("UPDATE store SET pruned_through = ?"),
+    setPrunedThrough: database.query<never, [Version]>("UPDATE store SET pruned_through = max(pruned_through, ?)"),
   };
 }

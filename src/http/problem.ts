@@ -2,7 +2,7 @@
 
 import type { Problem, ProblemCode } from "../problem.ts";
 
-const statuses = {
+export const problemStatuses = {
   BodyTooLarge: 413,
   InternalError: 500,
   InvalidJson: 400,
@@ -35,7 +35,7 @@ const titles = {
   415: "Unsupported Media Type",
   500: "Internal Server Error",
   503: "Service Unavailable",
-} as const satisfies Record<(typeof statuses)[ProblemCode], string>;
+} as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
 
 // The rest of a body that was refused is never read, so the connection cannot be used again.
 const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
@@ -47,7 +47,7 @@ const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 /** `current` is an item's JSON, passed through as it is. */
 export function problemResponse(problem: Problem, headers: Record<string, string> = {}, current?: string): Response {
   const { code, message: detail } = problem;
-  const status = statuses[code];
+  const status = problemStatuses[code];
   const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   return new Response(body, {

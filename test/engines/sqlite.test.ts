@@ -189,6 +189,18 @@ describe("a store on disk", () => {
     await crashed.close();
   });
 
+  test("left behind by a crash is not even swept by a read-only engine", async () => {
+    const crashed = open();
+    const start = await crashed.pull();
+    await crashed.commit(start, () => [row(1)]);
+    await crashed.commit({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]);
+    const reader = open(true);
+    expect((await reader.pull()).changes).toHaveLength(1);
+    await reader.close();
+    expect(await rowCount()).toBe(2);
+    await crashed.close();
+  });
+
   async function rowCount(): Promise<number> {
     const reader = new Database(path, { readonly: true });
     const { count } = reader.query<{ count: number }, []>("SELECT count(*) AS count FROM change").get() ?? {

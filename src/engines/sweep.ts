@@ -1,0 +1,86 @@
+// Which rows of a log of changes can go, and when. Rows that newer ones have replaced are obsolete;
+// tombstones are kept for a while, so that others can learn of the deletion. Knows versions only: the
+// engine reads and deletes the rows.
+
+import { type Change, type PlannedChange, tombstonesMax, type Version } from "../engine.ts";
+
+/** A sweep waits for this many obsolete rows, and for half the table: it then finds several on each page it touches. */
+const obsoleteMin = 10_000;
+/** Rows swept for each change committed: more than one, so that a sweep ends however busy the writers are. */
+const sweptPerChange = 4;
+/** Tombstones are pruned at least this many at a time. */
+const prunedMin = 1_000;
+
+export class Sweep {
+  #rowCount = 0;
+  /** Rows that newer rows have replaced. */
+  #obsolete: Version[] = [];
+  /** The rows of the sweep under way, newest first, so that the oldest can be taken off the end. */
+  #sweeping: Version[] = [];
+  /** The newest version when the sweep under way began. */
+  #began: Version = 0;
+  /** Of tombstones up to here no older row is left: they guard nothing any more. */
+  #sweptThrough: Version = 0;
+  /** Tombstones whose older rows are all known here, oldest first. */
+  #tombstones: Version[] = [];
+  /** Whether every change since the whole table was read was accounted for here. */
+  #complete = true;
+  #prunedThrough: Version = 0;
+
+  /** Changes up to here may be missing a tombstone. To be stored before any row of a sweep is deleted. */
+  get prunedThrough(): Version {
+    return this.#prunedThrough;
+  }
+
+  /** Starts anew from a reading of the whole table: the newest row of each item, and all the others. */
+  survey(latest: readonly Change[], obsolete: Version[]): void {
+    this.#rowCount = latest.length + obsolete.length;
+    this.#obsolete = obsolete;
+    this.#sweeping = [];
+    this.#tombstones = latest.filter((change) => change.json === null).map((change) => change.version);
+    this.#sweptThrough = obsolete.length === 0 ? (latest.at(-1)?.version ?? 0) : 0;
+    this.#complete = true;
+  }
+
+  /** Another process has changed the table. What it made obsolete is its own to sweep, but from now on a tombstone may have older rows unknown here. */
+  missed(): void {
+    this.#complete = false;
+  }
+
+  /** The rows to delete together with this many changes. */
+  next(changeCount: number): Version[] {
+    return changeCount === 0 ? [] : this.#sweeping.slice(-changeCount * sweptPerChange);
+  }
+
+  /** All rows that may be deleted, oldest first. */
+  rest(): Version[] {
+    return [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b);
+  }
+
+  /** These changes are durable now, and so is the deletion of this many rows. */
+  committed(changes: readonly PlannedChange[], sweptCount: number): void {
+    for (const { version, json, replaces } of changes) {
+      if (json === null && this.#complete) this.#tombstones.push(version);
+      if (replaces !== undefined) this.#obsolete.push(replaces);
+    }
+    this.#rowCount += changes.length - sweptCount;
+    this.#sweeping.length -= sweptCount;
+    if (this.#sweeping.length > 0) return;
+    if (sweptCount > 0) this.#sweptThrough = this.#began;
+    this.#begin(changes.at(-1)?.version ?? 0);
+  }
+
+  // A tombstone keeps its item's older rows from coming back to life at the next start, so it must
+  // outlive them: it is pruned one sweep later than they are.
+  #begin(version: Version): void {
+    const excess = this.#tombstones.length - tombstonesMax;
+    const newestExcess = this.#tombstones[excess - 1];
+    const canPrune = excess >= prunedMin && newestExcess !== undefined && newestExcess <= this.#sweptThrough;
+    if (!canPrune && this.#obsolete.length < Math.max(obsoleteMin, this.#rowCount / 2)) return;
+    const pruned = canPrune ? this.#tombstones.splice(0, excess) : [];
+    this.#prunedThrough = pruned.at(-1) ?? this.#prunedThrough;
+    this.#sweeping = [...this.#obsolete, ...pruned].sort((a, b) => b - a);
+    this.#obsolete = [];
+    this.#began = version;
+  }
+}

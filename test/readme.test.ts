@@ -1,0 +1,136 @@
+// The README is run, not believed: its commands are typed as they stand there, and its tables are
+// compared with the code.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../package.json";
+import { describeSettings } from "../src/commands/settings.ts";
+import { problemStatuses } from "../src/http/problem.ts";
+import { temporaryFolder } from "./engines/engine-kinds.ts";
+import { projectFolder } from "./program.ts";
+
+const readme = readFileSync(join(projectFolder, "README.md"), "utf8");
+
+interface Step {
+  readonly command: string;
+  readonly output: string;
+}
+
+/** The commands of each console block, with the output shown below them. */
+const blocks: readonly (readonly Step[])[] = [...readme.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = ""]) =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((step) => ({ command: step.slice(0, step.indexOf("\n")), output: step.slice(step.indexOf("\n") + 1) })),
+);
+
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+const started: Bun.Subprocess[] = [];
+afterEach(async () => {
+  // To npm itself, as a supervisor would: the service must end with it, and in good order.
+  for (const process of started.splice(0)) {
+    process.kill("SIGTERM");
+    expect(await process.exited).toBe(0);
+  }
+});
+
+/** Runs `npm start` with the README's arguments and some of the test's, and returns what it prints when ready. */
+async function npmStart(args: readonly string[], cwd: string): Promise<{ printed: string; port: string }> {
+  const process = Bun.spawn([npm, "start", "--silent", "--prefix", projectFolder, "--", ...args, "--port", "0"], {
+    cwd,
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  started.push(process);
+  let printed = "";
+  for await (const chunk of process.stdout) {
+    printed += new TextDecoder().decode(chunk);
+    if (printed.endsWith("\n\n") && printed.includes("MAUI")) break;
+  }
+  return { printed, port: /:([0-9]+)\/\n/.exec(printed)?.[1] ?? "" };
+}
+
+describe("the README", () => {
+  test("starts with the two commands, and they are the ones the continuous integration runs", () => {
+    expect(readme).toContain("\n$ npm ci && npm start\n");
+    expect(readme).toContain("`npm ci && npm test`");
+    const ci = readFileSync(join(projectFolder, ".ci/run"), "utf8");
+    expect(ci).toContain("npm ci\nnpm test\n");
+  });
+
+  test("its transcript is what happens", async () => {
+    const folder = temporaryFolder();
+    const [[start] = [], steps = []] = blocks;
+    const store = join(folder.path, "todoitems.db");
+    const { printed, port } = await npmStart(["--store", `sqlite:${store}`], folder.path);
+    expect(printed.trimEnd().replaceAll(port, "5000").replace(store, "todoitems.db")).toBe(
+      start?.output.trimEnd() ?? "",
+    );
+    for (const { command, output } of steps) {
+      const shell = Bun.spawnSync(["bash", "-c", command.replace("curl", "curl -s").replaceAll(":5000", `:${port}`)]);
+      const comparable = (text: string) =>
+        text
+          .replaceAll("\r", "")
+          .replace(/^Date: .*$/m, "Date")
+          .replace(/"[0-9a-f]{16}-/, '"epoch-')
+          .trimEnd();
+      expect({ command, output: comparable(shell.stdout.toString()) }).toEqual({ command, output: comparable(output) });
+    }
+    folder.dispose();
+  }, 30_000);
+
+  for (const { command } of blocks[2] ?? []) {
+    test(`"${command}" starts`, async () => {
+      const folder = temporaryFolder();
+      await Bun.write(join(folder.path, "items.json"), '[{"Name":"from the seed"}]');
+      const args = command
+        .replace("npm start -- ", "")
+        .replace("/var/lib/todoitems", folder.path)
+        .replace("items.json", join(folder.path, "items.json"))
+        .split(" ");
+      const placed =
+        args.includes("--store") || args.includes("--demo")
+          ? args
+          : [...args, "--store", `sqlite:${join(folder.path, "store.db")}`];
+      const { printed } = await npmStart(placed, folder.path);
+      expect(printed).toStartWith("todoitems is ready on http://");
+      folder.dispose();
+    }, 30_000);
+  }
+
+  test("its settings table is the code's", () => {
+    const quoted = (text: string) => (text === "" ? "" : `\`${text}\``);
+    const rows = describeSettings().map(
+      ({ flag, variable, default: standard, meaning }) =>
+        `| ${quoted(flag)} | ${quoted(variable)} | ${quoted(standard)} | ${meaning} |`,
+    );
+    const [, table = ""] = /\| flag \| environment variable .*\n\|---.*\n((?:\|.*\n)*)/.exec(readme) ?? [];
+    expect(table.trimEnd().split("\n")).toEqual(rows);
+  });
+
+  test("its table of error codes is the code's", () => {
+    const rows = [...readme.matchAll(/^\| ([0-9]{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
+      code,
+      Number(status),
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(problemStatuses);
+  });
+
+  test("its links lead somewhere, and so do those of the other documents", () => {
+    const documents = ["README.md", ...new Bun.Glob("{CONTRIBUTING,CHANGELOG,docs/**/*}.md").scanSync(projectFolder)];
+    const dead = documents.flatMap((document) =>
+      [...readFileSync(join(projectFolder, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)]
+        .map(([, target = ""]) => join(document, "..", target))
+        .filter((path) => !existsSync(join(projectFolder, path)))
+        .map((path) => `${document}: ${path}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  test("the npm scripts it and CONTRIBUTING name exist", () => {
+    const text = readme + readFileSync(join(projectFolder, "CONTRIBUTING.md"), "utf8");
+    const named = new Set([...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name]) => name));
+    expect([...named].filter((name) => !Object.keys(manifest.scripts).includes(name ?? ""))).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+// `npm test`: the checks, then every test, and a last line that counts them. Arguments narrow the tests
+// down, as in `npm test -- test/http`; the checks count as one.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./engines/engine-kinds.ts";
+import { projectFolder } from "./program.ts";
+
+const folder = temporaryFolder();
+const report = join(folder.path, "report.xml");
+const checksPassed = run("run", "check");
+const testsPassed = run(
+  "test",
+  "--only-failures",
+  "--reporter=junit",
+  `--reporter-outfile=${report}`,
+  ...process.argv.slice(2),
+);
+const { tests, failures } = readReport();
+folder.dispose();
+
+const failed = failures + (checksPassed ? 0 : 1);
+console.log(`${tests - failures + (checksPassed ? 1 : 0)} passed, ${failed} failed`);
+process.exit(checksPassed && testsPassed && failed === 0 ? 0 : 1);
+
+function run(...args: string[]): boolean {
+  return Bun.spawnSync([process.execPath, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
+    .success;
+}
+
+/** The totals of the run; a run that died before it could report counts as one failure. */
+function readReport(): { tests: number; failures: number } {
+  try {
+    const [totals = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];
+    const count = (name: string) => Number(new RegExp(` ${name}="([0-9]+)"`).exec(totals)?.[1] ?? Number.NaN);
+    return { tests: count("tests") - count("skipped"), failures: count("failures") };
+  } catch (error) {
+    console.error(`the tests left no report: ${error}`);
+    return { tests: 1, failures: 1 };
+  }
+}
