@@ -150,6 +150,16 @@ describe("answers on the wire", () => {
 });
 
 describe("limits", () => {
+  test("a declared length of exactly the limit is taken", async () => {
+    await restart({ bodyBytesMax: 1_000 });
+    const body = "{}".padEnd(1_000);
+    const answer = await exchange(
+      server.port,
+      head("POST", "/api/todoitems/", json, `Content-Length: ${body.length}`, closing) + body,
+    );
+    expect(parse(answer).status).toBe(201);
+  });
+
   test("a declared length over the limit is 413 before the body is sent, and the connection is closed", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const answer = parse(await exchange(server.port, head("POST", "/api/todoitems/", json, "Content-Length: 1001")));
