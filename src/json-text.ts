@@ -138,7 +138,7 @@ class Scanner {
   failUnlessJson(wrongKind: string): never {
     this.#value();
     this.finish();
-    throw new Problem("InvalidJson", `${wrongKind}; the document sent is JSON, but of another kind.`);
+    throw new Problem("InvalidJson", `${wrongKind}; the document is JSON, but of another kind.`);
   }
 
   #value(): void {

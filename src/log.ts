@@ -5,6 +5,7 @@ export type LogFormat = (typeof logFormats)[number];
 
 type Level = "info" | "warn" | "error";
 
+/** `message` says everything to a person; `fields` repeat its parts for programs, in JSON only. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number>>) => void;
 
 export function createLog(format: LogFormat, write: (line: string) => void): Log {
@@ -14,10 +15,15 @@ export function createLog(format: LogFormat, write: (line: string) => void): Log
       write(JSON.stringify({ time, level, message, ...fields }));
       return;
     }
-    const extras = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`);
-    // A line break inside a message would make two log lines of one event.
-    write(`${time} ${level.padEnd(5)} ${message}${extras.join("")}`.replaceAll("\n", "\\n"));
+    write(`${time} ${level.padEnd(5)} ${message}`.replaceAll(controlCharacters, escapeCharacter));
   };
+}
+
+// A line break inside a message would make two log lines of one event, and worse goes to a terminal.
+const controlCharacters = /[\p{Cc}\u2028\u2029]/gu;
+
+function escapeCharacter(character: string): string {
+  return character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** All that is known of an unexpected error, for the log only: nothing of it may reach a client. */

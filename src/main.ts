@@ -16,7 +16,7 @@ async function run([command, ...args]: readonly string[]): Promise<number> {
     return 0;
   }
   if (command === "serve") return serve(args);
-  console.error(`todoitems has no command ${command}; todoitems help lists what there is.`);
+  console.error(`todoitems has no command ${command}; --help lists what there is.`);
   return 2;
 }
 

@@ -12,6 +12,10 @@ import { projectFolder } from "./program.ts";
 
 const readme = readFileSync(join(projectFolder, "README.md"), "utf8");
 
+interface LockFile {
+  readonly packages: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>;
+}
+
 interface Step {
   readonly command: string;
   readonly output: string;
@@ -40,7 +44,7 @@ async function npmStart(args: readonly string[], cwd: string): Promise<{ printed
   const process = Bun.spawn([npm, "start", "--silent", "--prefix", projectFolder, "--", ...args, "--port", "0"], {
     cwd,
     stdout: "pipe",
-    stderr: "inherit",
+    stderr: "ignore",
   });
   started.push(process);
   let printed = "";
@@ -115,6 +119,15 @@ describe("the README", () => {
       Number(status),
     ]);
     expect(Object.fromEntries(rows)).toEqual(problemStatuses);
+  });
+
+  test("npm ci works on every platform: the lock file has every optional package, and names no registry", () => {
+    const lock = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as LockFile;
+    const missing = Object.values(lock.packages)
+      .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+      .filter((name) => !(`node_modules/${name}` in lock.packages));
+    expect(missing).toEqual([]);
+    expect(JSON.stringify(lock)).not.toContain('"resolved"');
   });
 
   test("its links lead somewhere, and so do those of the other documents", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Engine, StoreError } from "../src/engine.ts";
+import { type Engine, type News, StoreError } from "../src/engine.ts";
 import { MemoryEngine } from "../src/engines/memory.ts";
 import { TodoCollection } from "../src/todo-collection.ts";
 import { ids, item, Service } from "./service.ts";
@@ -89,6 +89,17 @@ describe("batching", () => {
     expect(await collection.list().text()).toBe(`[${item(ids.one, '"again":true')}]`);
   });
 
+  test("the collection's version is that of the last change in a commit, whichever item it is of", async () => {
+    const { collection } = await Service.on(new MemoryEngine());
+    await Promise.all([
+      collection.write(create(ids.one)),
+      collection.write(create(ids.two)),
+      collection.write({ kind: "update", item: create(ids.one).item, condition: undefined }),
+    ]);
+    expect(collection.version).toBe(3);
+    expect(await collection.write(create(ids.three))).toEqual({ kind: "done", version: 4 });
+  });
+
   test("close waits for the writes already accepted", async () => {
     const engine = new ObservedEngine();
     const collection = await TodoCollection.open(engine, {
@@ -133,6 +144,42 @@ describe("seeding", () => {
     expect(await collection.seed([{ id: ids.one, json: item(ids.one) }])).toBe(false);
     expect(collection.count).toBe(5_000);
   });
+});
+
+/** An engine whose next news is on its way for as long as the test says. */
+class SlowEngine extends MemoryEngine {
+  readonly asked = Promise.withResolvers<void>();
+  readonly arrived = Promise.withResolvers<void>();
+  slow = false;
+
+  override hasNews(): boolean {
+    return this.slow;
+  }
+
+  override async pull(...args: Parameters<Engine["pull"]>): Promise<News> {
+    const news = await super.pull(...args);
+    if (!this.slow) return news;
+    this.slow = false;
+    this.asked.resolve();
+    await this.arrived.promise;
+    return news;
+  }
+}
+
+test("news that was under way while a commit was made does not undo it", async () => {
+  const engine = new SlowEngine();
+  const service = await Service.on(engine);
+  await service.create(item(ids.one, '"n":1'));
+  // Another process's change, which a reader has just asked for when this process commits its own.
+  await engine.commit({ epoch: service.collection.epoch, version: 1 }, () => [
+    { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
+  ]);
+  engine.slow = true;
+  const reading = service.list();
+  await engine.asked.promise;
+  await service.send("PUT", "/api/todoitems/", item(ids.one, '"n":3'));
+  engine.arrived.resolve();
+  expect(await reading).toBe(`[${item(ids.one, '"n":3')}]`);
 });
 
 /** Whether a promise settles within a few turns of the event loop. */

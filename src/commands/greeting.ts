@@ -29,7 +29,8 @@ function reachability(host: string, api: (address: string) => string): [string, 
       ? networkAddresses().map(api).join("  ") || "no network found"
       : "not reachable yet: start with --host 0.0.0.0";
     return [
-      ["Android emulator", api("10.0.2.2")],
+      // The emulator's name for this machine's 127.0.0.1.
+      ["Android emulator", host === "::1" ? "not reachable: start with --host 127.0.0.1" : api("10.0.2.2")],
       ["iOS simulator", api("localhost")],
       ["Phone, same network", phone],
     ];
@@ -50,7 +51,7 @@ function describeMode({ demo, readOnly, forms }: Settings): string {
 function describeFieldNames({ fieldNames }: Settings): string {
   return fieldNames === "camel"
     ? "names are answered as id, name, notes, done"
-    : "add --field-names camel, or its list shows empty rows";
+    : "add --field-names camel: its client reads id, name, notes, done";
 }
 
 function networkAddresses(): string[] {

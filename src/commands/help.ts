@@ -11,8 +11,7 @@ export function helpText(): string {
   return [
     "todoitems: a to-do backend for apps that speak JSON over HTTP",
     "",
-    "Usage: todoitems serve [flags]",
-    "       npm start -- [flags]",
+    "Usage: npm start -- [flags]",
     "",
     "Flags (defaults in parentheses):",
     ...rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`),

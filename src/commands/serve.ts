@@ -24,8 +24,9 @@ export async function serve(args: readonly string[]): Promise<number> {
     );
     return 2;
   }
-  const { settings } = result;
+  const { settings, warnings } = result;
   const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
+  for (const warning of warnings) log("warn", warning);
   // Before the ready line: whoever has read that line may send a signal.
   const stopSignal = firstSignal();
   const running = await startUp(settings, log);
@@ -53,7 +54,9 @@ async function startUp(settings: Settings, log: Log): Promise<Running | undefine
 }
 
 async function shutDown({ collection, server }: Running, settings: Settings, log: Log): Promise<number> {
-  await server.stop(settings.shutdownGraceSeconds * 1000);
+  const cutCount = await server.stop(settings.shutdownGraceSeconds * 1000);
+  if (cutCount > 0)
+    log("warn", `${cutCount} requests were cut off: they were not done after ${settings.shutdownGraceSeconds} s`);
   try {
     await collection.close();
     return 0;
@@ -72,7 +75,7 @@ async function openCollection(settings: Settings, log: Log): Promise<TodoCollect
     writeQueueMax: settings.writeQueueMax,
     onStoreError: (error) => log("error", `Writes were refused: ${error.message}`),
   });
-  if (seed) await collection.seed(seed);
+  if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
   return collection;
 }
 

@@ -72,7 +72,7 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     flag: "read-only",
     placeholder: "",
     default: "off",
-    meaning: "check and answer every write, but keep none",
+    meaning: "check and answer every write of a client, but keep none",
     parse: onOff,
   },
   demo: {
@@ -86,7 +86,7 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     flag: "seed",
     placeholder: "FILE",
     default: "",
-    meaning: "JSON array of items to put into a store that has none",
+    meaning: "JSON array of items to put into a store that has none; with `--demo`, in place of its samples",
     parse: (value) => (value === "" ? undefined : value),
   },
   forms: {
@@ -107,14 +107,14 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     flag: "body-limit",
     placeholder: "SIZE",
     default: "1MiB",
-    meaning: "largest request body, in bytes or with a unit (`64KiB`)",
+    meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
     parse: byteSize,
   },
   nestingDepthMax: {
     flag: "depth-limit",
     placeholder: "LEVELS",
     default: "64",
-    meaning: "deepest nesting of objects and arrays in an item",
+    meaning: "deepest nesting of objects and arrays in an item, up to 1000",
     parse: integer(1, 1_000),
   },
   requestTimeoutSeconds: {
@@ -128,7 +128,7 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     flag: "idle-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a silent connection is kept",
+    meaning: "time a silent connection is kept, up to 255",
     parse: integer(1, 255),
   },
   writeQueueMax: {
@@ -163,20 +163,22 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
 
 const names = Object.keys(definitions) as (keyof Settings)[];
 
-export type SettingsResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
+export type SettingsResult =
+  | { readonly settings: Settings; readonly warnings: readonly string[] }
+  | { readonly problems: readonly string[] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Flags win over environment variables, which win over defaults. */
-export function readSettings(
-  args: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): SettingsResult {
+export function readSettings(args: readonly string[], environment: Environment): SettingsResult {
   const { flags, problems } = readFlags(args);
   const given = new Set<keyof Settings>();
   const read = <Name extends keyof Settings>(name: Name): Settings[Name] => {
     const definition = definitions[name];
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
-    const fromEnvironment = environment[variable];
+    // An empty variable is one that was not set: that is how compose files and shells pass on nothing.
+    const fromEnvironment = environment[variable] || undefined;
     if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
     try {
       return definition.parse(fromFlag ?? fromEnvironment ?? definition.default);
@@ -188,12 +190,12 @@ export function readSettings(
     }
   };
   const settings = Object.freeze(Object.fromEntries(names.map((name) => [name, read(name)]))) as unknown as Settings;
-  if (settings.demo && given.has("store")) {
+  if (settings.demo && settings.store.engine !== "memory" && given.has("store")) {
     problems.push(
-      "--demo keeps its items in memory: leave --store out, or use --read-only for a read-only instance on a store",
+      "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
     );
   }
-  return problems.length > 0 ? { problems } : { settings };
+  return problems.length > 0 ? { problems } : { settings, warnings: unknownVariables(environment) };
 }
 
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
@@ -207,7 +209,10 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   );
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
-    if (token.kind === "positional") problems.push(`${token.value}: unexpected; settings are given as flags`);
+    if (token.kind === "positional")
+      problems.push(
+        `${token.value}: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001`,
+      );
     if (token.kind !== "option") continue;
     const option = options[token.name];
     if (!option) problems.push(`${token.rawName}: no such flag; --help lists them all`);
@@ -217,6 +222,12 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
     else flags.set(token.name, token.value);
   }
   return { flags, problems };
+}
+
+function unknownVariables(environment: Environment): string[] {
+  const known = new Set(Object.values(definitions).map(({ flag }) => variableOf(flag)));
+  const unknown = Object.keys(environment).filter((name) => name.startsWith("TODOITEMS_") && !known.has(name));
+  return unknown.map((name) => `${name} is no setting and was not used; --help lists them all`);
 }
 
 function variableOf(flag: string): string {

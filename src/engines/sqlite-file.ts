@@ -70,7 +70,7 @@ const explanations: readonly (readonly [codes: readonly string[], advice: (path:
   [
     ["SQLITE_CANTOPEN"],
     (path) =>
-      `the file cannot be opened; check that the folder ${dirname(resolve(path))} exists and that this user may write there`,
+      `the file cannot be opened; check that it is a file, that its folder ${dirname(resolve(path))} exists and that this user may write there`,
   ],
   [["SQLITE_FULL"], () => "the disk is full; free some space, the service goes on by itself"],
   [

@@ -4,28 +4,36 @@
 
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../engine.ts";
 
-/** A sweep waits for this many obsolete rows, and for half the table: it then finds several on each page it touches. */
-const obsoleteMin = 10_000;
+export interface SweepLimits {
+  /** A sweep waits for this many obsolete rows, and for half the table: it then finds several on each page it touches. */
+  readonly obsoleteMin: number;
+  /** Tombstones kept for others to learn of. */
+  readonly tombstonesMax: number;
+  /** Tombstones are pruned at least this many at a time. */
+  readonly prunedMin: number;
+}
+
+const defaultLimits: SweepLimits = { obsoleteMin: 10_000, tombstonesMax, prunedMin: 1_000 };
+
 /** Rows swept for each change committed: more than one, so that a sweep ends however busy the writers are. */
 const sweptPerChange = 4;
-/** Tombstones are pruned at least this many at a time. */
-const prunedMin = 1_000;
 
 export class Sweep {
+  readonly #limits: SweepLimits;
   #rowCount = 0;
   /** Rows that newer rows have replaced. */
   #obsolete: Version[] = [];
   /** The rows of the sweep under way, newest first, so that the oldest can be taken off the end. */
   #sweeping: Version[] = [];
-  /** The newest version when the sweep under way began. */
-  #began: Version = 0;
-  /** Of tombstones up to here no older row is left: they guard nothing any more. */
-  #sweptThrough: Version = 0;
   /** Tombstones whose older rows are all known here, oldest first. */
   #tombstones: Version[] = [];
   /** Whether every change since the whole table was read was accounted for here. */
   #complete = true;
   #prunedThrough: Version = 0;
+
+  constructor(limits = defaultLimits) {
+    this.#limits = limits;
+  }
 
   /** Changes up to here may be missing a tombstone. To be stored before any row of a sweep is deleted. */
   get prunedThrough(): Version {
@@ -38,7 +46,6 @@ export class Sweep {
     this.#obsolete = obsolete;
     this.#sweeping = [];
     this.#tombstones = latest.filter((change) => change.json === null).map((change) => change.version);
-    this.#sweptThrough = obsolete.length === 0 ? (latest.at(-1)?.version ?? 0) : 0;
     this.#complete = true;
   }
 
@@ -65,22 +72,19 @@ export class Sweep {
     }
     this.#rowCount += changes.length - sweptCount;
     this.#sweeping.length -= sweptCount;
-    if (this.#sweeping.length > 0) return;
-    if (sweptCount > 0) this.#sweptThrough = this.#began;
-    this.#begin(changes.at(-1)?.version ?? 0);
+    if (this.#sweeping.length === 0) this.#begin();
   }
 
-  // A tombstone keeps its item's older rows from coming back to life at the next start, so it must
-  // outlive them: it is pruned one sweep later than they are.
-  #begin(version: Version): void {
+  // A tombstone keeps its item's older rows from coming back to life at the next start, so it must go
+  // after them. It does: all of them are obsolete by now, and a sweep goes from old to new.
+  #begin(): void {
+    const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;
-    const newestExcess = this.#tombstones[excess - 1];
-    const canPrune = excess >= prunedMin && newestExcess !== undefined && newestExcess <= this.#sweptThrough;
+    const canPrune = excess >= prunedMin;
     if (!canPrune && this.#obsolete.length < Math.max(obsoleteMin, this.#rowCount / 2)) return;
     const pruned = canPrune ? this.#tombstones.splice(0, excess) : [];
     this.#prunedThrough = pruned.at(-1) ?? this.#prunedThrough;
     this.#sweeping = [...this.#obsolete, ...pruned].sort((a, b) => b - a);
     this.#obsolete = [];
-    this.#began = version;
   }
 }

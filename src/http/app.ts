@@ -146,7 +146,7 @@ export class App {
 
   #preconditionFailed({ version, json }: ItemState): Response {
     const detail =
-      "The item is not in the state the request's condition names. Its present state is in `current`; merge with it and send the request again with the ETag given here.";
+      "The item is not in the state the request's condition names. Its present state is in `current`; merge with it and send the request again with the ETag of this answer.";
     return problemResponse(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version) }, json);
   }
 
@@ -188,10 +188,7 @@ function pathIdOf(route: Route): string | undefined {
 }
 
 function recordNotFound(id: string): Problem {
-  return new Problem(
-    "RecordNotFound",
-    `There is no item with ID ${id}. List the items to see which there are, or create this one with POST.`,
-  );
+  return new Problem("RecordNotFound", `There is no item with ID ${id}. List the items to see which there are.`);
 }
 
 function notModified(etag: string): Response {

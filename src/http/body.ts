@@ -75,6 +75,6 @@ function bodyTooLarge({ bodyBytesMax }: BodyLimits): Problem {
 function requestTimeout({ requestTimeoutMs }: BodyLimits): Problem {
   return new Problem(
     "RequestTimeout",
-    `The body did not arrive within ${requestTimeoutMs / 1000} seconds; nothing was changed. Send the request again.`,
+    `The body did not arrive within ${requestTimeoutMs / 1000} s; nothing was changed. Send the request again.`,
   );
 }

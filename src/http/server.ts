@@ -17,8 +17,8 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly port: number;
-  /** Stops accepting, waits for the answers under way, cuts what is left when the grace is over. */
-  stop(graceMs: number): Promise<void>;
+  /** Stops accepting, waits for the answers under way, and cuts those not done when the grace is over: says how many. */
+  stop(graceMs: number): Promise<number>;
 }
 
 /** The address cannot be listened on; `message` says why and what to do. */
@@ -56,7 +56,9 @@ export function startServer(
       const timer = setTimeout(resolve, graceMs);
       await Promise.race([server.stop(), graceOver]);
       clearTimeout(timer);
+      const cutCount = server.pendingRequests;
       await server.stop(true);
+      return cutCount;
     },
   };
 }
@@ -64,9 +66,10 @@ export function startServer(
 async function handleAndLog(app: App, request: Request, log: Log): Promise<Response> {
   const start = performance.now();
   const response = await app.handle(request);
-  log("info", `${request.method} ${request.url} ${response.status}`, {
-    milliseconds: Math.round(performance.now() - start),
-  });
+  const { method, url } = request;
+  const { status } = response;
+  const milliseconds = Math.round(performance.now() - start);
+  log("info", `${method} ${url} ${status} ${milliseconds}ms`, { method, url, status, milliseconds });
   return response;
 }
 
@@ -74,21 +77,19 @@ function listen<Server>(host: string, port: number, start: () => Server): Server
   try {
     return start();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EADDRINUSE") {
-      throw new ListenError(
-        `Port ${port} on ${host} is in use by another program. Choose another with --port, or let the system pick one with --port 0.${airPlayHint(port)}`,
-      );
-    }
-    if (code === "EACCES")
-      throw new ListenError(`This user may not listen on port ${port}. Choose one above 1023 with --port.`);
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-      throw new ListenError(
-        `${host} is not an address of this machine. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network.`,
-      );
-    }
-    throw error;
+    if (!(error instanceof Error)) throw error;
+    throw new ListenError(listenAdvice(host, port, error), { cause: error });
   }
+}
+
+function listenAdvice(host: string, port: number, error: Error): string {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") {
+    return `Port ${port} on ${host} is in use by another program. Choose another with --port, or let the system pick one with --port 0.${airPlayHint(port)}`;
+  }
+  if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with --port.`;
+  // The runtime has no one code for a host it cannot resolve or does not have.
+  return `${host} is not an address of this machine. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network. (${error.message})`;
 }
 
 function airPlayHint(port: number): string {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { version } from "../../package.json";
 import { describeSettings } from "../../src/commands/settings.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { RawConnection } from "../http/raw-connection.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -112,6 +113,13 @@ describe("instances", () => {
     await first.stop();
     const second = await serve(["--store", store, "--seed", seed]);
     expect(await second.list()).toBe(list.replace('"n":1.0', '"n":2.0'));
+    expect((await second.stop()).stderr).toContain("The store has items already: the seed was not used");
+  });
+
+  test("--seed with --read-only fills a store that was made before and is empty", async () => {
+    await (await serve(["--store", store])).stop();
+    const seed = file("seed.json", `[${item(ids.one)}]`);
+    expect(await (await serve(["--store", store, "--seed", seed, "--read-only"])).list()).toBe(`[${item(ids.one)}]`);
   });
 
   test("--seed works with --read-only and with --demo", async () => {
@@ -220,6 +228,21 @@ describe("stopping", () => {
     });
   }
 
+  test("SIGTERM: a request whose body is still on its way is waited for and answered", async () => {
+    const program = await serve(["--store", store]);
+    const connection = await RawConnection.open(Number(new URL(program.origin).port));
+    const body = item(ids.one);
+    const head = ["POST /api/todoitems/ HTTP/1.1", "Host: localhost", "Content-Type: application/json"];
+    connection.send([...head, `Content-Length: ${body.length}`, "Expect: 100-continue", "", ""].join("\r\n"));
+    await connection.until(/100 Continue/);
+    program.kill("SIGTERM");
+    await until(async () => (await program.fetch("/api/todoitems/").catch(() => undefined)) === undefined);
+    connection.send(body);
+    expect(await connection.untilClosed()).toContain("201 Created");
+    expect(await program.exited).toBe(0);
+    expect(await (await serve(["--store", store])).list()).toBe(`[${body}]`);
+  });
+
   test("kill -9: everything answered is there after a restart", async () => {
     const program = await serve(["--store", store]);
     for (const id of [ids.one, ids.two]) await program.send("POST", "/api/todoitems/", item(id));
@@ -260,3 +283,7 @@ describe("a disk that is full", () => {
     expect(await (await serve(["--store", store])).list()).toBe(`[${accepted.join(",")}]`);
   });
 });
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await Bun.sleep(5);
+}

@@ -82,9 +82,9 @@ describe("settings", () => {
     ];
     expect(problems(args, { TODOITEMS_WRITE_QUEUE: "-1", TODOITEMS_DEMO: "maybe" })).toEqual([
       "--prot: no such flag; --help lists them all",
-      "1: unexpected; settings are given as flags",
+      "1: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
       "--seed: needs a value",
-      "extra: unexpected; settings are given as flags",
+      "extra: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
       "--port 70000: expected a whole number from 0 to 65535",
       "TODOITEMS_DEMO=maybe: expected on or off",
       "--forms c: expected one of both, a, b",
@@ -103,8 +103,18 @@ describe("settings", () => {
     });
   }
 
+  test("that are empty in the environment are not set", () => {
+    expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));
+  });
+
+  test("that do not exist are warned of in the environment, where other programs may have theirs", () => {
+    expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
+      warnings: ["TODOITEMS_PROT is no setting and was not used; --help lists them all"],
+    });
+  });
+
   test("a demonstration has no store to choose", () => {
-    expect(problems(["--demo", "--store", "memory:"])).toHaveLength(1);
+    expect(problems(["--demo", "--store", "memory:"])).toEqual([]);
     expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);
   });
 });

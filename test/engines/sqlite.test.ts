@@ -67,7 +67,7 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
 
   test("a folder that does not exist", () => {
     path = join(folder.path, "missing", "store.db");
-    expect(refusal()).toContain(`the folder ${join(folder.path, "missing")} exists`);
+    expect(refusal()).toContain(`its folder ${join(folder.path, "missing")} exists`);
   });
 
   test("a folder in place of the file", () => {

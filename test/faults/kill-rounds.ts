@@ -180,10 +180,14 @@ function splitList(text: string): string[] {
 
 if (import.meta.main) {
   const rounds = Number(process.argv[2] ?? 200);
+  if (!(rounds >= 1)) throw new Error("say how many rounds, as in: npm run test:kill -- 200");
   const totals = await killRounds({
     rounds,
     writers: 50,
-    onRound: (round, { items }) => process.stdout.write(`\rround ${round} of ${rounds}, ${items} items `),
+    onRound: (round, { items }) => {
+      if (process.stdout.isTTY) process.stdout.write(`\rround ${round} of ${rounds}, ${items} items `);
+      else if (round % 20 === 0) console.log(`round ${round} of ${rounds}, ${items} items`);
+    },
   });
-  console.log(`\nNothing lost in ${rounds} rounds: ${JSON.stringify(totals)}`);
+  console.log(`${process.stdout.isTTY ? "\n" : ""}Nothing lost in ${rounds} rounds: ${JSON.stringify(totals)}`);
 }

@@ -149,6 +149,32 @@ describe("answers on the wire", () => {
   });
 });
 
+test("requests that come in together over many connections share commits", async () => {
+  let commits = 0;
+  const engine = new (class extends MemoryEngine {
+    override commit(...args: Parameters<MemoryEngine["commit"]>): Promise<void> {
+      commits++;
+      return super.commit(...args);
+    }
+  })();
+  await server.stop(0);
+  service = await Service.on(engine);
+  server = startServer(service.app, {
+    host: "127.0.0.1",
+    port: 0,
+    idleTimeoutSeconds: 30,
+    logRequests: false,
+    log() {},
+  });
+  const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
+  for (const connection of connections)
+    connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 2")}{}`);
+  await Promise.all(connections.map((connection) => connection.until(/201 Created/)));
+  for (const connection of connections) connection.close();
+  expect(service.collection.count).toBe(64);
+  expect(commits).toBeLessThan(32);
+});
+
 describe("limits", () => {
   test("a declared length of exactly the limit is taken", async () => {
     await restart({ bodyBytesMax: 1_000 });
@@ -208,7 +234,9 @@ describe("the log of requests", () => {
   test("has one line for each request, with its method, URL and status", async () => {
     await restart({ logRequests: true });
     await exchange(server.port, head("GET", "/api/todoitems/?q=1", closing));
-    expect(log).toEqual([{ level: "info", message: "GET http://localhost/api/todoitems/?q=1 200" }]);
+    expect(log).toEqual([
+      { level: "info", message: expect.stringMatching(/^GET http:\/\/localhost\/api\/todoitems\/\?q=1 200 \d+ms$/) },
+    ]);
   });
 });
 
@@ -226,11 +254,14 @@ describe("listening and stopping", () => {
     expect(again).toThrow(`Port ${server.port} on 127.0.0.1 is in use by another program. Choose another with --port`);
   });
 
-  test("an address of another machine is said", () => {
-    const elsewhere = () =>
-      startServer(service.app, { host: "192.0.2.1", port: 0, idleTimeoutSeconds: 30, logRequests: false, log() {} });
-    expect(elsewhere).toThrow("192.0.2.1 is not an address of this machine");
-  });
+  for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
+    test(`the address ${host}, which this machine does not have, is said`, () => {
+      const elsewhere = () =>
+        startServer(service.app, { host, port: 0, idleTimeoutSeconds: 30, logRequests: false, log() {} });
+      expect(elsewhere).toThrow(ListenError);
+      expect(elsewhere).toThrow(`${host} is not an address of this machine`);
+    });
+  }
 
   test("a stop waits for the request under way and answers it, then takes no more", async () => {
     const connection = await RawConnection.open(server.port);
@@ -242,7 +273,7 @@ describe("listening and stopping", () => {
     const stopped = server.stop(5_000);
     connection.send(body);
     expect(await connection.untilClosed()).toContain("201 Created");
-    await stopped;
+    expect(await stopped).toBe(0);
     expect(RawConnection.open(server.port)).rejects.toThrow();
   });
 
@@ -250,7 +281,7 @@ describe("listening and stopping", () => {
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 100", "Expect: 100-continue"));
     await connection.until(/100 Continue/);
-    await server.stop(50);
+    expect(await server.stop(50)).toBe(1);
     expect(await connection.untilClosed()).not.toContain("201");
   });
 });
