@@ -4,6 +4,7 @@
 import { version } from "../package.json";
 import { helpText } from "./commands/help.ts";
 import { serve } from "./commands/serve.ts";
+import { user } from "./commands/user.ts";
 
 async function run([command, ...args]: readonly string[]): Promise<number> {
   const asked = [command, ...args];
@@ -15,7 +16,8 @@ async function run([command, ...args]: readonly string[]): Promise<number> {
     console.log(version);
     return 0;
   }
-  if (command === "serve") return serve(args);
+  if (command === "serve") return serve(args, process.env);
+  if (command === "user") return user(args, process.env);
   console.error(`todoitems has no command ${command}; --help lists what there is.`);
   return 2;
 }

@@ -3,6 +3,7 @@
 
 export type ProblemCode =
   | "BodyTooLarge"
+  | "CredentialsRequired"
   | "InternalError"
   | "InvalidJson"
   | "InvalidRequest"
@@ -18,15 +19,19 @@ export type ProblemCode =
   | "TodoItemIDInvalid"
   | "TodoItemIDMismatch"
   | "TodoItemIDRequired"
+  | "TooManyRequests"
   | "UnsupportedMediaType";
 
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
+  /** When to try again, if the caller should. */
+  readonly retryAfterSeconds: number | undefined;
 
   /** `detail` tells the caller what was wrong and what to send instead. */
-  constructor(code: ProblemCode, detail: string) {
+  constructor(code: ProblemCode, detail: string, { retryAfterSeconds }: { retryAfterSeconds?: number } = {}) {
     super(detail);
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -56,6 +56,11 @@ export class Program {
     return (await this.fetch("/api/todoitems/")).text();
   }
 
+  /** The next line of the log. */
+  stderrLine(): Promise<string> {
+    return this.#stderr.line();
+  }
+
   /** Signals without waiting for the end. */
   kill(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
@@ -72,12 +77,17 @@ export class Program {
   }
 }
 
-/** Runs the program to its end. */
+/** Runs the program to its end, with this on its standard input. */
 export async function runProgram(
   command: string,
-  options: ProgramOptions,
+  { input = "", ...options }: ProgramOptions & { readonly input?: string },
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
-  const process = spawn(command, options);
+  const process = Bun.spawn(commandLine(command, options), {
+    env: environmentOf(options),
+    stdin: new TextEncoder().encode(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [exitCode, stdout, stderr] = await Promise.all([
     process.exited,
     new Response(process.stdout).text(),
@@ -86,16 +96,21 @@ export async function runProgram(
   return { exitCode, stdout, stderr };
 }
 
-function spawn(
-  command: string,
-  { args = [], environment = {}, launcher = [] }: ProgramOptions,
-): Bun.Subprocess<"ignore", "pipe", "pipe"> {
-  return Bun.spawn([...launcher, process.execPath, join(projectFolder, "src/main.ts"), command, ...args], {
-    env: { ...process.env, ...environment },
+function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore", "pipe", "pipe"> {
+  return Bun.spawn(commandLine(command, options), {
+    env: environmentOf(options),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
+}
+
+function commandLine(command: string, { args = [], launcher = [] }: ProgramOptions): string[] {
+  return [...launcher, process.execPath, join(projectFolder, "src/main.ts"), command, ...args];
+}
+
+function environmentOf({ environment = {} }: ProgramOptions): Record<string, string | undefined> {
+  return { ...process.env, ...environment };
 }
 
 /** Reads output as it comes: lines first, what is left at the end. */

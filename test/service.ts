@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/engine.ts";
+import { Access } from "../src/http/access.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
 import { type CollectionOptions, TodoCollection } from "../src/todo-collection.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
@@ -17,6 +18,8 @@ export class Service {
   readonly collection: TodoCollection;
   readonly app: App;
   readonly log: LogEntry[];
+  /** Where the requests seem to come from. */
+  address = "127.0.0.1";
 
   private constructor(collection: TodoCollection, app: App, log: LogEntry[]) {
     this.collection = collection;
@@ -39,6 +42,7 @@ export class Service {
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
       requestTimeoutMs: 30_000,
+      access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       log: (level, message) => log.push({ level, message }),
       ...options,
     });
@@ -46,7 +50,7 @@ export class Service {
   }
 
   async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
-    return this.app.handle(new Request(`http://localhost${path}`, { ...init, method }));
+    return this.app.handle(new Request(`http://localhost${path}`, { ...init, method }), () => this.address);
   }
 
   /** Sends a JSON text as it is. */

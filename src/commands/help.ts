@@ -11,7 +11,8 @@ export function helpText(): string {
   return [
     "todoitems: a to-do backend for apps that speak JSON over HTTP",
     "",
-    "Usage: npm start -- [flags]",
+    "Usage: npm start -- [flags]             serve, which is todoitems serve [flags]",
+    "       npx todoitems user add NAME      who may sign in; also user remove, user list",
     "",
     "Flags (defaults in parentheses):",
     ...rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`),

@@ -4,20 +4,24 @@ import { readFileSync } from "node:fs";
 import { type Engine, StoreError } from "../engine.ts";
 import { MemoryEngine } from "../engines/memory.ts";
 import { SqliteEngine } from "../engines/sqlite.ts";
+import { Access } from "../http/access.ts";
 import { App } from "../http/app.ts";
+import { BasicAuth } from "../http/basic-auth.ts";
+import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
 import { TodoCollection } from "../todo-collection.ts";
-import { greeting, readyLine } from "./greeting.ts";
+import { fileStamp, readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
+import { greeting, isLoopback, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { type Environment, readSettings, type Settings } from "./settings.ts";
 
 const impatienceMs = 500;
 
 /** Runs until a signal; resolves to the exit code. */
-export async function serve(args: readonly string[]): Promise<number> {
-  const result = readSettings(args, process.env);
+export async function serve(args: readonly string[], environment: Environment): Promise<number> {
+  const result = readSettings(args, environment);
   if ("problems" in result) {
     console.error(
       ["todoitems cannot start with these settings:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
@@ -47,7 +51,15 @@ async function startUp(settings: Settings, log: Log): Promise<Running | undefine
     console.log(`${readyLine(settings.host, server.port)}\n\n${greeting(settings, server.port, collection.count)}\n`);
     return { collection, server };
   } catch (error) {
-    if (!(error instanceof StoreError || error instanceof ListenError || error instanceof SeedError)) throw error;
+    if (
+      !(
+        error instanceof StoreError ||
+        error instanceof ListenError ||
+        error instanceof SeedError ||
+        error instanceof UsersFileError
+      )
+    )
+      throw error;
     console.error(`todoitems cannot start: ${error.message}`);
     return undefined;
   }
@@ -97,8 +109,44 @@ function readText(path: string): string {
   }
 }
 
+function openAccess({ host, auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
+  if (mode !== "off" && !isLoopback(host)) {
+    log(
+      "warn",
+      `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Put a proxy with HTTPS in front, or listen on 127.0.0.1`,
+    );
+  }
+  const auth = mode === "off" || users === undefined ? undefined : new BasicAuth(readSomeUsers(users));
+  if (auth && users !== undefined) watchUsers(users, auth, log);
+  const rate =
+    rateLimitPerSecond === undefined
+      ? undefined
+      : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
+  return new Access({ mode, auth, rate });
+}
+
+// Looked at once a second instead of subscribed to: it works on every file system, and for a file that
+// is replaced as well as for one that is rewritten.
+function watchUsers(path: string, auth: BasicAuth, log: Log): void {
+  let known = fileStamp(path);
+  const look = () => {
+    const stamp = fileStamp(path);
+    if (stamp === known) return;
+    known = stamp;
+    try {
+      auth.replaceUsers(readUsers(path));
+      log("info", `${path}: the users were read again`);
+    } catch (error) {
+      if (!(error instanceof UsersFileError)) throw error;
+      log("error", `${error.message}. The users stay as they were`);
+    }
+  };
+  setInterval(look, 1000).unref();
+}
+
 function startListening(collection: TodoCollection, settings: Settings, log: Log): RunningServer {
   const app = new App(collection, {
+    access: openAccess(settings, log),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
@@ -107,6 +155,7 @@ function startListening(collection: TodoCollection, settings: Settings, log: Log
     log,
   });
   return startServer(app, {
+    trustProxy: settings.trustProxy,
     host: settings.host,
     port: settings.port,
     idleTimeoutSeconds: settings.idleTimeoutSeconds,

@@ -35,6 +35,13 @@ export function onOff(value: string): boolean {
   throw new WrongValue("expected on or off");
 }
 
+export function ratePerSecond(value: string): number | undefined {
+  if (value === "off") return undefined;
+  const number = Number(/^([0-9]+)(?:\/s)?$/.exec(value)?.[1] ?? Number.NaN);
+  if (number >= 1 && number <= 1_000_000) return number;
+  throw new WrongValue("expected off, or a whole number of requests a second such as 100/s");
+}
+
 const unitBytes: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
 
 export function byteSize(value: string): number {

@@ -4,6 +4,7 @@
 
 import { parseArgs } from "node:util";
 import { type FieldNames, fieldNameStyles } from "../field-names.ts";
+import { type AuthMode, authModes } from "../http/access.ts";
 import { type UrlForms, urlForms } from "../http/routes.ts";
 import { type LogFormat, logFormats } from "../log.ts";
 import {
@@ -11,6 +12,7 @@ import {
   integer,
   oneOf,
   onOff,
+  ratePerSecond,
   type StoreAddress,
   storeAddress,
   text,
@@ -26,6 +28,10 @@ export interface Settings {
   readonly seed: string | undefined;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
+  readonly auth: AuthMode;
+  readonly users: string | undefined;
+  readonly rateLimitPerSecond: number | undefined;
+  readonly trustProxy: boolean;
   readonly bodyBytesMax: number;
   readonly nestingDepthMax: number;
   readonly requestTimeoutSeconds: number;
@@ -103,6 +109,34 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     meaning: "spelling of top-level names in answers: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
     parse: oneOf(fieldNameStyles),
   },
+  auth: {
+    flag: "auth",
+    placeholder: "WHICH",
+    default: "off",
+    meaning: "operations that need HTTP Basic credentials: `off`, `writes` (create, update, delete), `all`",
+    parse: oneOf(authModes),
+  },
+  users: {
+    flag: "users",
+    placeholder: "FILE",
+    default: "",
+    meaning: "who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
+    parse: (value) => (value === "" ? undefined : value),
+  },
+  rateLimitPerSecond: {
+    flag: "rate-limit",
+    placeholder: "N/s",
+    default: "off",
+    meaning: "requests each address may send in a second; more are answered 429",
+    parse: ratePerSecond,
+  },
+  trustProxy: {
+    flag: "trust-proxy",
+    placeholder: "",
+    default: "off",
+    meaning: "take the sender's address from the last entry of `X-Forwarded-For`",
+    parse: onOff,
+  },
   bodyBytesMax: {
     flag: "body-limit",
     placeholder: "SIZE",
@@ -167,7 +201,7 @@ export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Flags win over environment variables, which win over defaults. */
 export function readSettings(args: readonly string[], environment: Environment): SettingsResult {
@@ -193,6 +227,11 @@ export function readSettings(args: readonly string[], environment: Environment):
   if (settings.demo && settings.store.engine !== "memory" && given.has("store")) {
     problems.push(
       "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
+    );
+  }
+  if (settings.auth !== "off" && settings.users === undefined) {
+    problems.push(
+      "--auth needs --users FILE (or TODOITEMS_USERS): make the file with: todoitems user add NAME --users FILE",
     );
   }
   return problems.length > 0 ? { problems } : { settings, warnings: unknownVariables(environment) };

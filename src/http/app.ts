@@ -7,12 +7,14 @@ import { describeError, type Log } from "../log.ts";
 import { Problem } from "../problem.ts";
 import type { ItemState, TodoCollection, WriteOutcome } from "../todo-collection.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../todo-item.ts";
+import type { Access } from "./access.ts";
 import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import { problemResponse } from "./problem.ts";
 import { allowedMethods, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 
 export interface AppOptions extends BodyLimits {
+  readonly access: Access;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
@@ -34,22 +36,28 @@ export class App {
     this.#options = options;
   }
 
-  /** Answers every request; never throws. */
-  handle(request: Request): Response | Promise<Response> {
+  /** Answers every request; never throws. Asks for the sender's address only where it matters. */
+  handle(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     try {
-      const answer = this.#dispatch(request);
+      const answer = this.#dispatch(request, addressOf);
       return answer instanceof Promise ? answer.catch((error) => this.#refuse(error)) : answer;
     } catch (error) {
       return this.#refuse(error);
     }
   }
 
-  // First match answers: route, method, size, media type, body, existence and conflict, condition.
-  #dispatch(request: Request): Response | Promise<Response> {
+  // First match answers: route, method, credentials, rate, size, media type, body, existence and
+  // conflict, condition.
+  #dispatch(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     const route = matchRoute(request.url);
     if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     const allowed = allowedMethods(route.resource, this.#options.forms);
     if (!allowed.includes(request.method)) return this.#methodNotAllowed(request.method, allowed);
+    const admitted = this.#options.access.admit(request, addressOf);
+    return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
+  }
+
+  #operate(request: Request, route: Route): Response | Promise<Response> {
     if (request.method === "GET") return this.#get(request, route);
     if (request.method === "POST") return this.#create(request, route);
     if (request.method === "PUT") return this.#update(request, route);

@@ -4,6 +4,7 @@ import type { Problem, ProblemCode } from "../problem.ts";
 
 export const problemStatuses = {
   BodyTooLarge: 413,
+  CredentialsRequired: 401,
   InternalError: 500,
   InvalidJson: 400,
   InvalidRequest: 400,
@@ -19,6 +20,7 @@ export const problemStatuses = {
   TodoItemIDInvalid: 400,
   TodoItemIDMismatch: 400,
   TodoItemIDRequired: 400,
+  TooManyRequests: 429,
   UnsupportedMediaType: 415,
 } as const satisfies Record<ProblemCode, number>;
 
@@ -26,6 +28,7 @@ export const problemStatuses = {
 // `code` and `detail`.
 const titles = {
   400: "Bad Request",
+  401: "Unauthorized",
   404: "Not Found",
   405: "Method Not Allowed",
   408: "Request Timeout",
@@ -33,6 +36,7 @@ const titles = {
   412: "Precondition Failed",
   413: "Content Too Large",
   415: "Unsupported Media Type",
+  429: "Too Many Requests",
   500: "Internal Server Error",
   503: "Service Unavailable",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
@@ -40,18 +44,20 @@ const titles = {
 // The rest of a body that was refused is never read, so the connection cannot be used again.
 const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
   BodyTooLarge: { Connection: "close" },
+  CredentialsRequired: { "WWW-Authenticate": 'Basic realm="todoitems", charset="UTF-8"' },
   RequestTimeout: { Connection: "close" },
   StoreUnavailable: { "Retry-After": "1" },
 };
 
 /** `current` is an item's JSON, passed through as it is. */
 export function problemResponse(problem: Problem, headers: Record<string, string> = {}, current?: string): Response {
-  const { code, message: detail } = problem;
+  const { code, message: detail, retryAfterSeconds } = problem;
   const status = problemStatuses[code];
   const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
+  const retryAfter = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
   return new Response(body, {
     status,
-    headers: { "Content-Type": "application/problem+json", ...standingHeaders[code], ...headers },
+    headers: { "Content-Type": "application/problem+json", ...standingHeaders[code], ...retryAfter, ...headers },
   });
 }

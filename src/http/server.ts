@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly idleTimeoutSeconds: number;
   readonly log: Log;
   readonly logRequests: boolean;
+  /** Believe what a proxy in front says of the sender's address. */
+  readonly trustProxy: boolean;
 }
 
 export interface RunningServer {
@@ -28,9 +30,12 @@ export class ListenError extends Error {
 
 export function startServer(
   app: App,
-  { host, port, idleTimeoutSeconds, log, logRequests }: ServerOptions,
+  { host, port, idleTimeoutSeconds, log, logRequests, trustProxy }: ServerOptions,
 ): RunningServer {
-  const server = listen(host, port, () =>
+  const addressOf = (request: Request) =>
+    (trustProxy ? forwardedFor(request) : undefined) ?? server.requestIP(request)?.address ?? "";
+  const handle = (request: Request) => app.handle(request, addressOf);
+  const server: Bun.Server<undefined> = listen(host, port, () =>
     Bun.serve({
       hostname: host,
       port,
@@ -40,7 +45,7 @@ export function startServer(
       development: false,
       // Said aloud, because outside development mode the runtime would share the port in silence.
       reusePort: false,
-      fetch: logRequests ? (request) => handleAndLog(app, request, log) : (request) => app.handle(request),
+      fetch: logRequests ? (request) => handleAndLog(handle, request, log) : handle,
       error(error) {
         log("error", describeError(error));
         return problemResponse(
@@ -63,9 +68,17 @@ export function startServer(
   };
 }
 
-async function handleAndLog(app: App, request: Request, log: Log): Promise<Response> {
+// The nearest proxy appends the address it saw; whatever stands before that came from the sender and
+// may be invented.
+function forwardedFor(request: Request): string | undefined {
+  return request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+}
+
+type Handle = (request: Request) => Response | Promise<Response>;
+
+async function handleAndLog(handle: Handle, request: Request, log: Log): Promise<Response> {
   const start = performance.now();
-  const response = await app.handle(request);
+  const response = await handle(request);
   const { method, url } = request;
   const { status } = response;
   const milliseconds = Math.round(performance.now() - start);

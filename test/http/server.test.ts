@@ -19,6 +19,7 @@ async function start(
     port: 0,
     idleTimeoutSeconds: options.idleTimeoutSeconds ?? 30,
     logRequests: options.logRequests ?? false,
+    trustProxy: false,
     log: (level, message) => log.push({ level, message }),
   });
 }
@@ -164,6 +165,7 @@ test("requests that come in together over many connections share commits", async
     port: 0,
     idleTimeoutSeconds: 30,
     logRequests: false,
+    trustProxy: false,
     log() {},
   });
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
@@ -248,6 +250,7 @@ describe("listening and stopping", () => {
         port: server.port,
         idleTimeoutSeconds: 30,
         logRequests: false,
+        trustProxy: false,
         log() {},
       });
     expect(again).toThrow(ListenError);
@@ -257,7 +260,15 @@ describe("listening and stopping", () => {
   for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
     test(`the address ${host}, which this machine does not have, is said`, () => {
       const elsewhere = () =>
-        startServer(service.app, { host, port: 0, idleTimeoutSeconds: 30, logRequests: false, log() {} });
+        startServer(service.app, {
+          host,
+          port: 0,
+          idleTimeoutSeconds: 30,
+          logRequests: false,
+          trustProxy: false,
+
+          log() {},
+        });
       expect(elsewhere).toThrow(ListenError);
       expect(elsewhere).toThrow(`${host} is not an address of this machine`);
     });

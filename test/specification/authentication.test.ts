@@ -1,13 +1,111 @@
 import { expect, test } from "bun:test";
-import { describeOnEveryEngine, ids, item } from "../service.ts";
+import { Access, type AuthMode } from "../../src/http/access.ts";
+import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { describeOnEveryEngine, expectProblem, ids, item, type Service, type StartService } from "../service.ts";
+
+// The weakest hash there is keeps the tests quick; what a hash costs is not their business.
+const hash = (password: string) => Bun.password.hashSync(password, { algorithm: "bcrypt", cost: 4 });
+const users = new Map([
+  ["ann", hash("secret")],
+  ["Zoë", hash("pä:ss:wörd")],
+]);
+
+const basic = (name: string, password: string) => ({
+  Authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`,
+});
+
+function startWith(start: StartService, mode: AuthMode): Promise<Service> {
+  const auth = mode === "off" ? undefined : new BasicAuth(users);
+  return start({ access: new Access({ mode, auth, rate: undefined }) });
+}
+
+/** The status of each operation with these headers, on an item that is there and one that is not yet. */
+async function tryAll(service: Service, headers: Record<string, string>): Promise<Record<string, number>> {
+  const list = await service.fetch("GET", "/api/todoitems/", { headers });
+  const create = await service.send("POST", "/api/todoitems/", item(ids.one), headers);
+  const read = await service.fetch("GET", `/api/todoitems/${ids.one}`, { headers });
+  const update = await service.send("PUT", "/api/todoitems/", item(ids.one), headers);
+  const remove = await service.fetch("DELETE", `/api/todoitems/${ids.one}`, { headers });
+  return { list: list.status, create: create.status, read: read.status, update: update.status, remove: remove.status };
+}
+
+const open = { list: 200, create: 201, read: 200, update: 204, remove: 204 };
 
 describeOnEveryEngine("Authentication", (start) => {
+  test("1. the service uses HTTP Basic: missing or wrong credentials are 401 with the challenge", async () => {
+    const service = await startWith(start, "all");
+    const response = await service.fetch("GET", "/api/todoitems/");
+    expect(response.headers.get("www-authenticate")).toBe('Basic realm="todoitems", charset="UTF-8"');
+    await expectProblem(response, 401, "CredentialsRequired");
+    expect(await tryAll(service, {})).toEqual({ list: 401, create: 401, read: 401, update: 401, remove: 401 });
+  });
+
   test("2. without the setting no operation requires credentials, and none are refused", async () => {
-    const service = await start();
-    for (const headers of [{}, { Authorization: `Basic ${btoa("anyone:anything")}` }, { Authorization: "nonsense" }]) {
-      expect((await service.send("POST", "/api/todoitems/", item(ids.one), headers)).status).toBe(201);
-      expect((await service.fetch("GET", "/api/todoitems/", { headers })).status).toBe(200);
-      expect((await service.fetch("DELETE", `/api/todoitems/${ids.one}`, { headers })).status).toBe(204);
+    const service = await startWith(start, "off");
+    for (const headers of [{}, basic("anyone", "anything"), { Authorization: "nonsense" }]) {
+      expect(await tryAll(service, headers)).toEqual(open);
     }
+  });
+
+  test("2. with `writes`, create, update and delete require credentials, list and read do not", async () => {
+    const service = await startWith(start, "writes");
+    await service.collection.seed([{ id: ids.one, json: item(ids.one) }]);
+    expect(await tryAll(service, {})).toEqual({ list: 200, create: 401, read: 200, update: 401, remove: 401 });
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`, { headers: basic("ann", "secret") });
+    expect(await tryAll(service, basic("ann", "secret"))).toEqual(open);
+  });
+
+  test("2. with `all`, every operation requires credentials, and right ones open all", async () => {
+    const service = await startWith(start, "all");
+    expect(await tryAll(service, basic("ann", "secret"))).toEqual(open);
+  });
+
+  test("2. unknown user and wrong password get the same answer", async () => {
+    const service = await startWith(start, "all");
+    const answers = await Promise.all(
+      [basic("ann", "wrong"), basic("nobody", "secret")].map(async (headers) => {
+        const response = await service.fetch("GET", "/api/todoitems/", { headers });
+        return { status: response.status, headers: [...response.headers], body: await response.text() };
+      }),
+    );
+    expect(answers[0]?.status).toBe(401);
+    expect(answers[0]).toEqual(answers[1] ?? answers[0]);
+  });
+
+  test("3. names and passwords are UTF-8, and a password may contain colons", async () => {
+    const service = await startWith(start, "all");
+    expect(await tryAll(service, basic("Zoë", "pä:ss:wörd"))).toEqual(open);
+    const { Authorization } = basic("ann", "secret");
+    expect(await tryAll(service, { Authorization: Authorization.replace("Basic", "bAsIc  ") })).toEqual(open);
+  });
+
+  for (const authorization of [
+    "Basic",
+    "Basic ",
+    "Basic !!!",
+    `Basic ${btoa("ann")}`,
+    `Bearer ${btoa("ann:secret")}`,
+    btoa("ann:secret"),
+    `Basic ${btoa("\xff:x")}`,
+    `Basic ${btoa("Ann:secret")}`,
+    `Basic ${btoa("ann:secret ")}`,
+    `Basic ${btoa(":")}`,
+  ]) {
+    test(`3. ${JSON.stringify(authorization)} is 401`, async () => {
+      const service = await startWith(start, "all");
+      const headers = { Authorization: authorization };
+      await expectProblem(await service.fetch("GET", "/api/todoitems/", { headers }), 401, "CredentialsRequired");
+    });
+  }
+
+  test("route and method come before credentials, credentials before everything else", async () => {
+    const service = await startWith(start, "all");
+    await expectProblem(await service.fetch("GET", "/nowhere"), 404, "RouteNotFound");
+    await expectProblem(await service.fetch("PATCH", "/api/todoitems/"), 405, "MethodNotAllowed");
+    await expectProblem(
+      await service.send("PUT", "/api/todoitems/bad", "{", { "Content-Type": "text/plain" }),
+      401,
+      "CredentialsRequired",
+    );
   });
 });

@@ -1,0 +1,59 @@
+// Asking for a password: at a terminal without showing it, twice; otherwise one line of standard input.
+
+/** No password came, or not the same one twice. */
+export class PasswordError extends Error {
+  override readonly name = "PasswordError";
+}
+
+export async function askPassword(name: string): Promise<string> {
+  const password = process.stdin.isTTY ? await askTwice(name) : await readLine(process.stdin);
+  if (password === "") throw new PasswordError("The password is empty; nothing was changed.");
+  return password;
+}
+
+async function askTwice(name: string): Promise<string> {
+  const first = await readHidden(`Password for ${name}: `);
+  if (first !== (await readHidden("The same again: ")))
+    throw new PasswordError("The two passwords differ; nothing was changed.");
+  return first;
+}
+
+async function readHidden(prompt: string): Promise<string> {
+  process.stderr.write(prompt);
+  process.stdin.setRawMode(true);
+  try {
+    return await readLine(process.stdin);
+  } finally {
+    process.stdin.setRawMode(false);
+    process.stdin.pause();
+    process.stderr.write("\n");
+  }
+}
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+const backspaces = ["\u007f", "\b"];
+
+/** One line, without its end. In raw mode the terminal leaves editing to us. */
+function readLine(input: NodeJS.ReadStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const decoder = new TextDecoder();
+    let line: string[] = [];
+    const finish = (settle: () => void) => {
+      input.off("data", onData).off("end", onEnd);
+      settle();
+    };
+    const onEnd = () => finish(() => resolve(line.join("")));
+    const onData = (chunk: Uint8Array) => {
+      for (const character of decoder.decode(chunk, { stream: true })) {
+        if (character === "\r" || character === "\n") return finish(() => resolve(line.join("")));
+        if (input.isTTY && character === ctrlC)
+          return finish(() => reject(new PasswordError("Cancelled; nothing was changed.")));
+        if (input.isTTY && character === ctrlD) return onEnd();
+        if (input.isTTY && backspaces.includes(character)) line = line.slice(0, -1);
+        else line.push(character);
+      }
+    };
+    input.on("data", onData).on("end", onEnd).resume();
+  });
+}

@@ -1,0 +1,137 @@
+// `todoitems user` and a service that knows those users, as processes.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, runProgram } from "../program.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let users: string;
+const started: Program[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  users = join(folder.path, "users");
+});
+
+afterEach(async () => {
+  for (const program of started.splice(0)) await program.stop("SIGKILL");
+  folder.dispose();
+});
+
+const user = (args: readonly string[], input = "") => runProgram("user", { args: [...args, "--users", users], input });
+const basic = (name: string, password: string) => ({
+  Authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`,
+});
+
+async function serve(...args: string[]): Promise<Program> {
+  const program = await Program.start({ args: ["--port", "0", "--store", "memory:", ...args] });
+  started.push(program);
+  return program;
+}
+
+const status = async (program: Program, name: string, password: string) =>
+  (await program.fetch("/api/todoitems/", { headers: basic(name, password) })).status;
+
+describe("todoitems user", () => {
+  test("adds, lists, changes and removes users; the password comes from standard input", async () => {
+    expect(await user(["add", "ann"], "secret\n")).toMatchObject({ exitCode: 0, stdout: `${users}: ann was added.\n` });
+    expect(await user(["add", "Zoë"], "pä:ss")).toMatchObject({ exitCode: 0 });
+    expect(await user(["list"])).toMatchObject({ exitCode: 0, stdout: "ann\nZoë\n" });
+    expect(await user(["add", "ann"], "other\n")).toMatchObject({
+      stdout: `${users}: ann was given a new password.\n`,
+    });
+    const [, hash = ""] = /^ann:(.*)$/m.exec(readFileSync(users, "utf8")) ?? [];
+    expect(hash).toStartWith("$argon2id$");
+    expect(await Bun.password.verify("other", hash)).toBe(true);
+    expect(await user(["remove", "ann"])).toMatchObject({ exitCode: 0 });
+    expect(await user(["list"])).toMatchObject({ stdout: "Zoë\n" });
+  });
+
+  for (const [args, exitCode, message] of [
+    [[], 2, "What is to be done?"],
+    [["fly"], 2, "fly is not one of add, remove, list."],
+    [["add"], 2, "add takes one name."],
+    [["add", "ann", "password"], 2, "add takes one name."],
+    [["add", "ann", "--password", "x"], 2, "--password"],
+    [["add", "a:b"], 2, "A name has no colon"],
+    [["add", "ann"], 1, "The password is empty; nothing was changed."],
+    [["remove", "ann"], 1, "cannot be read"],
+  ] as const) {
+    test(`user ${args.join(" ")}: exit code ${exitCode}, ${message}`, async () => {
+      const result = await user(args);
+      expect(result.exitCode).toBe(exitCode);
+      expect(result.stderr).toContain(message);
+      expect(existsSync(users)).toBe(false);
+    });
+  }
+});
+
+describe("a service with --auth", () => {
+  test("lets its users in, and learns of changes to the file without a restart", async () => {
+    await user(["add", "ann"], "secret\n");
+    const program = await serve("--auth", "all", "--users", users);
+    expect(await status(program, "ann", "secret")).toBe(200);
+    expect(await status(program, "bob", "hidden")).toBe(401);
+    await user(["add", "bob"], "hidden\n");
+    await user(["remove", "ann"]);
+    while ((await status(program, "ann", "secret")) !== 401) await Bun.sleep(20);
+    expect(await status(program, "bob", "hidden")).toBe(200);
+  });
+
+  test("keeps its users when the file becomes unusable, and says so", async () => {
+    await user(["add", "ann"], "secret\n");
+    const program = await serve("--auth", "all", "--users", users);
+    writeFileSync(users, "ann:plain text\n");
+    expect(await program.stderrLine()).toContain("line 1: the password of ann is not hashed");
+    expect(await status(program, "ann", "secret")).toBe(200);
+  });
+
+  test("does not start without users, or with one whose password is weakly hashed", async () => {
+    const start = (...args: string[]) => runProgram("serve", { args: ["--port", "0", "--store", "memory:", ...args] });
+    expect(await start("--auth", "all")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("--auth needs --users FILE"),
+    });
+    expect(await start("--auth", "all", "--users", users)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("cannot be read"),
+    });
+    writeFileSync(users, "# nobody\n");
+    expect(await start("--auth", "all", "--users", users)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("there are no users in it"),
+    });
+    writeFileSync(users, "bob:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
+    expect(await start("--auth", "all", "--users", users)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("line 1: the password of bob"),
+    });
+  });
+
+  test("warns where passwords would travel in clear text over a network", async () => {
+    await user(["add", "ann"], "secret\n");
+    const program = await serve("--auth", "all", "--users", users, "--host", "0.0.0.0");
+    expect(await program.stderrLine()).toContain("anybody on the way can read them");
+  });
+
+  test("slows guesses by the address a trusted proxy names, and not by one the sender invents", async () => {
+    await user(["add", "ann"], "secret\n");
+    const guess = async (program: Program, forwarded: string, count: number) =>
+      (
+        await program.fetch("/api/todoitems/", {
+          headers: { ...basic("ann", `wrong ${count}`), "X-Forwarded-For": forwarded },
+        })
+      ).status;
+    const direct = await serve("--auth", "all", "--users", users);
+    const proxied = await serve("--auth", "all", "--users", users, "--trust-proxy");
+    for (let count = 0; count < 5; count++) {
+      expect(await guess(direct, `198.51.100.${count}`, count)).toBe(401);
+      expect(await guess(proxied, `invented, 198.51.100.1`, count)).toBe(401);
+    }
+    expect(await guess(direct, "198.51.100.99", 9)).toBe(429);
+    expect(await guess(proxied, "other, 198.51.100.1", 9)).toBe(429);
+    expect(await guess(proxied, "198.51.100.2", 9)).toBe(401);
+  });
+});
