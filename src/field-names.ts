@@ -7,22 +7,31 @@ import { isIdName } from "./todo-item.ts";
 export const fieldNameStyles = ["as-sent", "pascal", "camel"] as const;
 export type FieldNames = (typeof fieldNameStyles)[number];
 
-/** The item's JSON with its top-level names respelled. A name is left alone where its new spelling is taken. */
+/** The item's JSON with its top-level names respelled. */
 export function respell(json: string, style: FieldNames): string {
   if (style === "as-sent") return json;
-  const spell = style === "camel" ? camelCase : pascalCase;
   const { text, members } = scanObject(json, Number.POSITIVE_INFINITY);
-  const taken = new Set(members.map((member) => unquote(text.slice(member.nameStart, member.nameEnd))));
-  const parts = members.map((member) => {
-    const literal = text.slice(member.nameStart, member.nameEnd);
-    const name = unquote(literal);
-    const wanted = spell(name);
-    const value = text.slice(member.valueStart, member.valueEnd);
-    if (wanted === name || taken.has(wanted)) return `${literal}:${value}`;
-    taken.add(wanted);
-    return `${JSON.stringify(wanted)}:${value}`;
+  const literals = members.map((member) => text.slice(member.nameStart, member.nameEnd));
+  const spelled = respellNames(literals.map(unquote), style === "camel" ? camelCase : pascalCase);
+  const parts = members.map((member, index) => {
+    const literal = literals[index] ?? "";
+    const name = spelled.get(unquote(literal));
+    return `${name === undefined ? literal : JSON.stringify(name)}:${text.slice(member.valueStart, member.valueEnd)}`;
   });
   return `{${parts.join(",")}}`;
+}
+
+/** The new spelling of each name that gets one. A name stays as it is where its new spelling is taken, or would make it an ID. */
+function respellNames(names: readonly string[], spell: (name: string) => string): Map<string, string> {
+  const taken = new Set(names);
+  const spelled = new Map<string, string>();
+  for (const name of new Set(names)) {
+    const wanted = spell(name);
+    if (taken.has(wanted) || (isIdName(wanted) && !isIdName(name))) continue;
+    taken.add(wanted);
+    spelled.set(name, wanted);
+  }
+  return spelled;
 }
 
 // The rule of .NET's JsonNamingPolicy.CamelCase: the leading run of capitals goes down, except its

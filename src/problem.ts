@@ -27,11 +27,19 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   /** When to try again, if the caller should. */
   readonly retryAfterSeconds: number | undefined;
+  /** The rest of the request is left unread, so nothing more can come over its connection. */
+  readonly endsConnection: boolean;
 
   /** `detail` tells the caller what was wrong and what to send instead. */
-  constructor(code: ProblemCode, detail: string, { retryAfterSeconds }: { retryAfterSeconds?: number } = {}) {
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail);
     this.code = code;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.endsConnection = options.endsConnection ?? false;
   }
+}
+
+interface ProblemOptions {
+  readonly retryAfterSeconds?: number;
+  readonly endsConnection?: boolean;
 }

@@ -32,7 +32,8 @@ export interface ItemState {
 }
 
 export type WriteOutcome =
-  | { readonly kind: "done"; readonly version: Version }
+  /** `kept` is false on a read-only instance: the version is one that was never stored. */
+  | { readonly kind: "done"; readonly version: Version; readonly kept: boolean }
   | { readonly kind: "id-in-use" }
   | { readonly kind: "not-found" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
@@ -111,7 +112,8 @@ export class TodoCollection {
   async write(write: Write): Promise<WriteOutcome> {
     if (this.#options.readOnly) {
       await this.refresh();
-      return this.#decide(write, new Map(), this.version + 1).outcome;
+      const { outcome } = this.#decide(write, new Map(), this.version + 1);
+      return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
     }
     if (this.#queue.length >= this.#options.writeQueueMax) {
       throw new Problem(
@@ -131,8 +133,9 @@ export class TodoCollection {
    */
   async seed(items: readonly TodoItem[]): Promise<boolean> {
     if (this.count > 0) return false;
-    await this.#commit(items.map((item) => ({ kind: "create", item })));
-    return true;
+    // Asked again inside the commit: another process may be seeding the same store.
+    const outcomes = await this.#commit(() => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }))));
+    return outcomes.length > 0 || items.length === 0;
   }
 
   /** Waits for the writes already accepted, then lets go of the store. */
@@ -152,7 +155,7 @@ export class TodoCollection {
   async #commitQueue(): Promise<void> {
     const batch = this.#queue.splice(0, batchMax);
     try {
-      const outcomes = await this.#commit(batch.map(({ write }) => write));
+      const outcomes = await this.#commit(() => batch.map(({ write }) => write));
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
@@ -164,12 +167,12 @@ export class TodoCollection {
   }
 
   /** Decides the writes on the newest state there is and makes the result durable, then visible. */
-  async #commit(writes: readonly Write[]): Promise<WriteOutcome[]> {
+  async #commit(writes: () => readonly Write[]): Promise<WriteOutcome[]> {
     let plan: Plan = { outcomes: [], changes: [] };
     try {
       await this.#engine.commit(this.#bookmark, (missed) => {
         if (missed) this.#take(missed);
-        plan = this.#plan(writes);
+        plan = this.#plan(writes());
         return plan.changes;
       });
     } catch (error) {
@@ -287,7 +290,7 @@ interface Decision {
 }
 
 function accept(change: PlannedChange): Decision {
-  return { outcome: { kind: "done", version: change.version }, change };
+  return { outcome: { kind: "done", version: change.version, kept: true }, change };
 }
 
 function storeUnavailable(): Problem {

@@ -97,7 +97,7 @@ describe("batching", () => {
       collection.write({ kind: "update", item: create(ids.one).item, condition: undefined }),
     ]);
     expect(collection.version).toBe(3);
-    expect(await collection.write(create(ids.three))).toEqual({ kind: "done", version: 4 });
+    expect(await collection.write(create(ids.three))).toEqual({ kind: "done", version: 4, kept: true });
   });
 
   test("close waits for the writes already accepted", async () => {
@@ -143,6 +143,14 @@ describe("seeding", () => {
     expect(engine.commits).toEqual([5_000]);
     expect(await collection.seed([{ id: ids.one, json: item(ids.one) }])).toBe(false);
     expect(collection.count).toBe(5_000);
+  });
+
+  test("by two processes at once happens once", async () => {
+    const engine = new ObservedEngine();
+    const [one, two] = [await Service.on(engine), await Service.on(engine)];
+    const seedWith = ({ collection }: Service) => collection.seed([{ id: crypto.randomUUID(), json: "{}" }]);
+    expect((await Promise.all([seedWith(one), seedWith(two)])).sort()).toEqual([false, true]);
+    expect((await engine.pull()).changes).toHaveLength(1);
   });
 });
 

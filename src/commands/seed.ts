@@ -10,7 +10,8 @@ export class SeedError extends Error {
 }
 
 export function parseSeed(source: string, json: string, nestingDepthMax: number): TodoItem[] {
-  const elements = blame(source, () => scanArray(json, nestingDepthMax + 1));
+  // Deep enough that an item nested too deep is refused by its number, below.
+  const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),
   );

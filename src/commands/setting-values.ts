@@ -6,11 +6,11 @@ export class WrongValue extends Error {
   override readonly name = "WrongValue";
 }
 
-export function text(expected: string): (value: string) => string {
-  return (value) => {
-    if (value.trim() === "") throw new WrongValue(`expected ${expected}`);
-    return value;
-  };
+/** An address or host name; an IPv6 address may come in the brackets it has in URLs. */
+export function hostAddress(value: string): string {
+  const address = value.replace(/^\[(.*)\]$/, "$1").trim();
+  if (address === "") throw new WrongValue("expected an address such as 127.0.0.1 or 0.0.0.0");
+  return address;
 }
 
 export function integer(min: number, max: number): (value: string) => number {

@@ -9,13 +9,13 @@ import { type UrlForms, urlForms } from "../http/routes.ts";
 import { type LogFormat, logFormats } from "../log.ts";
 import {
   byteSize,
+  hostAddress,
   integer,
   oneOf,
   onOff,
   ratePerSecond,
   type StoreAddress,
   storeAddress,
-  text,
   WrongValue,
 } from "./setting-values.ts";
 
@@ -58,7 +58,7 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     placeholder: "ADDRESS",
     default: "127.0.0.1",
     meaning: "address to listen on; `0.0.0.0` is reachable from the network",
-    parse: text("an address such as 127.0.0.1 or 0.0.0.0"),
+    parse: hostAddress,
   },
   port: {
     flag: "port",
@@ -155,15 +155,16 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     flag: "request-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a request's body has to arrive",
-    parse: integer(1, 3_600),
+    meaning: "time a request's body has to arrive, up to `--idle-timeout`",
+    parse: integer(1, 255),
   },
   idleTimeoutSeconds: {
     flag: "idle-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a silent connection is kept, up to 255",
-    parse: integer(1, 255),
+    meaning: "time a silent connection is kept, from 5 to 255",
+    // The runtime cuts busy connections too where it is less.
+    parse: integer(5, 255),
   },
   writeQueueMax: {
     flag: "write-queue",
@@ -229,6 +230,9 @@ export function readSettings(args: readonly string[], environment: Environment):
       "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
     );
   }
+  if (settings.requestTimeoutSeconds > settings.idleTimeoutSeconds) {
+    problems.push("--request-timeout must not be longer than --idle-timeout, which ends the connection first");
+  }
   if (settings.auth !== "off" && settings.users === undefined) {
     problems.push(
       "--auth needs --users FILE (or TODOITEMS_USERS): make the file with: todoitems user add NAME --users FILE",
@@ -240,12 +244,12 @@ export function readSettings(args: readonly string[], environment: Environment):
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
   const flags = new Map<string, string>();
   const problems: string[] = [];
-  const options = Object.fromEntries(
-    Object.values(definitions).map(({ flag, placeholder }) => [
-      flag,
-      { type: placeholder === "" ? "boolean" : "string" } as const,
-    ]),
+  const types = new Map(
+    Object.values(definitions).map(
+      ({ flag, placeholder }) => [flag, placeholder === "" ? "boolean" : "string"] as const,
+    ),
   );
+  const options = Object.fromEntries([...types].map(([flag, type]) => [flag, { type }]));
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === "positional")
@@ -253,9 +257,9 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
         `${token.value}: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001`,
       );
     if (token.kind !== "option") continue;
-    const option = options[token.name];
-    if (!option) problems.push(`${token.rawName}: no such flag; --help lists them all`);
-    else if (option.type === "boolean") flags.set(token.name, token.value ?? "on");
+    const type = types.get(token.name);
+    if (!type) problems.push(`${token.rawName}: no such flag; --help lists them all`);
+    else if (type === "boolean") flags.set(token.name, token.value ?? "on");
     else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--")))
       problems.push(`${token.rawName}: needs a value`);
     else flags.set(token.name, token.value);

@@ -1,9 +1,10 @@
 // Opening a SQLite file as a store: is it ours, is it whole, is its schema the one this program knows?
 // Every way in which the answer is no gets a sentence that says what to do.
 
-import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { constants, Database, SQLiteError } from "bun:sqlite";
+import { accessSync, existsSync, constants as fileModes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { newEpoch, StoreError } from "../engine.ts";
 
 /** Marks a SQLite file as a todoitems store: "todo" in ASCII. */
@@ -33,22 +34,76 @@ const migrations: readonly ((database: Database) => void)[] = [
 ];
 
 export function openDatabase(path: string, readOnly: boolean): Database {
+  const exists = existsSync(path);
+  if (!readOnly || !exists) return checked(path, () => openForWriting(path, exists));
+  try {
+    return checked(path, () => new Database(path, { readonly: true }));
+  } catch (error) {
+    // SQLite wants to put its lock beside the file. Where it may not, nobody else can either, so nothing
+    // changes and no lock is needed; unless a log is there, without which the file is not whole.
+    if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
+    const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+    return checked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
+  }
+}
+
+/** A connection to a store that was found to be ours, up to date and whole. */
+function checked(path: string, connect: () => Database): Database {
   let database: Database | undefined;
   try {
-    const exists = existsSync(path);
-    database = new Database(path, readOnly && exists ? { readonly: true } : { create: true, readwrite: true });
-    database.run("PRAGMA busy_timeout = 5000");
+    database = connect();
     checkOwner(database, path);
-    if (!readOnly || !exists) {
-      makeDurable(database, path);
-      migrate(database);
-    }
     checkSchema(database, path);
     checkIntegrity(database, path);
+    // Beyond this wait it is for the engine to try again, without blocking everybody else.
+    database.run("PRAGMA busy_timeout = 50");
     return database;
   } catch (error) {
     database?.close();
     throw storeErrorFrom(error, path);
+  }
+}
+
+function openForWriting(path: string, exists: boolean): Database {
+  // SQLite would open a file that may not be written all the same, and fail at the first write.
+  if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
+  const database = new Database(path, { create: true, readwrite: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    checkOwner(database, path);
+    makeDurable(database, path);
+    migrate(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Which file a path names at present. */
+export function fileIdentity(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.dev} ${stat.ino}`;
+}
+
+/** Whether another process holds what we need, for now. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
+}
+
+function cannotLock(error: unknown): boolean {
+  return (
+    error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))
+  );
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, fileModes.W_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false;
+    throw error;
   }
 }
 
@@ -60,13 +115,13 @@ export function storeErrorFrom(error: unknown, path: string): unknown {
   return new StoreError(`${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`, { cause: error });
 }
 
+const notWritable =
+  "the file is not writable; give this user write access to it and its folder, or start with --read-only";
+
 const explanations: readonly (readonly [codes: readonly string[], advice: (path: string) => string])[] = [
   [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
   [["SQLITE_CORRUPT"], () => "the file is damaged; stop the service and restore it from a backup"],
-  [
-    ["SQLITE_READONLY"],
-    () => "the file is not writable; give this user write access to it and its folder, or start with --read-only",
-  ],
+  [["SQLITE_READONLY"], () => notWritable],
   [
     ["SQLITE_CANTOPEN"],
     (path) =>

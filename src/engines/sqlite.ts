@@ -13,9 +13,11 @@ import {
   StoreError,
   type Version,
 } from "../engine.ts";
-import { openDatabase, storeErrorFrom } from "./sqlite-file.ts";
+import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
 import { Sweep } from "./sweep.ts";
 
+/** How long a commit waits for other processes' commits. */
+const busyMs = 5_000;
 /** Bounds the time a stop takes. */
 const sweptAtCloseMax = 100_000;
 
@@ -28,6 +30,7 @@ interface StoreRow {
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #readOnly: boolean;
+  readonly #identity: string | undefined;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #sweep = new Sweep();
@@ -38,6 +41,7 @@ export class SqliteEngine implements Engine {
     this.#path = path;
     this.#readOnly = readOnly;
     this.#database = openDatabase(path, readOnly);
+    this.#identity = fileIdentity(path);
     this.#statements = prepare(this.#database);
     this.#dataVersion = this.#readDataVersion();
   }
@@ -51,19 +55,43 @@ export class SqliteEngine implements Engine {
   }
 
   async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
-    const { begin, commit } = this.#statements;
-    this.#attempt(() => begin.run());
+    await this.#begin();
     let changes: readonly PlannedChange[];
     let sweptCount: number;
     try {
-      changes = plan(this.#missed(since));
+      this.#checkFile();
+      const missed = this.#missed(since);
+      if (this.#sweep.wantsSurvey) this.#latest(this.#statements.outline.iterate(), true);
+      changes = plan(missed);
       sweptCount = this.#store(changes);
-      commit.run();
+      this.#statements.commit.run();
     } catch (error) {
       this.#rollBack();
       throw storeErrorFrom(error, this.#path);
     }
     this.#sweep.committed(changes, sweptCount);
+  }
+
+  // Another process's commit is waited for without blocking this one's reads, so not by SQLite itself.
+  async #begin(): Promise<void> {
+    const giveUpAt = performance.now() + busyMs;
+    for (;;) {
+      try {
+        this.#statements.begin.run();
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > giveUpAt) throw storeErrorFrom(error, this.#path);
+      }
+      await Bun.sleep(2);
+    }
+  }
+
+  /** What is written to a file that has been deleted or replaced is lost with it. */
+  #checkFile(): void {
+    if (fileIdentity(this.#path) === this.#identity) return;
+    throw new StoreError(
+      `${this.#path}: the file was removed or replaced while the service runs; start the service anew`,
+    );
   }
 
   /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
@@ -104,7 +132,7 @@ export class SqliteEngine implements Engine {
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
-    const changes = this.#latest(whole ? 0 : since.version, whole);
+    const changes = this.#latest(this.#statements.changesSince.iterate(whole ? 0 : since.version), whole);
     return { epoch, version, whole, changes: whole ? changes.filter((change) => change.json !== null) : changes };
   }
 
@@ -115,10 +143,10 @@ export class SqliteEngine implements Engine {
   }
 
   /** The newest row of each item, in order of version, and on the way what is obsolete if all rows are read. */
-  #latest(since: Version, all: boolean): Change[] {
+  #latest(rows: Iterable<Change>, all: boolean): Change[] {
     const latest = new Map<Version, Change>();
     const obsolete: Version[] = [];
-    for (const change of this.#statements.changesSince.iterate(since)) {
+    for (const change of rows) {
       const older = change.version === change.position ? undefined : latest.get(change.position);
       if (older) {
         obsolete.push(older.version);
@@ -157,6 +185,10 @@ function prepare(database: Database) {
     ),
     changesSince: database.query<Change, [Version]>(
       "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version",
+    ),
+    // Every row without what it holds: enough to tell which are obsolete.
+    outline: database.query<Change, []>(
+      "SELECT version, position, '' AS id, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
     ),
     insert: database.query<never, [Version, Version, string, string | null]>(
       "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",

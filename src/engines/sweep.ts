@@ -5,7 +5,7 @@
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../engine.ts";
 
 export interface SweepLimits {
-  /** A sweep waits for this many obsolete rows, and for half the table: it then finds several on each page it touches. */
+  /** A sweep waits for this many obsolete rows, and for as many as are live: it then finds several on each page it touches. */
   readonly obsoleteMin: number;
   /** Tombstones kept for others to learn of. */
   readonly tombstonesMax: number;
@@ -29,6 +29,8 @@ export class Sweep {
   #tombstones: Version[] = [];
   /** Whether every change since the whole table was read was accounted for here. */
   #complete = true;
+  /** Tombstones that may have older rows unknown here. */
+  #uncertainCount = 0;
   #prunedThrough: Version = 0;
 
   constructor(limits = defaultLimits) {
@@ -40,6 +42,11 @@ export class Sweep {
     return this.#prunedThrough;
   }
 
+  /** True when so many tombstones cannot be pruned that it is worth reading the table anew. */
+  get wantsSurvey(): boolean {
+    return this.#uncertainCount >= this.#limits.tombstonesMax;
+  }
+
   /** Starts anew from a reading of the whole table: the newest row of each item, and all the others. */
   survey(latest: readonly Change[], obsolete: Version[]): void {
     this.#rowCount = latest.length + obsolete.length;
@@ -47,6 +54,7 @@ export class Sweep {
     this.#sweeping = [];
     this.#tombstones = latest.filter((change) => change.json === null).map((change) => change.version);
     this.#complete = true;
+    this.#uncertainCount = 0;
   }
 
   /** Another process has changed the table. What it made obsolete is its own to sweep, but from now on a tombstone may have older rows unknown here. */
@@ -68,6 +76,7 @@ export class Sweep {
   committed(changes: readonly PlannedChange[], sweptCount: number): void {
     for (const { version, json, replaces } of changes) {
       if (json === null && this.#complete) this.#tombstones.push(version);
+      else if (json === null) this.#uncertainCount++;
       if (replaces !== undefined) this.#obsolete.push(replaces);
     }
     this.#rowCount += changes.length - sweptCount;
@@ -81,7 +90,8 @@ export class Sweep {
     const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;
     const canPrune = excess >= prunedMin;
-    if (!canPrune && this.#obsolete.length < Math.max(obsoleteMin, this.#rowCount / 2)) return;
+    const liveCount = this.#rowCount - this.#obsolete.length - this.#tombstones.length - this.#uncertainCount;
+    if (!canPrune && this.#obsolete.length < Math.max(obsoleteMin, liveCount)) return;
     const pruned = canPrune ? this.#tombstones.splice(0, excess) : [];
     this.#prunedThrough = pruned.at(-1) ?? this.#prunedThrough;
     this.#sweeping = [...this.#obsolete, ...pruned].sort((a, b) => b - a);

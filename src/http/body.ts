@@ -7,10 +7,17 @@ export interface BodyLimits {
   readonly requestTimeoutMs: number;
 }
 
+// Many clients send a body to its end before they look for an answer, and see only a broken connection
+// if it is closed under them. The runtime lets the rest of a refused body of known length pass by
+// unkept; up to this length we let it.
+const swallowedBytesMax = 64 * 1024 ** 2;
+
 /** The whole body. A body over the limit is cut off while it arrives, a dripping one when its time is up. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const declaredLength = request.headers.get("content-length");
-  if (declaredLength !== null && Number(declaredLength) > limits.bodyBytesMax) throw bodyTooLarge(limits);
+  if (declaredLength !== null && Number(declaredLength) > limits.bodyBytesMax) {
+    throw bodyTooLarge(limits, Number(declaredLength) > swallowedBytesMax);
+  }
   if (request.body === null) return new Uint8Array();
   const reading = declaredLength === null ? readChunks(request.body, limits) : request.bytes();
   // A small body mostly arrives together with its head and needs no timer.
@@ -34,7 +41,7 @@ async function readChunks(stream: ReadableStream<Uint8Array>, limits: BodyLimits
   let length = 0;
   for await (const chunk of stream) {
     length += chunk.byteLength;
-    if (length > limits.bodyBytesMax) throw bodyTooLarge(limits);
+    if (length > limits.bodyBytesMax) throw bodyTooLarge(limits, true);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -58,23 +65,35 @@ export function decodeBody(bytes: Uint8Array, headers: Headers): string {
   }
 }
 
+const token = "[!#$%&'*+.^_`|~0-9a-z-]+";
+const quoted = '"(?:[^"\\\\]|\\\\.)*"';
+const parameterPattern = new RegExp(`;[ \\t]*(?:(${token})=(${token}|${quoted}))?[ \\t]*`, "giy");
+
 /** Refuses every media type but JSON in UTF-8. */
 export function checkMediaType(contentType: string | null): void {
   if (contentType === "application/json" || contentType === "application/json; charset=utf-8") return;
-  const [type = "", ...parameters] = (contentType ?? "").split(";").map((part) => part.trim().toLowerCase());
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="));
-  if (type === "application/json" && (charset === undefined || /^charset="?utf-8"?$/.test(charset))) return;
+  if (contentType !== null && isJsonInUtf8(contentType)) return;
   const sent = contentType === null ? "The request has no Content-Type" : `The request has Content-Type ${contentType}`;
   throw new Problem("UnsupportedMediaType", `${sent}: send the item as application/json, encoded in UTF-8.`);
 }
 
-function bodyTooLarge({ bodyBytesMax }: BodyLimits): Problem {
-  return new Problem("BodyTooLarge", `The body is larger than ${bodyBytesMax} bytes, the most this instance takes.`);
+/** RFC 9110, section 8.3.1: a type, then parameters whose values may be quoted. */
+function isJsonInUtf8(contentType: string): boolean {
+  const type = /^[ \t]*application\/json[ \t]*/i.exec(contentType)?.[0];
+  if (type === undefined) return false;
+  const rest = contentType.slice(type.length);
+  const parameters = [...rest.matchAll(parameterPattern)];
+  if (parameters.map(([text]) => text).join("") !== rest) return false;
+  return parameters.every(([, name, value]) => name?.toLowerCase() !== "charset" || /^"?utf-8"?$/i.test(value ?? ""));
+}
+
+function bodyTooLarge({ bodyBytesMax }: BodyLimits, endsConnection: boolean): Problem {
+  return new Problem("BodyTooLarge", `The body is larger than ${bodyBytesMax} bytes, the most this instance takes.`, {
+    endsConnection,
+  });
 }
 
 function requestTimeout({ requestTimeoutMs }: BodyLimits): Problem {
-  return new Problem(
-    "RequestTimeout",
-    `The body did not arrive within ${requestTimeoutMs / 1000} s; nothing was changed. Send the request again.`,
-  );
+  const detail = `The body did not arrive within ${requestTimeoutMs / 1000} s; nothing was changed. Send the request again.`;
+  return new Problem("RequestTimeout", detail, { endsConnection: true });
 }

@@ -35,18 +35,24 @@ export function writeCondition(headers: Headers, tagOf: (version: Version) => st
   };
 }
 
-const tagPattern = /(W\/)?("[^"]*")/g;
+// One member of the list, with the comma behind it; whatever else stands in the header makes it none of ours.
+const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
 // What compressing proxies append inside the quotes: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
 const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)"$/;
 
 function matchesStrongly(header: string, tag: string): boolean {
   if (header.trim() === "*") return true;
-  return header.matchAll(tagPattern).some(([, weak, opaque]) => weak === undefined && opaque === tag);
+  return tagsOf(header).some(({ weak, opaque }) => !weak && opaque === tag);
 }
 
 function matchesWeakly(header: string, tag: string): boolean {
   if (header === tag || header.trim() === "*") return true;
-  return header
-    .matchAll(tagPattern)
-    .some(([, , opaque]) => opaque === tag || opaque?.replace(codingSuffix, '"') === tag);
+  return tagsOf(header).some(({ opaque }) => opaque === tag || opaque.replace(codingSuffix, '"') === tag);
+}
+
+/** The entity tags of a header, or none where it is not a list of them. */
+function tagsOf(header: string): { weak: boolean; opaque: string }[] {
+  const members = [...header.matchAll(tagPattern)];
+  if (members.map(([text]) => text).join("") !== header) return [];
+  return members.map(([, weak, opaque = ""]) => ({ weak: weak !== undefined, opaque }));
 }

@@ -41,23 +41,25 @@ const titles = {
   503: "Service Unavailable",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
 
-// The rest of a body that was refused is never read, so the connection cannot be used again.
 const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
-  BodyTooLarge: { Connection: "close" },
   CredentialsRequired: { "WWW-Authenticate": 'Basic realm="todoitems", charset="UTF-8"' },
-  RequestTimeout: { Connection: "close" },
   StoreUnavailable: { "Retry-After": "1" },
 };
 
 /** `current` is an item's JSON, passed through as it is. */
 export function problemResponse(problem: Problem, headers: Record<string, string> = {}, current?: string): Response {
-  const { code, message: detail, retryAfterSeconds } = problem;
+  const { code, message: detail, retryAfterSeconds, endsConnection } = problem;
   const status = problemStatuses[code];
   const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
-  const retryAfter = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
   return new Response(body, {
     status,
-    headers: { "Content-Type": "application/problem+json", ...standingHeaders[code], ...retryAfter, ...headers },
+    headers: {
+      "Content-Type": "application/problem+json",
+      ...standingHeaders[code],
+      ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
+      ...(endsConnection ? { Connection: "close" } : {}),
+      ...headers,
+    },
   });
 }

@@ -1,6 +1,7 @@
 // Sockets around the app: listening, the limits that only a socket has, and stopping without
 // dropping what was accepted.
 
+import { networkInterfaces } from "node:os";
 import { describeError, type Log } from "../log.ts";
 import { Problem } from "../problem.ts";
 import type { App } from "./app.ts";
@@ -95,14 +96,26 @@ function listen<Server>(host: string, port: number, start: () => Server): Server
   }
 }
 
+// The runtime's error codes cannot be relied on for a host it cannot resolve, so that is looked at first.
 function listenAdvice(host: string, port: number, error: Error): string {
   const code = "code" in error ? error.code : undefined;
+  if (!isLocalAddress(host)) {
+    return `${host} is not an address of this machine, or port ${port} is in use there. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network.`;
+  }
   if (code === "EADDRINUSE") {
     return `Port ${port} on ${host} is in use by another program. Choose another with --port, or let the system pick one with --port 0.${airPlayHint(port)}`;
   }
   if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with --port.`;
-  // The runtime has no one code for a host it cannot resolve or does not have.
-  return `${host} is not an address of this machine. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network. (${error.message})`;
+  return `Port ${port} on ${host} cannot be listened on: ${error.message}.`;
+}
+
+function isLocalAddress(host: string): boolean {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return (
+    ["localhost", "0.0.0.0", "::"].includes(host) ||
+    addresses.some(({ address }) => address === host) ||
+    host.startsWith("127.")
+  );
 }
 
 function airPlayHint(port: number): string {

@@ -137,6 +137,11 @@ describe("instances", () => {
     ["no array", "{}", "seed.json: A list of items is a JSON array"],
     ["a bad item", `[${item(ids.one)}, {"ID":"x"}]`, 'seed.json, item 2: The field "ID" is not a UUID'],
     [
+      "an item nested too deep",
+      `[${item(ids.one)}, {"a":${"[".repeat(64)}${"]".repeat(64)}}]`,
+      "seed.json, item 2: The document nests objects and arrays deeper than 64 levels",
+    ],
+    [
       "one ID twice",
       `[${item(ids.one)}, {}, ${item(ids.one)}]`,
       `seed.json: items 1 and 3 have the same ID ${ids.one}`,

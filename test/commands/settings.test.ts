@@ -117,6 +117,20 @@ describe("settings", () => {
     });
   });
 
+  for (const name of ["constructor", "__proto__", "hasOwnProperty"]) {
+    test(`--${name} is no flag`, () => expect(problems([`--${name}=x`])).toHaveLength(1));
+  }
+
+  test("an IPv6 host may come in brackets", () => {
+    expect(read(["--host", "[::1]"]).host).toBe("::1");
+    expect(problems(["--host", "[]"])).toHaveLength(1);
+  });
+
+  test("a request cannot be given more time than its connection", () => {
+    expect(problems(["--request-timeout", "60"])).toHaveLength(1);
+    expect(read(["--request-timeout", "60", "--idle-timeout", "60"]).requestTimeoutSeconds).toBe(60);
+  });
+
   test("a demonstration has no store to choose", () => {
     expect(problems(["--demo", "--store", "memory:"])).toEqual([]);
     expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);

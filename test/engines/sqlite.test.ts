@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../src/engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite.ts";
@@ -90,6 +90,17 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("not writable");
+  });
+
+  test("a file this user may only read is served read-only, also from a folder nobody may write", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.close();
+    chmodSync(path, 0o444);
+    chmodSync(folder.path, 0o555);
+    const reader = asOrdinaryUser(() => open(true));
+    expect((await reader.pull()).changes).toHaveLength(1);
+    await reader.close();
   });
 
   test("a folder this user may not write", () => {
@@ -199,6 +210,83 @@ describe("a store on disk", () => {
     await reader.close();
     expect(await rowCount()).toBe(2);
     await crashed.close();
+  });
+
+  test("does not grow with items created and deleted, and what was deleted leaves the file", async () => {
+    const engine = open();
+    let version = 0;
+    const { epoch } = await engine.pull();
+    const commit = async (changes: PlannedChange[]) => {
+      await engine.commit({ epoch, version }, () => changes);
+      version = changes.at(-1)?.version ?? 0;
+    };
+    await commit([row(1)]);
+    for (let round = 0; round < 500; round++) {
+      const first = version + 1;
+      await commit(Array.from({ length: 100 }, (_, index) => row(first + index)));
+      await commit(
+        Array.from({ length: 100 }, (_, index) => ({
+          ...row(first + 100 + index, first + index, first + index),
+          json: null,
+        })),
+      );
+    }
+    // Of 50,000 deletions the newest 10,000 are kept, and a few thousand rows wait for the next sweep.
+    expect(await rowCount()).toBeLessThan(30_000);
+    await engine.close();
+  });
+
+  test("is pruned too where two processes write, once either has read it anew", async () => {
+    const [one, two] = [open(), open()];
+    const { epoch } = await one.pull();
+    await two.pull();
+    let version = 0;
+    for (let round = 0; round < 400; round++) {
+      const engine = round % 2 === 0 ? one : two;
+      const first = version + 1;
+      await engine.commit({ epoch, version }, () => Array.from({ length: 100 }, (_, index) => row(first + index)));
+      await engine.commit({ epoch, version: version + 100 }, () =>
+        Array.from({ length: 100 }, (_, index) => ({
+          ...row(first + 100 + index, first + index, first + index),
+          json: null,
+        })),
+      );
+      version += 200;
+    }
+    expect(await rowCount()).toBeLessThan(45_000);
+    const survivor = open();
+    expect((await survivor.pull()).changes).toEqual([]);
+    for (const engine of [one, two, survivor]) await engine.close();
+  });
+
+  test("that is deleted or replaced while it is open takes no more writes", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    renameSync(path, `${path}.gone`);
+    const bookmark = await engine.pull();
+    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    writeFileSync(path, "");
+    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    renameSync(`${path}.gone`, path);
+    await engine.commit(bookmark, () => [row(2)]);
+    await engine.close();
+  });
+
+  test("locked by another process is waited for, while reads go on", async () => {
+    const engine = open();
+    const bookmark = await engine.pull();
+    const other = new Database(path);
+    other.run("BEGIN EXCLUSIVE");
+    const commit = engine.commit(bookmark, () => [row(1)]);
+    for (let count = 0; count < 20; count++) {
+      await Bun.sleep(1);
+      expect(engine.hasNews()).toBe(false);
+    }
+    other.run("ROLLBACK");
+    other.close();
+    await commit;
+    expect((await engine.pull()).version).toBe(1);
+    await engine.close();
   });
 
   async function rowCount(): Promise<number> {

@@ -188,10 +188,28 @@ describe("limits", () => {
     expect(parse(answer).status).toBe(201);
   });
 
-  test("a declared length over the limit is 413 before the body is sent, and the connection is closed", async () => {
+  test("a declared length over the limit is 413 before the body is sent", async () => {
     await restart({ bodyBytesMax: 1_000 });
-    const answer = parse(await exchange(server.port, head("POST", "/api/todoitems/", json, "Content-Length: 1001")));
+    const connection = await RawConnection.open(server.port);
+    connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 1001"));
+    const answer = parse(await connection.until(/\}$/));
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, "BodyTooLarge"]);
+    connection.close();
+  });
+
+  test("a client that sends all of a body too large before it reads gets its 413, and may go on", async () => {
+    await restart({ bodyBytesMax: 1_000 });
+    const connection = await RawConnection.open(server.port);
+    connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 5000000"));
+    connection.send(" ".repeat(5_000_000));
+    connection.send(head("GET", "/api/todoitems/", closing));
+    expect(statuses(await connection.untilClosed())).toEqual(["413", "200"]);
+  });
+
+  test("a declared length beyond all reason is 413 and closes the connection", async () => {
+    const answer = await exchange(server.port, head("POST", "/api/todoitems/", json, "Content-Length: 99999999999"));
+    expect(parse(answer).headers.get("connection")).toBe("close");
+    expect(parse(answer).status).toBe(413);
   });
 
   test("a chunked body is cut off while it arrives, and the connection is closed", async () => {

@@ -2,12 +2,10 @@ import { expect, test } from "bun:test";
 import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
 
 describeOnEveryEngine("Limits", (start) => {
-  test("1. a body of exactly the limit is taken, one byte more is 413 and closes the connection", async () => {
+  test("1. a body of exactly the limit is taken, one byte more is 413", async () => {
     const service = await start({ bodyBytesMax: 200 });
     const padded = (length: number) => item(ids.one, `"a":"${"x".repeat(length - item(ids.one, '"a":""').length)}"`);
-    const tooLarge = await service.send("POST", "/api/todoitems/", padded(201));
-    expect(tooLarge.headers.get("connection")).toBe("close");
-    await expectProblem(tooLarge, 413, "BodyTooLarge");
+    await expectProblem(await service.send("POST", "/api/todoitems/", padded(201)), 413, "BodyTooLarge");
     await service.create(padded(200));
     expect(await service.list()).toBe(`[${padded(200)}]`);
   });
@@ -19,7 +17,7 @@ describeOnEveryEngine("Limits", (start) => {
     await expectProblem(await service.send("POST", "/api/todoitems/", json), 413, "BodyTooLarge");
   });
 
-  test("1. a body of unknown length is cut off once it passes the limit", async () => {
+  test("1. a body of unknown length is cut off once it passes the limit, and its connection closed", async () => {
     const service = await start({ bodyBytesMax: 1_000 });
     let sent = 0;
     const endless = new ReadableStream<Uint8Array>({
@@ -33,6 +31,7 @@ describeOnEveryEngine("Limits", (start) => {
       body: endless,
       headers: { "Content-Type": "application/json" },
     });
+    expect(response.headers.get("connection")).toBe("close");
     await expectProblem(response, 413, "BodyTooLarge");
     expect(sent).toBeLessThan(3_000);
   });

@@ -194,6 +194,15 @@ describeOnEveryEngine("Resources and their fields: field names in answers", (sta
     expect(await service.list()).toBe(`[{"id":"${ids.one}","Name":1,"name":2,"notes":3,"Notes":4}]`);
   });
 
+  test("a name that occurs twice is spelled the same both times, and no name is made into an ID", async () => {
+    const camel = await start({ fieldNames: "camel" });
+    await camel.create(item(ids.one, '"Name":1,"Name":2'));
+    expect(await camel.list()).toBe(`[{"id":"${ids.one}","name":1,"name":2}]`);
+    const pascal = await start({ fieldNames: "pascal" });
+    await pascal.create(item(ids.one, '"ıd":1'));
+    expect(await pascal.list()).toBe(`[${item(ids.one, '"ıd":1')}]`);
+  });
+
   test("ETags differ between spellings, since the bytes do", async () => {
     const tags = await Promise.all(
       (["as-sent", "camel", "pascal"] as const).map(async (fieldNames) => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 
 describeOnEveryEngine("What the service does", (start) => {
   test("1. clients list, create, update and delete with GET, POST, PUT and DELETE", async () => {
@@ -28,6 +29,8 @@ describeOnEveryEngine("What the service does", (start) => {
     "application/json; charset=utf-8",
     'Application/JSON;charset="UTF-8"',
     "application/json; a=b; charset=utf-8",
+    'application/json; x="a;charset=latin1"',
+    "application/json;",
   ]) {
     test(`2. a request body of type ${type} is taken`, async () => {
       const service = await start();
@@ -40,6 +43,10 @@ describeOnEveryEngine("What the service does", (start) => {
     "application/jsonx",
     "application/problem+json",
     "application/json; charset=latin1",
+    "application/json; charset=utf-8; charset=latin1",
+    "application/json; charset = latin1",
+    'application/json; charset="utf-8',
+    "application/json; a=b, text/plain",
     "application/x-www-form-urlencoded",
   ]) {
     test(`2. a request body of type ${type} is 415`, async () => {
@@ -122,6 +129,20 @@ describeOnEveryEngine("What the service does", (start) => {
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.two}`), 404, "RecordNotFound");
     const stale = { headers: { "If-Match": '"stale"' } };
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`, stale), 412, "PreconditionFailed");
+  });
+
+  test("4. the ETag of a write that was not kept names no state that is or will be stored", async () => {
+    const engine = new MemoryEngine();
+    const writable = await Service.on(engine);
+    await writable.create(item(ids.one));
+    const openReadOnly = () => Service.on(engine, { readOnly: true });
+    const notKept =
+      (await (await openReadOnly()).send("PUT", "/api/todoitems/", item(ids.one, '"n":1'))).headers.get("etag") ?? "";
+    expect(notKept).toMatch(/^"[^"]+"$/);
+    await writable.send("PUT", "/api/todoitems/", item(ids.one, '"n":2'));
+    const headers = { "If-None-Match": notKept };
+    expect((await (await openReadOnly()).fetch("GET", `/api/todoitems/${ids.one}`, { headers })).status).toBe(200);
+    expect((await writable.send("PUT", "/api/todoitems/", item(ids.one), { "If-Match": notKept })).status).toBe(412);
   });
 
   test("4. writes sent to a read-only instance at once do not see each other", async () => {
