@@ -43,6 +43,7 @@ export class Service {
       nestingDepthMax: 64,
       requestTimeoutMs: 30_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
+      cors: undefined,
       log: (level, message) => log.push({ level, message }),
       ...options,
     });
@@ -105,6 +106,7 @@ interface ProblemDocument {
 export async function expectProblem(response: Response, status: number, code: string): Promise<ProblemDocument> {
   expect(response.status).toBe(status);
   expect(response.headers.get("content-type")).toBe("application/problem+json");
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   const problem = (await response.json()) as ProblemDocument;
   expect(problem).toMatchObject({ type: "about:blank", status, code });
   expect(problem.title).toBeString();

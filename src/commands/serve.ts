@@ -7,6 +7,7 @@ import { SqliteEngine } from "../engines/sqlite.ts";
 import { Access } from "../http/access.ts";
 import { App } from "../http/app.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
+import { Cors } from "../http/cors.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
@@ -147,6 +148,7 @@ function watchUsers(path: string, auth: BasicAuth, log: Log): void {
 function startListening(collection: TodoCollection, settings: Settings, log: Log): RunningServer {
   const app = new App(collection, {
     access: openAccess(settings, log),
+    cors: settings.cors && new Cors(settings.cors),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,

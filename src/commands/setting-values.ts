@@ -1,6 +1,8 @@
 // How the text of a setting becomes its value. Each parser refuses with the sentence that tells what
 // would have been accepted.
 
+import type { AllowedOrigins } from "../http/cors.ts";
+
 /** A value that cannot be used; the message says what can. */
 export class WrongValue extends Error {
   override readonly name = "WrongValue";
@@ -33,6 +35,21 @@ export function onOff(value: string): boolean {
   if (["on", "true", "1", "yes"].includes(value.toLowerCase())) return true;
   if (["off", "false", "0", "no", ""].includes(value.toLowerCase())) return false;
   throw new WrongValue("expected on or off");
+}
+
+export function allowedOrigins(value: string): AllowedOrigins | undefined {
+  if (value === "off") return undefined;
+  if (value === "*") return "*";
+  return new Set(value.split(",").map((origin) => parseOrigin(origin.trim())));
+}
+
+/** As browsers send it: in lower case, without a path, the standard port left out. */
+function parseOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url && ["http:", "https:"].includes(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  throw new WrongValue(
+    "expected off, *, or origins such as https://app.example or http://localhost:8100, with commas between them",
+  );
 }
 
 export function ratePerSecond(value: string): number | undefined {

@@ -5,9 +5,11 @@
 import { parseArgs } from "node:util";
 import { type FieldNames, fieldNameStyles } from "../field-names.ts";
 import { type AuthMode, authModes } from "../http/access.ts";
+import type { AllowedOrigins } from "../http/cors.ts";
 import { type UrlForms, urlForms } from "../http/routes.ts";
 import { type LogFormat, logFormats } from "../log.ts";
 import {
+  allowedOrigins,
   byteSize,
   hostAddress,
   integer,
@@ -30,6 +32,7 @@ export interface Settings {
   readonly fieldNames: FieldNames;
   readonly auth: AuthMode;
   readonly users: string | undefined;
+  readonly cors: AllowedOrigins | undefined;
   readonly rateLimitPerSecond: number | undefined;
   readonly trustProxy: boolean;
   readonly bodyBytesMax: number;
@@ -122,6 +125,13 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     default: "",
     meaning: "who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
     parse: (value) => (value === "" ? undefined : value),
+  },
+  cors: {
+    flag: "cors",
+    placeholder: "ORIGIN[,ORIGIN]",
+    default: "off",
+    meaning: "origins whose web pages may use the service, such as `https://app.example`; `*` for all",
+    parse: allowedOrigins,
   },
   rateLimitPerSecond: {
     flag: "rate-limit",

@@ -10,18 +10,21 @@ import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDr
 import type { Access } from "./access.ts";
 import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
-import { problemResponse } from "./problem.ts";
+import type { Cors } from "./cors.ts";
+import { nosniff, problemResponse } from "./problem.ts";
 import { allowedMethods, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 
 export interface AppOptions extends BodyLimits {
   readonly access: Access;
+  /** Not there where web pages of other origins have no access. */
+  readonly cors: Cors | undefined;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
   readonly log: Log;
 }
 
-const jsonType = "application/json; charset=utf-8";
+const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };
 
 /** The specification's client stops reading a response here (Limits, note 2). */
 const clientBufferBytes = 256_000;
@@ -38,6 +41,15 @@ export class App {
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */
   handle(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
+    const answer = this.#answer(request, addressOf);
+    const { cors } = this.#options;
+    if (!cors) return answer;
+    return answer instanceof Promise
+      ? answer.then((response) => cors.open(request, response))
+      : cors.open(request, answer);
+  }
+
+  #answer(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     try {
       const answer = this.#dispatch(request, addressOf);
       return answer instanceof Promise ? answer.catch((error) => this.#refuse(error)) : answer;
@@ -52,6 +64,8 @@ export class App {
     const route = matchRoute(request.url);
     if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     const allowed = allowedMethods(route.resource, this.#options.forms);
+    const preflight = this.#options.cors?.preflight(request, allowed);
+    if (preflight) return preflight;
     if (!allowed.includes(request.method)) return this.#methodNotAllowed(request.method, allowed);
     const admitted = this.#options.access.admit(request, addressOf);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
@@ -78,7 +92,7 @@ export class App {
     if (clientHas(request.headers, etag)) return notModified(etag);
     this.#warnOfListSize();
     return new Response(this.#collection.list(), {
-      headers: { "Content-Type": jsonType, ETag: etag, "Cache-Control": "no-cache" },
+      headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" },
     });
   }
 
@@ -88,7 +102,7 @@ export class App {
     const etag = this.#tag(item.version);
     if (!clientMeans(request.headers, etag)) return this.#preconditionFailed(item);
     if (clientHas(request.headers, etag)) return notModified(etag);
-    return new Response(item.json, { headers: { "Content-Type": jsonType, ETag: etag, "Cache-Control": "no-cache" } });
+    return new Response(item.json, { headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" } });
   }
 
   async #create(request: Request, route: Route): Promise<Response> {
@@ -98,7 +112,7 @@ export class App {
     if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
     return new Response(this.#collection.render(item.json), {
       status: 201,
-      headers: { "Content-Type": jsonType, ETag: this.#tagOfWrite(outcome), Location: `/api/todoitems/${item.id}` },
+      headers: { ...jsonHeaders, ETag: this.#tagOfWrite(outcome), Location: `/api/todoitems/${item.id}` },
     });
   }
 

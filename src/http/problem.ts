@@ -41,6 +41,9 @@ const titles = {
   503: "Service Unavailable",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
 
+/** Browsers must not guess a type of their own: an item that looks like HTML is still JSON. */
+export const nosniff = { "X-Content-Type-Options": "nosniff" };
+
 const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
   CredentialsRequired: { "WWW-Authenticate": 'Basic realm="todoitems", charset="UTF-8"' },
   StoreUnavailable: { "Retry-After": "1" },
@@ -56,6 +59,7 @@ export function problemResponse(problem: Problem, headers: Record<string, string
     status,
     headers: {
       "Content-Type": "application/problem+json",
+      ...nosniff,
       ...standingHeaders[code],
       ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
       ...(endsConnection ? { Connection: "close" } : {}),

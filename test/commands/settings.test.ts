@@ -25,6 +25,7 @@ describe("settings", () => {
       fieldNames: "as-sent",
       auth: "off",
       users: undefined,
+      cors: undefined,
       rateLimitPerSecond: undefined,
       trustProxy: false,
       bodyBytesMax: 1_048_576,
@@ -129,6 +130,29 @@ describe("settings", () => {
   test("a request cannot be given more time than its connection", () => {
     expect(problems(["--request-timeout", "60"])).toHaveLength(1);
     expect(read(["--request-timeout", "60", "--idle-timeout", "60"]).requestTimeoutSeconds).toBe(60);
+  });
+
+  test("origins are taken as browsers spell them, and nothing else is", () => {
+    expect(read(["--cors", "https://App.example:443, http://localhost:8100/"]).cors).toEqual(
+      new Set(["https://app.example", "http://localhost:8100"]),
+    );
+    expect(read(["--cors", "*"]).cors).toBe("*");
+    for (const origin of [
+      "app.example",
+      "https://app.example/path",
+      "null",
+      "file:///x",
+      "https://a.example,",
+      "https://user@a.example",
+    ]) {
+      expect(problems(["--cors", origin])).toHaveLength(1);
+    }
+  });
+
+  test("a rate is a number of requests a second", () => {
+    expect(read(["--rate-limit", "100/s"]).rateLimitPerSecond).toBe(100);
+    expect(read(["--rate-limit", "5"]).rateLimitPerSecond).toBe(5);
+    for (const rate of ["0", "1.5/s", "10/m", "many"]) expect(problems(["--rate-limit", rate])).toHaveLength(1);
   });
 
   test("a demonstration has no store to choose", () => {

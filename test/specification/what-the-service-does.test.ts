@@ -20,6 +20,7 @@ describeOnEveryEngine("What the service does", (start) => {
     const list = await service.fetch("GET", "/api/todoitems/");
     for (const response of [created, list]) {
       expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     }
     expect(new TextDecoder("utf-8", { fatal: true }).decode(await list.bytes())).toContain("crème brûlée 🍮");
   });

@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import { Access } from "../../src/http/access.ts";
+import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { Cors } from "../../src/http/cors.ts";
+import { describeOnEveryEngine, expectProblem, ids, item, type Service } from "../service.ts";
+
+const page = "https://app.example";
+const listed = () => new Cors(new Set([page, "http://localhost:8100"]));
+
+function corsHeaders(response: Response): string[] {
+  return [...response.headers.keys()].filter((name) => name.startsWith("access-control-"));
+}
+
+function preflight(service: Service, path: string, method: string, origin = page): Promise<Response> {
+  const headers = {
+    Origin: origin,
+    "Access-Control-Request-Method": method,
+    "Access-Control-Request-Headers": "content-type,if-match",
+  };
+  return service.fetch("OPTIONS", path, { headers });
+}
+
+describeOnEveryEngine("other origins, switched on", (start) => {
+  test("a preflight is 204 with the methods of the resource, its headers and its age, before credentials are asked for", async () => {
+    const auth = new BasicAuth(new Map([["ann", Bun.password.hashSync("secret", { algorithm: "bcrypt", cost: 4 })]]));
+    const service = await start({ cors: listed(), access: new Access({ mode: "all", auth, rate: undefined }) });
+    for (const [path, methods] of [
+      ["/api/todoitems/", "GET, POST, PUT"],
+      [`/api/todoitems/${ids.one}`, "GET, POST, PUT, DELETE"],
+    ] as const) {
+      const response = await preflight(service, path, "PUT");
+      expect(response.status).toBe(204);
+      expect(response.headers.get("access-control-allow-origin")).toBe(page);
+      expect(response.headers.get("access-control-allow-methods")).toBe(methods);
+      expect(response.headers.get("access-control-allow-headers")).toBe(
+        "Authorization, Content-Type, If-Match, If-None-Match",
+      );
+      expect(response.headers.get("access-control-max-age")).toBe("600");
+      expect(response.headers.get("vary")).toContain("Origin");
+      expect(response.headers.has("access-control-allow-credentials")).toBe(false);
+    }
+  });
+
+  test("the methods follow the forms setting", async () => {
+    const service = await start({ cors: listed(), forms: "b" });
+    const response = await preflight(service, `/api/todoitems/${ids.one}`, "DELETE");
+    expect(response.headers.get("access-control-allow-methods")).toBe("GET, DELETE");
+  });
+
+  test("answers, errors among them, can be read by an allowed origin, ETag, Location and Retry-After included", async () => {
+    const service = await start({ cors: listed() });
+    const headers = { Origin: page };
+    const answers = [
+      await service.send("POST", "/api/todoitems/", item(ids.one), headers),
+      await service.fetch("GET", "/api/todoitems/", { headers }),
+      await service.send("POST", "/api/todoitems/", "{", headers),
+      await service.fetch("GET", "/nowhere", { headers }),
+      await service.fetch("PATCH", "/api/todoitems/", { headers }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 404, 405]);
+    for (const answer of answers) {
+      expect(answer.headers.get("access-control-allow-origin")).toBe(page);
+      expect(answer.headers.get("access-control-expose-headers")).toBe("ETag, Location, Retry-After");
+      expect(answer.headers.get("vary")).toBe("Origin");
+    }
+  });
+
+  test("another origin, or none, is answered without leave to read, and caches are told that it matters", async () => {
+    const service = await start({ cors: listed() });
+    for (const headers of [
+      { Origin: "https://evil.example" },
+      { Origin: "null" },
+      { Origin: `${page}.evil.example` },
+      {},
+    ]) {
+      const response = await service.fetch("GET", "/api/todoitems/", { headers });
+      expect(corsHeaders(response)).toEqual([]);
+      expect(response.headers.get("vary")).toBe("Origin");
+    }
+    const refused = await preflight(service, "/api/todoitems/", "POST", "https://evil.example");
+    expect([refused.status, corsHeaders(refused)]).toEqual([204, []]);
+  });
+
+  test("a star allows every origin with a star, which needs no Vary", async () => {
+    const service = await start({ cors: new Cors("*") });
+    const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: "https://any.example" } });
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.has("vary")).toBe(false);
+  });
+
+  test("OPTIONS that is no preflight is 405, and so is a preflight for no route 404", async () => {
+    const service = await start({ cors: listed() });
+    const plain = await service.fetch("OPTIONS", "/api/todoitems/", { headers: { Origin: page } });
+    expect(plain.headers.get("allow")).toBe("GET, POST, PUT");
+    await expectProblem(plain, 405, "MethodNotAllowed");
+    await expectProblem(await preflight(service, "/nowhere", "POST"), 404, "RouteNotFound");
+  });
+});
+
+describeOnEveryEngine("other origins, switched off", (start) => {
+  test("no answer has a CORS header, and a preflight is 405", async () => {
+    const service = await start();
+    const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: page } });
+    expect([corsHeaders(response), response.headers.has("vary")]).toEqual([[], false]);
+    const refused = await preflight(service, "/api/todoitems/", "POST");
+    expect(corsHeaders(refused)).toEqual([]);
+    await expectProblem(refused, 405, "MethodNotAllowed");
+  });
+
+  // By the Fetch standard a script of another origin may send, without a preflight, only GET, HEAD and
+  // POST, and these only with the types below or none. All else asks first, and is told 405 above. So
+  // these are all the requests a hostile page can send with a credential the browser has cached.
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "text/plain; application/json",
+    undefined,
+  ]) {
+    test(`a page elsewhere cannot change anything: POST as ${type ?? "no type"} is 415`, async () => {
+      const service = await start();
+      const body = new TextEncoder().encode(item(ids.one));
+      for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
+        const headers: Record<string, string> =
+          type === undefined ? { Origin: page } : { Origin: page, "Content-Type": type };
+        await expectProblem(await service.fetch("POST", path, { body, headers }), 415, "UnsupportedMediaType");
+      }
+      expect(await service.list()).toBe("[]");
+    });
+  }
+});
