@@ -2,6 +2,7 @@
 // The command line: picks a command, nothing else.
 
 import { version } from "../package.json";
+import { certificate } from "./commands/certificate.ts";
 import { helpText } from "./commands/help.ts";
 import { serve } from "./commands/serve.ts";
 import { user } from "./commands/user.ts";
@@ -18,6 +19,7 @@ async function run([command, ...args]: readonly string[]): Promise<number> {
   }
   if (command === "serve") return serve(args, process.env);
   if (command === "user") return user(args, process.env);
+  if (command === "certificate") return certificate(args, process.env);
   console.error(`todoitems has no command ${command}; --help lists what there is.`);
   return 2;
 }

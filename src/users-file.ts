@@ -1,7 +1,7 @@
 // The users: an htpasswd-style file, a line `name:hash` each. Only hashes that are slow to guess are
 // taken: bcrypt, as `htpasswd -B` writes it, and argon2id.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** By name, in the order of the file. */
@@ -69,10 +69,4 @@ export function writeUsers(path: string, users: Users): void {
     closeSync(file);
   }
   renameSync(temporary, path);
-}
-
-/** Something that differs whenever the file was replaced or rewritten; undefined if it is not there. */
-export function fileStamp(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
 }

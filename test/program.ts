@@ -15,29 +15,38 @@ export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
   readonly #stderr: OutputReader;
-  readonly origin: string;
+  /** Where it listens, as it said; the first of them is `origin`. */
+  readonly origins: readonly string[];
 
   private constructor(
     process: Bun.Subprocess<"ignore", "pipe", "pipe">,
     stdout: OutputReader,
     stderr: OutputReader,
-    origin: string,
+    origins: readonly string[],
   ) {
     this.#process = process;
     this.#stdout = stdout;
     this.#stderr = stderr;
-    this.origin = origin;
+    this.origins = origins;
   }
 
-  /** Starts `todoitems serve` and waits for its ready line, which must be the first. */
+  /** Starts `todoitems serve` and waits for its ready lines, which must be the first. */
   static async start(options: ProgramOptions): Promise<Program> {
     const process = spawn("serve", options);
     const stdout = new OutputReader(process.stdout);
     const stderr = new OutputReader(process.stderr);
-    const firstLine = await stdout.line();
-    const [, origin] = /^todoitems is ready on (http:\/\/\S+)\/$/.exec(firstLine) ?? [];
-    if (origin === undefined) throw new Error(`not ready: ${firstLine}${await stderr.rest()}`);
-    return new Program(process, stdout, stderr, origin);
+    const origins: string[] = [];
+    for (;;) {
+      const line = await stdout.line();
+      const [, origin] = /^todoitems is ready on (https?:\/\/\S+)\/$/.exec(line) ?? [];
+      if (origin !== undefined) origins.push(origin);
+      else if (origins.length > 0 && line === "") return new Program(process, stdout, stderr, origins);
+      else throw new Error(`not ready: ${line}${await stderr.rest()}`);
+    }
+  }
+
+  get origin(): string {
+    return this.origins[0] ?? "";
   }
 
   get pid(): number {

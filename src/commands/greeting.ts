@@ -4,23 +4,37 @@
 import { networkInterfaces } from "node:os";
 import type { Settings } from "./settings.ts";
 
-/** Programs wait for this line: it is the first on standard output, one for each listener. */
-export function readyLine(host: string, port: number): string {
-  return `todoitems is ready on ${origin(host, port)}/`;
+/** Where the service listens. */
+export interface Listener {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly port: number;
 }
 
-export function greeting(settings: Settings, port: number, itemCount: number): string {
+/** Programs wait for these lines: the first on standard output, one for each listener. */
+export function readyLine({ scheme, host, port }: Listener): string {
+  return `todoitems is ready on ${origin(scheme, host, port)}/`;
+}
+
+export function greeting(settings: Settings, listeners: readonly [Listener, ...Listener[]], itemCount: number): string {
   const { host } = settings;
-  const api = (address: string) => `${origin(address, port)}/api/todoitems/`;
+  const [{ scheme, port }] = listeners;
+  const api = (address: string) => `${origin(scheme, address, port)}/api/todoitems/`;
   const rows: [label: string, value: string][] = [
     ["API", api(isUnspecified(host) ? "127.0.0.1" : host)],
     ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`],
     ["Mode", describeMode(settings)],
     ...reachability(host, api),
     [".NET MAUI", describeFieldNames(settings)],
+    ...describeHttps(settings),
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join("\n");
+}
+
+function describeHttps({ httpsPort, tlsCert }: Settings): [string, string][] {
+  if (httpsPort === undefined) return [];
+  return [["HTTPS", tlsCert ?? "development certificate; npx todoitems certificate says how to trust it"]];
 }
 
 function reachability(host: string, api: (address: string) => string): [string, string][] {
@@ -59,8 +73,8 @@ function networkAddresses(): string[] {
   return addresses.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address);
 }
 
-function origin(host: string, port: number): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+function origin(scheme: string, host: string, port: number): string {
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 export function isLoopback(host: string): boolean {

@@ -12,6 +12,7 @@ export function helpText(): string {
     "todoitems: a to-do backend for apps that speak JSON over HTTP",
     "",
     "Usage: npm start -- [flags]             serve, which is todoitems serve [flags]",
+    "       npx todoitems certificate        the development certificate, and how to trust it",
     "       npx todoitems user add NAME      who may sign in; also user remove, user list",
     "",
     "Flags (defaults in parentheses):",

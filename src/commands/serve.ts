@@ -9,16 +9,19 @@ import { App } from "../http/app.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
-import { ListenError, type RunningServer, startServer } from "../http/server.ts";
+import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
 import { TodoCollection } from "../todo-collection.ts";
-import { fileStamp, readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
+import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
+import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
+import { watchFiles } from "./file-watch.ts";
 import { greeting, isLoopback, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 
 const impatienceMs = 500;
+const dayMs = 86_400_000;
 
 /** Runs until a signal; resolves to the exit code. */
 export async function serve(args: readonly string[], environment: Environment): Promise<number> {
@@ -34,7 +37,7 @@ export async function serve(args: readonly string[], environment: Environment): 
   for (const warning of warnings) log("warn", warning);
   // Before the ready line: whoever has read that line may send a signal.
   const stopSignal = firstSignal();
-  const running = await startUp(settings, log);
+  const running = await startUp(settings, environment, log);
   if (!running) return 1;
   log("info", `${await stopSignal}: finishing the requests under way`);
   return shutDown(running, settings, log);
@@ -42,34 +45,46 @@ export async function serve(args: readonly string[], environment: Environment): 
 
 interface Running {
   readonly collection: TodoCollection;
-  readonly server: RunningServer;
+  readonly servers: readonly RunningServer[];
 }
 
-async function startUp(settings: Settings, log: Log): Promise<Running | undefined> {
+async function startUp(settings: Settings, environment: Environment, log: Log): Promise<Running | undefined> {
   try {
     const collection = await openCollection(settings, log);
-    const server = startListening(collection, settings, log);
-    console.log(`${readyLine(settings.host, server.port)}\n\n${greeting(settings, server.port, collection.count)}\n`);
-    return { collection, server };
+    const app = openApp(collection, settings, log);
+    const http =
+      settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
+    const https =
+      settings.httpsPort === undefined
+        ? undefined
+        : await startHttps(app, settings, settings.httpsPort, environment, log);
+    const { host } = settings;
+    const listeners = [
+      ...(http ? [{ scheme: "http", host, port: http.port } as const] : []),
+      ...(https ? [{ scheme: "https", host, port: https.port } as const] : []),
+    ];
+    const [first, ...more] = listeners;
+    if (!first) throw new Error("nothing to listen on");
+    console.log(
+      `${listeners.map(readyLine).join("\n")}\n\n${greeting(settings, [first, ...more], collection.count)}\n`,
+    );
+    return { collection, servers: [http, https].filter((server) => server !== undefined) };
   } catch (error) {
-    if (
-      !(
-        error instanceof StoreError ||
-        error instanceof ListenError ||
-        error instanceof SeedError ||
-        error instanceof UsersFileError
-      )
-    )
-      throw error;
-    console.error(`todoitems cannot start: ${error.message}`);
+    if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
+    console.error(`todoitems cannot start: ${error instanceof Error ? error.message : error}`);
     return undefined;
   }
 }
 
-async function shutDown({ collection, server }: Running, settings: Settings, log: Log): Promise<number> {
-  const cutCount = await server.stop(settings.shutdownGraceSeconds * 1000);
-  if (cutCount > 0)
+/** What an operator can mend; anything else is a defect. */
+const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError];
+
+async function shutDown({ collection, servers }: Running, settings: Settings, log: Log): Promise<number> {
+  const cutCounts = await Promise.all(servers.map((server) => server.stop(settings.shutdownGraceSeconds * 1000)));
+  const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
+  if (cutCount > 0) {
     log("warn", `${cutCount} requests were cut off: they were not done after ${settings.shutdownGraceSeconds} s`);
+  }
   try {
     await collection.close();
     return 0;
@@ -110,43 +125,8 @@ function readText(path: string): string {
   }
 }
 
-function openAccess({ host, auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
-  if (mode !== "off" && !isLoopback(host)) {
-    log(
-      "warn",
-      `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Put a proxy with HTTPS in front, or listen on 127.0.0.1`,
-    );
-  }
-  const auth = mode === "off" || users === undefined ? undefined : new BasicAuth(readSomeUsers(users));
-  if (auth && users !== undefined) watchUsers(users, auth, log);
-  const rate =
-    rateLimitPerSecond === undefined
-      ? undefined
-      : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
-  return new Access({ mode, auth, rate });
-}
-
-// Looked at once a second instead of subscribed to: it works on every file system, and for a file that
-// is replaced as well as for one that is rewritten.
-function watchUsers(path: string, auth: BasicAuth, log: Log): void {
-  let known = fileStamp(path);
-  const look = () => {
-    const stamp = fileStamp(path);
-    if (stamp === known) return;
-    known = stamp;
-    try {
-      auth.replaceUsers(readUsers(path));
-      log("info", `${path}: the users were read again`);
-    } catch (error) {
-      if (!(error instanceof UsersFileError)) throw error;
-      log("error", `${error.message}. The users stay as they were`);
-    }
-  };
-  setInterval(look, 1000).unref();
-}
-
-function startListening(collection: TodoCollection, settings: Settings, log: Log): RunningServer {
-  const app = new App(collection, {
+function openApp(collection: TodoCollection, settings: Settings, log: Log): App {
+  return new App(collection, {
     access: openAccess(settings, log),
     cors: settings.cors && new Cors(settings.cors),
     forms: settings.forms,
@@ -156,14 +136,63 @@ function startListening(collection: TodoCollection, settings: Settings, log: Log
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
     log,
   });
-  return startServer(app, {
-    trustProxy: settings.trustProxy,
-    host: settings.host,
-    port: settings.port,
-    idleTimeoutSeconds: settings.idleTimeoutSeconds,
-    log,
-    logRequests: settings.logRequests,
+}
+
+function openAccess({ host, port, auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
+  if (mode !== "off" && port !== undefined && !isLoopback(host)) {
+    log(
+      "warn",
+      `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+    );
+  }
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log);
+  const rate =
+    rateLimitPerSecond === undefined
+      ? undefined
+      : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
+  return new Access({ mode, auth, rate });
+}
+
+function openUsers(path: string, log: Log): BasicAuth {
+  const auth = new BasicAuth(readSomeUsers(path));
+  watchFiles([path], 1_000, () => {
+    try {
+      auth.replaceUsers(readUsers(path));
+      log("info", `${path}: the users were read again`);
+    } catch (error) {
+      if (!(error instanceof UsersFileError)) throw error;
+      log("error", `${error.message}. The users stay as they were`);
+    }
   });
+  return auth;
+}
+
+function serverOptions(settings: Settings, port: number, log: Log): ServerOptions {
+  const { host, idleTimeoutSeconds, logRequests, trustProxy } = settings;
+  return { host, port, certificate: undefined, idleTimeoutSeconds, logRequests, trustProxy, log };
+}
+
+async function startHttps(
+  app: App,
+  settings: Settings,
+  port: number,
+  environment: Environment,
+  log: Log,
+): Promise<RunningServer> {
+  const files = await certificateFiles(settings, environment);
+  const server = startServer(app, { ...serverOptions(settings, port, log), certificate: readCertificate(files) });
+  watchFiles([files.cert, files.key], 1_000, () => {
+    try {
+      server.replaceCertificate(readCertificate(files));
+      log("info", `${files.cert}: the certificate was read again`);
+    } catch (error) {
+      if (!(error instanceof CertificateError)) throw error;
+      log("error", `${error.message}. The certificate stays as it was`);
+    }
+  });
+  // A development certificate is looked after by whoever uses it; a new one is then noticed above.
+  if (settings.tlsCert === undefined) setInterval(() => void certificateFiles(settings, environment), dayMs).unref();
+  return server;
 }
 
 /** Resolves at the first signal to stop. A second one, from an impatient person, ends the process at once. */

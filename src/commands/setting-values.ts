@@ -23,6 +23,17 @@ export function integer(min: number, max: number): (value: string) => number {
   };
 }
 
+/** Nothing, where nothing was given. */
+export function optionalText(value: string): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+export function portOrOff(value: string): number | undefined {
+  if (value === "off") return undefined;
+  if (/^[0-9]+$/.test(value) && Number(value) <= 65_535) return Number(value);
+  throw new WrongValue("expected a port from 0 to 65535, or off");
+}
+
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
   return (value) => {
     const choice = choices.find((candidate) => candidate === value);

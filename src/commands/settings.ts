@@ -15,6 +15,8 @@ import {
   integer,
   oneOf,
   onOff,
+  optionalText,
+  portOrOff,
   ratePerSecond,
   type StoreAddress,
   storeAddress,
@@ -23,7 +25,11 @@ import {
 
 export interface Settings {
   readonly host: string;
-  readonly port: number;
+  /** Not there where clear text is switched off. */
+  readonly port: number | undefined;
+  readonly httpsPort: number | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
   readonly store: StoreAddress;
   readonly readOnly: boolean;
   readonly demo: boolean;
@@ -67,8 +73,29 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     flag: "port",
     placeholder: "PORT",
     default: "5000",
-    meaning: "HTTP port; `0` picks a free one",
-    parse: integer(0, 65_535),
+    meaning: "HTTP port; `0` picks a free one, `off` is none",
+    parse: portOrOff,
+  },
+  httpsPort: {
+    flag: "https-port",
+    placeholder: "PORT",
+    default: "off",
+    meaning: "HTTPS port, with HTTP/2; `5001` is the tutorial's",
+    parse: portOrOff,
+  },
+  tlsCert: {
+    flag: "tls-cert",
+    placeholder: "FILE",
+    default: "",
+    meaning: "PEM certificate for HTTPS; without one, a development certificate is made. Read again when it changes",
+    parse: optionalText,
+  },
+  tlsKey: {
+    flag: "tls-key",
+    placeholder: "FILE",
+    default: "",
+    meaning: "PEM key of the certificate",
+    parse: optionalText,
   },
   store: {
     flag: "store",
@@ -96,7 +123,7 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     placeholder: "FILE",
     default: "",
     meaning: "JSON array of items to put into a store that has none; with `--demo`, in place of its samples",
-    parse: (value) => (value === "" ? undefined : value),
+    parse: optionalText,
   },
   forms: {
     flag: "forms",
@@ -124,7 +151,7 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     placeholder: "FILE",
     default: "",
     meaning: "who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
-    parse: (value) => (value === "" ? undefined : value),
+    parse: optionalText,
   },
   cors: {
     flag: "cors",
@@ -239,6 +266,15 @@ export function readSettings(args: readonly string[], environment: Environment):
     problems.push(
       "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
     );
+  }
+  if (settings.port === undefined && settings.httpsPort === undefined) {
+    problems.push("--port off needs --https-port: there is nothing left to listen on");
+  }
+  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
+    problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
+  }
+  if (settings.tlsCert !== undefined && settings.httpsPort === undefined) {
+    problems.push("--tls-cert needs --https-port, such as --https-port 5001");
   }
   if (settings.requestTimeoutSeconds > settings.idleTimeoutSeconds) {
     problems.push("--request-timeout must not be longer than --idle-timeout, which ends the connection first");

@@ -1,16 +1,28 @@
 // Sockets around the app: listening, the limits that only a socket has, and stopping without
 // dropping what was accepted.
 
+import { constants } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { describeError, type Log } from "../log.ts";
 import { Problem } from "../problem.ts";
 import type { App } from "./app.ts";
 import { problemResponse } from "./problem.ts";
 
+// TLS 1.2 and newer only.
+const secureOptions = constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1;
+
+/** A certificate, with those that vouch for it, and its key: both PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface ServerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** For HTTPS; without one the server speaks clear text. */
+  readonly certificate: Certificate | undefined;
   readonly idleTimeoutSeconds: number;
   readonly log: Log;
   readonly logRequests: boolean;
@@ -20,6 +32,8 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly port: number;
+  /** Uses another certificate from now on. Requests under way are finished with the old one. */
+  replaceCertificate(certificate: Certificate): void;
   /** Stops accepting, waits for the answers under way, and cuts those not done when the grace is over: says how many. */
   stop(graceMs: number): Promise<number>;
 }
@@ -29,34 +43,42 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
-export function startServer(
-  app: App,
-  { host, port, idleTimeoutSeconds, log, logRequests, trustProxy }: ServerOptions,
-): RunningServer {
+export function startServer(app: App, options: ServerOptions): RunningServer {
+  const { host, log, logRequests, trustProxy } = options;
   const addressOf = (request: Request) =>
     (trustProxy ? forwardedFor(request) : undefined) ?? server.requestIP(request)?.address ?? "";
   const handle = (request: Request) => app.handle(request, addressOf);
-  const server: Bun.Server<undefined> = listen(host, port, () =>
-    Bun.serve({
-      hostname: host,
-      port,
-      idleTimeout: idleTimeoutSeconds,
-      // Out of the way of our own limit, whose answer is a problem document; the runtime's is empty.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      development: false,
-      // Said aloud, because outside development mode the runtime would share the port in silence.
-      reusePort: false,
-      fetch: logRequests ? (request) => handleAndLog(handle, request, log) : handle,
-      error(error) {
-        log("error", describeError(error));
-        return problemResponse(
-          new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
-        );
-      },
-    }),
-  );
+  const start = (port: number, certificate: Certificate | undefined): Bun.Server<undefined> =>
+    listen(host, port, () =>
+      Bun.serve({
+        hostname: host,
+        port,
+        ...(certificate && { tls: { ...certificate, secureOptions }, http2: true }),
+        idleTimeout: options.idleTimeoutSeconds,
+        // Out of the way of our own limit, whose answer is a problem document; the runtime's is empty.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        development: false,
+        // Said aloud, because outside development mode the runtime would share the port in silence.
+        reusePort: false,
+        fetch: logRequests ? (request) => handleAndLog(handle, request, log) : handle,
+        error(error) {
+          log("error", describeError(error));
+          return problemResponse(
+            new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
+          );
+        },
+      }),
+    );
+  let server = start(options.port, options.certificate);
+  const port = server.port ?? options.port;
   return {
-    port: server.port ?? port,
+    port,
+    // The runtime cannot change a listener's certificate, so another listener takes the port over. No
+    // request is lost: the old one answers what it has, and the gap between them is below a millisecond.
+    replaceCertificate(certificate) {
+      void server.stop();
+      server = start(port, certificate);
+    },
     async stop(graceMs) {
       const { promise: graceOver, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);

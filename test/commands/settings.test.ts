@@ -17,6 +17,9 @@ describe("settings", () => {
     expect(read([])).toEqual({
       host: "127.0.0.1",
       port: 5000,
+      httpsPort: undefined,
+      tlsCert: undefined,
+      tlsKey: undefined,
       store: { engine: "sqlite", path: "todoitems.db" },
       readOnly: false,
       demo: false,
@@ -90,7 +93,7 @@ describe("settings", () => {
       "1: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
       "--seed: needs a value",
       "extra: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
-      "--port 70000: expected a whole number from 0 to 65535",
+      "--port 70000: expected a port from 0 to 65535, or off",
       "TODOITEMS_DEMO=maybe: expected on or off",
       "--forms c: expected one of both, a, b",
       "--field-names snake: expected one of as-sent, pascal, camel",
@@ -153,6 +156,14 @@ describe("settings", () => {
     expect(read(["--rate-limit", "100/s"]).rateLimitPerSecond).toBe(100);
     expect(read(["--rate-limit", "5"]).rateLimitPerSecond).toBe(5);
     for (const rate of ["0", "1.5/s", "10/m", "many"]) expect(problems(["--rate-limit", rate])).toHaveLength(1);
+  });
+
+  test("HTTP or HTTPS may be switched off, but not both; a certificate comes with its key and a port", () => {
+    expect(read(["--port", "off", "--https-port", "5001"])).toMatchObject({ port: undefined, httpsPort: 5001 });
+    expect(problems(["--port", "off"])).toHaveLength(1);
+    expect(problems(["--https-port", "0", "--tls-cert", "a.pem"])).toHaveLength(1);
+    expect(problems(["--https-port", "0", "--tls-key", "a.pem"])).toHaveLength(1);
+    expect(problems(["--tls-cert", "a.pem", "--tls-key", "b.pem"])).toHaveLength(1);
   });
 
   test("a demonstration has no store to choose", () => {

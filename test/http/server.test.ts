@@ -20,6 +20,7 @@ async function start(
     idleTimeoutSeconds: options.idleTimeoutSeconds ?? 30,
     logRequests: options.logRequests ?? false,
     trustProxy: false,
+    certificate: undefined,
     log: (level, message) => log.push({ level, message }),
   });
 }
@@ -166,6 +167,7 @@ test("requests that come in together over many connections share commits", async
     idleTimeoutSeconds: 30,
     logRequests: false,
     trustProxy: false,
+    certificate: undefined,
     log() {},
   });
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
@@ -269,6 +271,7 @@ describe("listening and stopping", () => {
         idleTimeoutSeconds: 30,
         logRequests: false,
         trustProxy: false,
+        certificate: undefined,
         log() {},
       });
     expect(again).toThrow(ListenError);
@@ -284,6 +287,7 @@ describe("listening and stopping", () => {
           idleTimeoutSeconds: 30,
           logRequests: false,
           trustProxy: false,
+          certificate: undefined,
 
           log() {},
         });

@@ -1,0 +1,51 @@
+// Which certificate HTTPS uses: the operator's, or a development certificate in the user's data folder.
+
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Certificate } from "../http/server.ts";
+import { dataFolder } from "../tls/data-folder.ts";
+import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
+import type { Environment, Settings } from "./settings.ts";
+
+/** The certificate cannot be used; `message` says which file and why. */
+export class CertificateError extends Error {
+  override readonly name = "CertificateError";
+}
+
+export async function certificateFiles(
+  { tlsCert, tlsKey }: Settings,
+  environment: Environment,
+): Promise<CertificateFiles> {
+  if (tlsCert !== undefined && tlsKey !== undefined) return { cert: tlsCert, key: tlsKey };
+  return openDevelopmentCertificate(environment);
+}
+
+// Loaded only where it is needed: the X.509 library doubles the time the program takes to start.
+export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
+  const { developmentCertificate } = await import("../tls/development-certificate.ts");
+  return developmentCertificate(join(dataFolder(environment), "https"));
+}
+
+/** Reads a certificate and its key, and makes sure that they belong together. */
+export function readCertificate({ cert, key }: CertificateFiles): Certificate {
+  const certificate = attempt(cert, "certificate", () => readFileSync(cert, "utf8"));
+  const privateKey = attempt(key, "key", () => readFileSync(key, "utf8"));
+  const parsed = attempt(cert, "certificate", () => new X509Certificate(certificate));
+  const parsedKey = attempt(key, "key", () => createPrivateKey(privateKey));
+  if (!parsed.checkPrivateKey(parsedKey))
+    throw new CertificateError(`${key}: this is not the key of the certificate ${cert}`);
+  if (new Date(parsed.validTo) < new Date())
+    throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
+  return { cert: certificate, key: privateKey };
+}
+
+function attempt<Result>(path: string, what: string, action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    throw new CertificateError(
+      `${path}: the ${what} cannot be used: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}

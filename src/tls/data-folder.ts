@@ -1,0 +1,14 @@
+// Where this program keeps what belongs to the person who runs it, on each operating system.
+
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export function dataFolder(
+  environment: Readonly<Record<string, string | undefined>>,
+  platform = process.platform,
+): string {
+  if (platform === "win32")
+    return join(environment["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local"), "todoitems");
+  if (platform === "darwin") return join(homedir(), "Library", "Application Support", "todoitems");
+  return join(environment["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "todoitems");
+}

@@ -1,0 +1,155 @@
+// HTTPS on a developer's machine: an authority of its own, made once and trusted by hand, and a
+// certificate for this machine that the authority signs and that is renewed without anybody noticing.
+
+import "reflect-metadata";
+import { X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from "@peculiar/x509";
+
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface DevelopmentCertificate extends CertificateFiles {
+  /** What clients must trust. */
+  readonly authorityCert: string;
+  readonly names: readonly string[];
+}
+
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const dayMs = 86_400_000;
+const authorityDays = 3_650;
+// Apple's systems refuse certificates of more than 825 days, also those of authorities trusted by hand.
+const certificateDays = 397;
+const renewalDays = 30;
+
+/** The certificate in this folder; made there, or made anew, if it is missing, about to expire, or not for this machine's present names. */
+export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const authority = { cert: join(folder, "authority.pem"), key: join(folder, "authority-key.pem") };
+  const files = { cert: join(folder, "certificate.pem"), key: join(folder, "certificate-key.pem") };
+  const names = machineNames();
+  if (!isUsable(authority, now)) await makeAuthority(authority, now);
+  if (!isUsable(files, now) || !isFor(files, names) || !isSignedBy(files, authority))
+    await makeCertificate(files, authority, names, now);
+  return { ...files, authorityCert: authority.cert, names };
+}
+
+/** Every name and address under which clients reach this machine; 10.0.2.2 is what an Android emulator calls its host. */
+export function machineNames(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  const usable = addresses.filter(({ address }) => !address.startsWith("fe80:")).map(({ address }) => address);
+  return [...new Set(["localhost", "127.0.0.1", "::1", "10.0.2.2", hostname(), ...usable])];
+}
+
+function isUsable({ cert, key }: CertificateFiles, now: Date): boolean {
+  if (!existsSync(cert) || !existsSync(key)) return false;
+  const { validTo } = new ParsedCertificate(readFileSync(cert));
+  return new Date(validTo).getTime() - now.getTime() > renewalDays * dayMs;
+}
+
+function isFor({ cert }: CertificateFiles, names: readonly string[]): boolean {
+  const parsed = new ParsedCertificate(readFileSync(cert));
+  return names.every((name) => (isIP(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined);
+}
+
+function isSignedBy(files: CertificateFiles, authority: CertificateFiles): boolean {
+  return new ParsedCertificate(readFileSync(files.cert)).verify(
+    new ParsedCertificate(readFileSync(authority.cert)).publicKey,
+  );
+}
+
+async function makeAuthority(files: CertificateFiles, now: Date): Promise<void> {
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    ...lifetime(now, authorityDays),
+    serialNumber: serialNumber(),
+    name: `CN=todoitems development authority on ${nameOfMachine()}`,
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  await save(files, certificate, keys.privateKey);
+}
+
+async function makeCertificate(
+  files: CertificateFiles,
+  authority: CertificateFiles,
+  names: readonly string[],
+  now: Date,
+): Promise<void> {
+  const issuer = new X509Certificate(readFileSync(authority.cert, "utf8"));
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const certificate = await X509CertificateGenerator.create({
+    ...lifetime(now, certificateDays),
+    serialNumber: serialNumber(),
+    issuer: issuer.subject,
+    subject: `CN=${nameOfMachine()}`,
+    signingAlgorithm: algorithm,
+    signingKey: await readKey(authority.key),
+    publicKey: keys.publicKey,
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      new SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) ? "ip" : "dns", value }))),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await AuthorityKeyIdentifierExtension.create(issuer),
+    ],
+  });
+  await save(files, certificate, keys.privateKey);
+}
+
+function lifetime(now: Date, days: number): { notBefore: Date; notAfter: Date } {
+  // A day early, for clients whose clock is behind.
+  return { notBefore: new Date(now.getTime() - dayMs), notAfter: new Date(now.getTime() + days * dayMs) };
+}
+
+/** Positive, and never used before. */
+function serialNumber(): string {
+  return `01${randomBytes(15).toString("hex")}`;
+}
+
+// Commas and the like have a meaning in a certificate's names.
+function nameOfMachine(): string {
+  return hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
+}
+
+async function save(files: CertificateFiles, certificate: X509Certificate, privateKey: CryptoKey): Promise<void> {
+  const key = Buffer.from(await crypto.subtle.exportKey("pkcs8", privateKey)).toString("base64");
+  replace(
+    files.key,
+    `-----BEGIN PRIVATE KEY-----\n${key.replaceAll(/.{64}/g, "$&\n").trimEnd()}\n-----END PRIVATE KEY-----\n`,
+  );
+  replace(files.cert, `${certificate.toString("pem")}\n`);
+}
+
+async function readKey(path: string): Promise<CryptoKey> {
+  const base64 = readFileSync(path, "utf8").replaceAll(/-----[^-]+-----|\s/g, "");
+  return crypto.subtle.importKey("pkcs8", Buffer.from(base64, "base64"), algorithm, false, ["sign"]);
+}
+
+function replace(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
+  chmodSync(`${path}.new`, 0o600);
+  renameSync(`${path}.new`, path);
+}

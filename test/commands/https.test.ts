@@ -1,0 +1,146 @@
+// HTTPS as clients meet it: the program, a real handshake, both protocols, a certificate that changes.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { join } from "node:path";
+import { connect, type SecureVersion, type TLSSocket } from "node:tls";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let environment: Record<string, string>;
+let authority: string;
+const started: Program[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  environment = { XDG_DATA_HOME: folder.path, HOME: folder.path };
+  authority = join(folder.path, "todoitems", "https", "authority.pem");
+});
+
+afterEach(async () => {
+  for (const program of started.splice(0)) await program.stop("SIGKILL");
+  folder.dispose();
+});
+
+async function serve(...args: string[]): Promise<Program> {
+  const program = await Program.start({ environment, args: ["--store", "memory:", "--https-port", "0", ...args] });
+  started.push(program);
+  return program;
+}
+
+const portOf = (origin = "") => Number(new URL(origin).port);
+
+/** Shakes hands as a client that trusts this authority. */
+function handshake(port: number, ca: string, options: { maxVersion?: SecureVersion } = {}): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", servername: "localhost", ca: readFileSync(ca), ...options });
+    socket.once("secureConnect", () => resolve(socket)).once("error", reject);
+  });
+}
+
+describe("HTTPS", () => {
+  test("beside HTTP, or alone, with one ready line each", async () => {
+    const both = await serve("--port", "0");
+    expect(both.origins.map((origin) => new URL(origin).protocol)).toEqual(["http:", "https:"]);
+    const alone = await serve("--port", "off");
+    expect(alone.origins.map((origin) => new URL(origin).protocol)).toEqual(["https:"]);
+    expect((await alone.stop()).stdout).toContain("HTTPS                development certificate");
+  });
+
+  test("serves a client that trusts the development authority, and only such a one", async () => {
+    const program = await serve("--port", "off");
+    const tls = { ca: readFileSync(authority, "utf8") };
+    const created = await fetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {
+      method: "POST",
+      body: item(ids.one),
+      headers: { "Content-Type": "application/json" },
+      tls,
+    });
+    expect(created.status).toBe(201);
+    expect(await (await fetch(`${program.origin}/api/todoitems/`, { tls })).text()).toBe(`[${item(ids.one)}]`);
+    expect(fetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
+  });
+
+  test("speaks HTTP/2 with clients that offer it", async () => {
+    const program = await serve("--port", "off");
+    const client = connectHttp2(program.origin, { ca: readFileSync(authority) });
+    const body = item(ids.one);
+    const created = client.request({
+      ":method": "POST",
+      ":path": "/api/todoitems/",
+      "content-type": "application/json",
+    });
+    created.end(body);
+    const status = await new Promise((resolve, reject) =>
+      created.once("response", (headers) => resolve(headers[":status"])).once("error", reject),
+    );
+    expect(status).toBe(201);
+    client.close();
+  });
+
+  test("takes TLS 1.2 and 1.3, and nothing older", async () => {
+    const program = await serve("--port", "off");
+    const port = portOf(program.origin);
+    for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+      const socket = await handshake(port, authority, { maxVersion: version });
+      expect(socket.getProtocol()).toBe(version);
+      socket.destroy();
+    }
+    expect(handshake(port, authority, { maxVersion: "TLSv1.1" })).rejects.toThrow();
+  });
+
+  test("uses a certificate that changes without a restart, and keeps the old one where the new is no good", async () => {
+    const [one, two] = [
+      await developmentCertificate(join(folder.path, "1")),
+      await developmentCertificate(join(folder.path, "2")),
+    ];
+    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+    copyFileSync(one.cert, cert);
+    copyFileSync(one.key, key);
+    const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
+    const port = portOf(program.origin);
+    (await handshake(port, one.authorityCert)).destroy();
+    writeFileSync(cert, "nonsense");
+    expect(await program.stderrLine()).toContain("The certificate stays as it was");
+    (await handshake(port, one.authorityCert)).destroy();
+    copyFileSync(two.key, key);
+    copyFileSync(two.cert, cert);
+    while (!(await program.stderrLine()).includes("read again"));
+    (await handshake(port, two.authorityCert)).destroy();
+    expect(handshake(port, one.authorityCert)).rejects.toThrow();
+  });
+
+  test("does not start with a certificate that is missing, no certificate, or another's key", async () => {
+    const [one, two] = [
+      await developmentCertificate(join(folder.path, "1")),
+      await developmentCertificate(join(folder.path, "2")),
+    ];
+    const start = (cert: string, key: string) =>
+      runProgram("serve", {
+        environment,
+        args: ["--port", "off", "--https-port", "0", "--store", "memory:", "--tls-cert", cert, "--tls-key", key],
+      });
+    for (const [cert, key, message] of [
+      [join(folder.path, "none.pem"), one.key, "the certificate cannot be used"],
+      [one.key, one.key, "the certificate cannot be used"],
+      [one.cert, one.cert, "the key cannot be used"],
+      [one.cert, two.key, "is not the key of the certificate"],
+    ] as const) {
+      const { exitCode, stderr } = await start(cert, key);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(message);
+    }
+  });
+
+  test("todoitems certificate names the authority and how to trust it on every platform", async () => {
+    const { exitCode, stdout } = await runProgram("certificate", { environment });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(authority);
+    for (const platform of ["Windows", "macOS", "Linux", "Android", "iOS simulator", ".NET"])
+      expect(stdout).toContain(`\n${platform}`);
+  });
+});

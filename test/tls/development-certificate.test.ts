@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dataFolder } from "../../src/tls/data-folder.ts";
+import { developmentCertificate, machineNames } from "../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.dispose());
+
+const parse = (path: string) => new X509Certificate(readFileSync(path));
+const days = (count: number) => new Date(Date.now() + count * 86_400_000);
+
+test("the certificate is the authority's, for this machine under all its names", async () => {
+  const { cert, authorityCert } = await developmentCertificate(folder.path);
+  const [certificate, authority] = [parse(cert), parse(authorityCert)];
+  expect(authority.ca).toBe(true);
+  expect(authority.verify(authority.publicKey)).toBe(true);
+  expect(certificate.ca).toBe(false);
+  expect(certificate.checkIssued(authority)).toBe(true);
+  expect(certificate.verify(authority.publicKey)).toBe(true);
+  expect(certificate.checkHost("localhost")).toBe("localhost");
+  for (const address of ["127.0.0.1", "::1", "10.0.2.2"]) expect(certificate.checkIP(address)).toBe(address);
+  expect(machineNames()).toContain("10.0.2.2");
+  expect(certificate.checkHost("example.com")).toBeUndefined();
+});
+
+test("all of it is for its owner's eyes only", async () => {
+  const { cert, key, authorityCert } = await developmentCertificate(folder.path);
+  for (const path of [cert, key, authorityCert, join(folder.path, "authority-key.pem")])
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("it is made once, and anew before it expires; the authority stays, so that it is trusted once", async () => {
+  const first = await developmentCertificate(folder.path);
+  const before = [readFileSync(first.cert, "utf8"), readFileSync(first.authorityCert, "utf8")];
+  await developmentCertificate(folder.path, days(300));
+  expect(readFileSync(first.cert, "utf8")).toBe(before[0] ?? "");
+  await developmentCertificate(folder.path, days(370));
+  expect(readFileSync(first.cert, "utf8")).not.toBe(before[0] ?? "");
+  expect(readFileSync(first.authorityCert, "utf8")).toBe(before[1] ?? "");
+  expect(new Date(parse(first.cert).validTo) > days(700)).toBe(true);
+});
+
+test("a certificate for other names, of another authority, or without its key is made anew", async () => {
+  const { cert, key, authorityCert } = await developmentCertificate(folder.path);
+  const other = temporaryFolder();
+  const foreign = await developmentCertificate(other.path);
+  writeFileSync(cert, readFileSync(foreign.cert));
+  writeFileSync(key, readFileSync(foreign.key));
+  other.dispose();
+  await developmentCertificate(folder.path);
+  expect(parse(cert).verify(parse(authorityCert).publicKey)).toBe(true);
+  rmSync(key);
+  await developmentCertificate(folder.path);
+  expect(statSync(key).size).toBeGreaterThan(0);
+});
+
+test("it is kept where each system keeps a person's data", () => {
+  expect(dataFolder({ XDG_DATA_HOME: "/data" }, "linux")).toBe("/data/todoitems");
+  expect(dataFolder({}, "linux")).toEndWith("/.local/share/todoitems");
+  expect(dataFolder({}, "darwin")).toEndWith("/Library/Application Support/todoitems");
+  expect(dataFolder({ LOCALAPPDATA: "C:\\Users\\ann\\AppData\\Local" }, "win32")).toContain("AppData");
+});
