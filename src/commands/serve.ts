@@ -168,8 +168,8 @@ function openUsers(path: string, log: Log): BasicAuth {
 }
 
 function serverOptions(settings: Settings, port: number, log: Log): ServerOptions {
-  const { host, idleTimeoutSeconds, logRequests, trustProxy } = settings;
-  return { host, port, certificate: undefined, idleTimeoutSeconds, logRequests, trustProxy, log };
+  const { host, hsts, idleTimeoutSeconds, logRequests, trustProxy } = settings;
+  return { host, port, certificate: undefined, hsts, idleTimeoutSeconds, logRequests, trustProxy, log };
 }
 
 async function startHttps(

@@ -30,6 +30,7 @@ export interface Settings {
   readonly httpsPort: number | undefined;
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
+  readonly hsts: boolean;
   readonly store: StoreAddress;
   readonly readOnly: boolean;
   readonly demo: boolean;
@@ -96,6 +97,13 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     default: "",
     meaning: "PEM key of the certificate",
     parse: optionalText,
+  },
+  hsts: {
+    flag: "hsts",
+    placeholder: "",
+    default: "off",
+    meaning: "tell browsers, over HTTPS, to use nothing but HTTPS for a year",
+    parse: onOff,
   },
   store: {
     flag: "store",

@@ -12,7 +12,7 @@ import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { nosniff, problemResponse } from "./problem.ts";
-import { allowedMethods, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
+import { allowedMethods, checkHost, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 
 export interface AppOptions extends BodyLimits {
   readonly access: Access;
@@ -61,6 +61,7 @@ export class App {
   // First match answers: route, method, credentials, rate, size, media type, body, existence and
   // conflict, condition.
   #dispatch(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
+    checkHost(request);
     const route = matchRoute(request.url);
     if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     const allowed = allowedMethods(route.resource, this.#options.forms);

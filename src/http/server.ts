@@ -8,8 +8,16 @@ import { Problem } from "../problem.ts";
 import type { App } from "./app.ts";
 import { problemResponse } from "./problem.ts";
 
-// TLS 1.2 and newer only.
-const secureOptions = constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1;
+// TLS 1.2 and newer only, and of the older one only the ciphers that authenticate what they encrypt.
+const tlsPolicy = {
+  secureOptions: constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1,
+  ciphers: ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"]
+    .flatMap((cipher) => [`ECDHE-ECDSA-${cipher}`, `ECDHE-RSA-${cipher}`])
+    .join(":"),
+};
+
+/** A year, as browsers' lists of HTTPS-only sites ask for. */
+const strictTransport = "max-age=31536000";
 
 /** A certificate, with those that vouch for it, and its key: both PEM. */
 export interface Certificate {
@@ -23,6 +31,8 @@ export interface ServerOptions {
   readonly port: number;
   /** For HTTPS; without one the server speaks clear text. */
   readonly certificate: Certificate | undefined;
+  /** Tells browsers to use nothing but HTTPS from now on. */
+  readonly hsts: boolean;
   readonly idleTimeoutSeconds: number;
   readonly log: Log;
   readonly logRequests: boolean;
@@ -47,13 +57,15 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
   const { host, log, logRequests, trustProxy } = options;
   const addressOf = (request: Request) =>
     (trustProxy ? forwardedFor(request) : undefined) ?? server.requestIP(request)?.address ?? "";
-  const handle = (request: Request) => app.handle(request, addressOf);
+  const answer = (request: Request) => app.handle(request, addressOf);
+  const handle =
+    options.hsts && options.certificate ? async (request: Request) => withHsts(await answer(request)) : answer;
   const start = (port: number, certificate: Certificate | undefined): Bun.Server<undefined> =>
     listen(host, port, () =>
       Bun.serve({
         hostname: host,
         port,
-        ...(certificate && { tls: { ...certificate, secureOptions }, http2: true }),
+        ...(certificate && { tls: { ...certificate, ...tlsPolicy }, http2: true }),
         idleTimeout: options.idleTimeoutSeconds,
         // Out of the way of our own limit, whose answer is a problem document; the runtime's is empty.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -95,6 +107,11 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
 // may be invented.
 function forwardedFor(request: Request): string | undefined {
   return request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+}
+
+function withHsts(response: Response): Response {
+  response.headers.set("Strict-Transport-Security", strictTransport);
+  return response;
 }
 
 type Handle = (request: Request) => Response | Promise<Response>;

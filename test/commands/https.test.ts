@@ -93,6 +93,36 @@ describe("HTTPS", () => {
     expect(handshake(port, authority, { maxVersion: "TLSv1.1" })).rejects.toThrow();
   });
 
+  test("tells browsers to stay with HTTPS where asked to, and only over HTTPS", async () => {
+    const program = await serve("--port", "0", "--hsts");
+    const [http, https] = program.origins;
+    const tls = { ca: readFileSync(authority, "utf8") };
+    expect((await fetch(`${https}/api/todoitems/`, { tls })).headers.get("strict-transport-security")).toBe(
+      "max-age=31536000",
+    );
+    expect((await fetch(`${http}/api/todoitems/`)).headers.has("strict-transport-security")).toBe(false);
+    const plain = await serve("--port", "off");
+    expect((await fetch(`${plain.origin}/api/todoitems/`, { tls })).headers.has("strict-transport-security")).toBe(
+      false,
+    );
+  });
+
+  test("offers no cipher that only encrypts", async () => {
+    const program = await serve("--port", "off");
+    const weak = new Promise((resolve, reject) => {
+      connect({
+        port: portOf(program.origin),
+        host: "127.0.0.1",
+        ca: readFileSync(authority),
+        maxVersion: "TLSv1.2",
+        ciphers: "ECDHE-ECDSA-AES128-SHA",
+      })
+        .once("secureConnect", resolve)
+        .once("error", reject);
+    });
+    expect(weak).rejects.toThrow();
+  });
+
   test("uses a certificate that changes without a restart, and keeps the old one where the new is no good", async () => {
     const [one, two] = [
       await developmentCertificate(join(folder.path, "1")),

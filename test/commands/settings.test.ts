@@ -20,6 +20,7 @@ describe("settings", () => {
       httpsPort: undefined,
       tlsCert: undefined,
       tlsKey: undefined,
+      hsts: false,
       store: { engine: "sqlite", path: "todoitems.db" },
       readOnly: false,
       demo: false,

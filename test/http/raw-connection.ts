@@ -43,6 +43,11 @@ export class RawConnection {
     return this.#until(() => pattern.test(this.#received) || this.#closed);
   }
 
+  /** Says that nothing more will come, and keeps listening. */
+  endSending(): void {
+    this.#socket.end();
+  }
+
   close(): void {
     this.#socket.destroy();
   }

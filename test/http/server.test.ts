@@ -21,6 +21,7 @@ async function start(
     logRequests: options.logRequests ?? false,
     trustProxy: false,
     certificate: undefined,
+    hsts: false,
     log: (level, message) => log.push({ level, message }),
   });
 }
@@ -168,6 +169,7 @@ test("requests that come in together over many connections share commits", async
     logRequests: false,
     trustProxy: false,
     certificate: undefined,
+    hsts: false,
     log() {},
   });
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
@@ -272,6 +274,7 @@ describe("listening and stopping", () => {
         logRequests: false,
         trustProxy: false,
         certificate: undefined,
+        hsts: false,
         log() {},
       });
     expect(again).toThrow(ListenError);
@@ -288,6 +291,7 @@ describe("listening and stopping", () => {
           logRequests: false,
           trustProxy: false,
           certificate: undefined,
+          hsts: false,
 
           log() {},
         });
