@@ -27,9 +27,11 @@ export class Access {
   admit(request: Request, addressOf: (request: Request) => string): undefined | Promise<void> {
     const { auth, mode, rate } = this.#options;
     if (auth && (mode === "all" || request.method !== "GET")) {
-      const address = addressOf(request);
+      const address = () => addressOf(request);
       const verifying = auth.check(request.headers.get("authorization"), address);
-      if (verifying) return verifying.then(() => rate && keepRate(rate, address));
+      // Asked for now: once the request is closed, nobody knows where it came from.
+      const from = rate && verifying ? address() : "";
+      if (verifying) return verifying.then(() => rate && keepRate(rate, from));
     }
     if (rate) keepRate(rate, addressOf(request));
     return undefined;

@@ -48,12 +48,12 @@ export class BasicAuth {
   }
 
   /** Throws unless the request's credentials are right. Returns a promise only where a hash must be computed. */
-  check(authorization: string | null, address: string): undefined | Promise<void> {
+  check(authorization: string | null, address: () => string): undefined | Promise<void> {
     const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) throw credentialsRequired();
     const key = new Bun.CryptoHasher("sha256", this.#secret).update(token).digest("base64");
     if ((this.#remembered.get(key) ?? 0) > this.#now()) return undefined;
-    return this.#verify(token, key, addressKey(address));
+    return this.#verify(token, key, addressKey(address()));
   }
 
   async #verify(token: string, key: string, from: string): Promise<void> {
