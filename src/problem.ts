@@ -4,11 +4,13 @@
 export type ProblemCode =
   | "BodyTooLarge"
   | "CredentialsRequired"
+  | "HeadersTooLarge"
   | "InternalError"
   | "InvalidJson"
   | "InvalidRequest"
   | "MethodNotAllowed"
   | "NestingTooDeep"
+  | "Overloaded"
   | "PreconditionFailed"
   | "RecordNotFound"
   | "RequestTimeout"

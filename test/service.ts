@@ -41,6 +41,7 @@ export class Service {
       fieldNames: "as-sent",
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
+      headerBytesMax: 16 * 1024,
       requestTimeoutMs: 30_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       cors: undefined,

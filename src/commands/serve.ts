@@ -133,6 +133,7 @@ function openApp(collection: TodoCollection, settings: Settings, log: Log): App 
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
+    headerBytesMax: settings.headerBytesMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
     log,
   });
@@ -168,8 +169,8 @@ function openUsers(path: string, log: Log): BasicAuth {
 }
 
 function serverOptions(settings: Settings, port: number, log: Log): ServerOptions {
-  const { host, hsts, idleTimeoutSeconds, logRequests, trustProxy } = settings;
-  return { host, port, certificate: undefined, hsts, idleTimeoutSeconds, logRequests, trustProxy, log };
+  const { host, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy } = settings;
+  return { host, port, certificate: undefined, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy, log };
 }
 
 async function startHttps(

@@ -72,11 +72,11 @@ export function ratePerSecond(value: string): number | undefined {
 
 const unitBytes: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
 
-export function byteSize(value: string): number {
+export function byteSize(value: string, max: number): number {
   const [, digits = "", unit = ""] = /^([0-9]+) ?([a-z]*)$/i.exec(value) ?? [];
   const bytes = Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
-  if (digits !== "" && bytes >= 1 && bytes <= 1024 ** 3) return bytes;
-  throw new WrongValue("expected a size from 1 byte to 1GiB, such as 65536, 64KiB or 1MiB");
+  if (digits !== "" && bytes >= 1 && bytes <= max) return bytes;
+  throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
 }
 
 export type StoreAddress = { readonly engine: "memory" } | { readonly engine: "sqlite"; readonly path: string };

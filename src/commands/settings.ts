@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { type FieldNames, fieldNameStyles } from "../field-names.ts";
 import { type AuthMode, authModes } from "../http/access.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
+import { runtimeHeaderBytesMax } from "../http/header-limit.ts";
 import { type UrlForms, urlForms } from "../http/routes.ts";
 import { type LogFormat, logFormats } from "../log.ts";
 import {
@@ -43,9 +44,11 @@ export interface Settings {
   readonly rateLimitPerSecond: number | undefined;
   readonly trustProxy: boolean;
   readonly bodyBytesMax: number;
+  readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
   readonly requestTimeoutSeconds: number;
   readonly idleTimeoutSeconds: number;
+  readonly connectionsMax: number;
   readonly writeQueueMax: number;
   readonly shutdownGraceSeconds: number;
   readonly log: LogFormat;
@@ -187,7 +190,14 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     placeholder: "SIZE",
     default: "1MiB",
     meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
-    parse: byteSize,
+    parse: (value) => byteSize(value, 1024 ** 3),
+  },
+  headerBytesMax: {
+    flag: "header-limit",
+    placeholder: "SIZE",
+    default: "16KiB",
+    meaning: "largest request head, up to `16KiB`",
+    parse: (value) => byteSize(value, runtimeHeaderBytesMax),
   },
   nestingDepthMax: {
     flag: "depth-limit",
@@ -210,6 +220,13 @@ const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name
     meaning: "time a silent connection is kept, from 5 to 255",
     // The runtime cuts busy connections too where it is less.
     parse: integer(5, 255),
+  },
+  connectionsMax: {
+    flag: "connection-limit",
+    placeholder: "COUNT",
+    default: "10000",
+    meaning: "connections kept open; over that, idle ones are closed and requests are answered 503",
+    parse: integer(1, 1_000_000),
   },
   writeQueueMax: {
     flag: "write-queue",

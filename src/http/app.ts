@@ -11,6 +11,7 @@ import type { Access } from "./access.ts";
 import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
+import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
 import { nosniff, problemResponse } from "./problem.ts";
 import { allowedMethods, checkHost, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 
@@ -21,6 +22,7 @@ export interface AppOptions extends BodyLimits {
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
+  readonly headerBytesMax: number;
   readonly log: Log;
 }
 
@@ -62,6 +64,7 @@ export class App {
   // conflict, condition.
   #dispatch(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     checkHost(request);
+    if (this.#options.headerBytesMax < runtimeHeaderBytesMax) checkHeaders(request, this.#options.headerBytesMax);
     const route = matchRoute(request.url);
     if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     const allowed = allowedMethods(route.resource, this.#options.forms);

@@ -5,11 +5,13 @@ import type { Problem, ProblemCode } from "../problem.ts";
 export const problemStatuses = {
   BodyTooLarge: 413,
   CredentialsRequired: 401,
+  HeadersTooLarge: 431,
   InternalError: 500,
   InvalidJson: 400,
   InvalidRequest: 400,
   MethodNotAllowed: 405,
   NestingTooDeep: 400,
+  Overloaded: 503,
   PreconditionFailed: 412,
   RecordNotFound: 404,
   RequestTimeout: 408,
@@ -37,6 +39,7 @@ const titles = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;

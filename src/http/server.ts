@@ -6,6 +6,7 @@ import { networkInterfaces } from "node:os";
 import { describeError, type Log } from "../log.ts";
 import { Problem } from "../problem.ts";
 import type { App } from "./app.ts";
+import { ConnectionLimit } from "./connection-limit.ts";
 import { problemResponse } from "./problem.ts";
 
 // TLS 1.2 and newer only, and of the older one only the ciphers that authenticate what they encrypt.
@@ -34,6 +35,8 @@ export interface ServerOptions {
   /** Tells browsers to use nothing but HTTPS from now on. */
   readonly hsts: boolean;
   readonly idleTimeoutSeconds: number;
+  /** Of this process, whichever server they are to. */
+  readonly connectionsMax: number;
   readonly log: Log;
   readonly logRequests: boolean;
   /** Believe what a proxy in front says of the sender's address. */
@@ -57,7 +60,8 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
   const { host, log, logRequests, trustProxy } = options;
   const addressOf = (request: Request) =>
     (trustProxy ? forwardedFor(request) : undefined) ?? server.requestIP(request)?.address ?? "";
-  const answer = (request: Request) => app.handle(request, addressOf);
+  const limit = new ConnectionLimit(options.connectionsMax, () => server.closeIdleConnections());
+  const answer = (request: Request) => (limit.exceeded ? overloaded() : app.handle(request, addressOf));
   const handle =
     options.hsts && options.certificate ? async (request: Request) => withHsts(await answer(request)) : answer;
   const start = (port: number, certificate: Certificate | undefined): Bun.Server<undefined> =>
@@ -92,6 +96,7 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
       server = start(port, certificate);
     },
     async stop(graceMs) {
+      limit.stop();
       const { promise: graceOver, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);
       await Promise.race([server.stop(), graceOver]);
@@ -107,6 +112,11 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
 // may be invented.
 function forwardedFor(request: Request): string | undefined {
   return request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+}
+
+function overloaded(): Response {
+  const detail = "More connections are open than this instance takes. Send the request again shortly.";
+  return problemResponse(new Problem("Overloaded", detail, { retryAfterSeconds: 1, endsConnection: true }));
 }
 
 function withHsts(response: Response): Response {

@@ -266,6 +266,27 @@ describe("stopping", () => {
   });
 });
 
+describe("a limit on connections", () => {
+  test("closes idle connections over it and answers 503, and goes on once there is room", async () => {
+    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
+    const port = Number(new URL(program.origin).port);
+    const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n";
+    const connections = await Promise.all(Array.from({ length: 60 }, () => RawConnection.open(port)));
+    // Connections that have sent nothing yet cannot be closed, so these hold the service over its limit.
+    const silent = connections.splice(0, 30);
+    for (const connection of connections) connection.send(request);
+    expect(await Promise.all(connections.map((connection) => connection.untilClosed()))).toEqual(
+      Array(30).fill(expect.stringContaining("HTTP/1.1")),
+    );
+    await until(async () => (await program.fetch("/api/todoitems/")).status === 503);
+    const refused = await program.fetch("/api/todoitems/");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.json()).toMatchObject({ status: 503, code: "Overloaded" });
+    for (const connection of silent) connection.close();
+    await until(async () => (await program.fetch("/api/todoitems/")).status === 200);
+  });
+});
+
 describe("a disk that is full", () => {
   test("refuses writes with 503, keeps reading, loses nothing and says so in the log", async () => {
     // A limit on the size of files does what a full disk does, and needs no disk of its own. The shell

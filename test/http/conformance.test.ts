@@ -283,6 +283,7 @@ beforeAll(async () => {
     port: 0,
     certificate: undefined,
     hsts: false,
+    connectionsMax: 10_000,
     idleTimeoutSeconds: 30,
     logRequests: false,
     trustProxy: false,

@@ -22,6 +22,7 @@ async function start(
     trustProxy: false,
     certificate: undefined,
     hsts: false,
+    connectionsMax: 10_000,
     log: (level, message) => log.push({ level, message }),
   });
 }
@@ -170,6 +171,7 @@ test("requests that come in together over many connections share commits", async
     trustProxy: false,
     certificate: undefined,
     hsts: false,
+    connectionsMax: 10_000,
     log() {},
   });
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
@@ -275,6 +277,7 @@ describe("listening and stopping", () => {
         trustProxy: false,
         certificate: undefined,
         hsts: false,
+        connectionsMax: 10_000,
         log() {},
       });
     expect(again).toThrow(ListenError);
@@ -292,6 +295,7 @@ describe("listening and stopping", () => {
           trustProxy: false,
           certificate: undefined,
           hsts: false,
+          connectionsMax: 10_000,
 
           log() {},
         });

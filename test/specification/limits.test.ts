@@ -57,6 +57,13 @@ describeOnEveryEngine("Limits", (start) => {
     await expectProblem(await service.send("POST", "/api/todoitems/", bottomless), 400, "NestingTooDeep");
   });
 
+  test("1. a head within the limit is taken, a larger one is 431", async () => {
+    const service = await start({ headerBytesMax: 1_000 });
+    const headers = (length: number) => ({ headers: { "X-Padding": "x".repeat(length) } });
+    expect((await service.fetch("GET", "/api/todoitems/", headers(800))).status).toBe(200);
+    await expectProblem(await service.fetch("GET", "/api/todoitems/", headers(1_000)), 431, "HeadersTooLarge");
+  });
+
   test("1. more writes than the queue takes are 503 with Retry-After; those in the queue are done", async () => {
     const service = await start({ writeQueueMax: 10 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => service.send("POST", "/api/todoitems/", "{}")));
