@@ -237,6 +237,15 @@ describe("limits", () => {
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([408, "RequestTimeout"]);
   });
 
+  test("a head that drips is cut off by the runtime", async () => {
+    await restart({ idleTimeoutSeconds: 5 });
+    const connection = await RawConnection.open(server.port);
+    connection.send("GET /api/todoitems/ HTTP/1.1\r\nX-Drip: ");
+    const drip = setInterval(() => connection.send("x"), 500);
+    expect(statuses(await connection.untilClosed())).not.toContain("200");
+    clearInterval(drip);
+  }, 60_000);
+
   test("a connection that says nothing is closed", async () => {
     await restart({ idleTimeoutSeconds: 1 });
     const connection = await RawConnection.open(server.port);
