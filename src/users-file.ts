@@ -1,8 +1,21 @@
 // The users: an htpasswd-style file, a line `name:hash` each. Only hashes that are slow to guess are
 // taken: bcrypt, as `htpasswd -B` writes it, and argon2id.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { withFileLock } from "./file-lock.ts";
 
 /** By name, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;
@@ -12,8 +25,18 @@ export class UsersFileError extends Error {
   override readonly name = "UsersFileError";
 }
 
-const strongHash =
-  /^(?:\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|\$argon2id\$v=[0-9]+\$[a-z0-9=,]+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+)$/;
+const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
+const argon2id =
+  /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
+
+/** Whether a hash is slow to guess, and one that can be computed at all: with at most 1 GiB of memory. */
+function isUsableHash(hash: string): boolean {
+  const [, cost] = bcrypt.exec(hash) ?? [];
+  if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= 18;
+  const [, memoryKiB, rounds, lanes] = argon2id.exec(hash)?.map(Number) ?? [];
+  if (memoryKiB === undefined || rounds === undefined || lanes === undefined) return false;
+  return memoryKiB >= 4_096 && memoryKiB <= 1_048_576 && rounds >= 1 && lanes >= 1 && lanes <= 64;
+}
 
 export function parseUsers(text: string, path: string): Users {
   const users = new Map<string, string>();
@@ -26,7 +49,7 @@ export function parseUsers(text: string, path: string): Users {
     const name = line.slice(0, colon);
     const hash = line.slice(colon + 1).trimEnd();
     if (colon < 1) refuse("expected NAME:HASH");
-    if (!strongHash.test(hash))
+    if (!isUsableHash(hash))
       refuse(
         `the password of ${name} is not hashed with bcrypt or argon2id; set it anew with: todoitems user add ${name}`,
       );
@@ -37,15 +60,17 @@ export function parseUsers(text: string, path: string): Users {
 }
 
 export function readUsers(path: string): Users {
-  let text: string;
+  return parseUsers(readText(path), path);
+}
+
+function readText(path: string): string {
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     throw new UsersFileError(
       `${path}: the users file cannot be read: ${error instanceof Error ? error.message : error}`,
     );
   }
-  return parseUsers(text, path);
 }
 
 /** As above, for a service that nobody could use without users. */
@@ -58,15 +83,56 @@ export function readSomeUsers(path: string): Users {
   return users;
 }
 
-/** Replaces the file in one step, so that a reader or a crash meets the old users or the new, never half of them. */
-export function writeUsers(path: string, users: Users): void {
+/**
+ * Gives a user this hash, or without one removes the user; says whether the user was there. All other
+ * lines stay as they are, also those a service would refuse: they may be what is being mended.
+ */
+export async function editUser(path: string, name: string, hash: string | undefined): Promise<boolean> {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  return attempt(path, () =>
+    withFileLock(target, () => {
+      const lines = existsSync(target) ? readFileSync(target, "utf8").split(/\r?\n/) : [];
+      if (lines.at(-1) === "") lines.pop();
+      const others = lines.filter((line) => !line.startsWith(`${name}:`));
+      const existed = others.length < lines.length;
+      if (existed || hash !== undefined)
+        replaceFile(target, [...others, ...(hash === undefined ? [] : [`${name}:${hash}`])]);
+      return existed;
+    }),
+  );
+}
+
+/** The names in the file, of usable and unusable lines alike. */
+export function listUsers(path: string): string[] {
+  const lines = readText(path).split(/\r?\n/);
+  return lines
+    .filter((line) => line.includes(":") && !line.startsWith("#"))
+    .map((line) => line.slice(0, line.indexOf(":")));
+}
+
+// In one step, so that a reader or a crash meets the old users or the new, never half of them. A service
+// that could read the old file can read the new one; nobody else can.
+function replaceFile(path: string, lines: readonly string[]): void {
+  const old = statSync(path, { throwIfNoEntry: false });
   const temporary = join(dirname(resolve(path)), `.users-${crypto.randomUUID()}`);
   const file = openSync(temporary, "wx", 0o600);
   try {
-    writeSync(file, [...users].map(([name, hash]) => `${name}:${hash}\n`).join(""));
+    writeSync(file, lines.map((line) => `${line}\n`).join(""));
+    if (old) fchmodSync(file, old.mode & 0o660);
+    if (old && process.getuid?.() === 0) fchownSync(file, old.uid, old.gid);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
   renameSync(temporary, path);
+}
+
+async function attempt<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    throw new UsersFileError(
+      `${path}: the users file cannot be changed: ${error instanceof Error ? error.message : error}`,
+    );
+  }
 }

@@ -89,11 +89,11 @@ export class Program {
 /** Runs the program to its end, with this on its standard input. */
 export async function runProgram(
   command: string,
-  { input = "", ...options }: ProgramOptions & { readonly input?: string },
+  { input = "", ...options }: ProgramOptions & { readonly input?: string | Uint8Array<ArrayBuffer> },
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const process = Bun.spawn(commandLine(command, options), {
     env: environmentOf(options),
-    stdin: new TextEncoder().encode(input),
+    stdin: typeof input === "string" ? new TextEncoder().encode(input) : input,
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseUsers, readUsers, UsersFileError, writeUsers } from "../src/users-file.ts";
+import { editUser, listUsers, parseUsers, readUsers, UsersFileError } from "../src/users-file.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 
 const bcrypt = "$2y$05$itJ/g4yyUCBfkNucLaYZSeBCdm0PydI7nCn8djb0Q1rq0/IocDgrK";
@@ -60,13 +60,41 @@ describe("a users file", () => {
     expect(() => readUsers(path)).toThrow("cannot be read");
   });
 
-  test("is replaced in one step, for its owner's eyes only, and leaves nothing beside it", () => {
-    writeFileSync(path, "old", { mode: 0o644 });
-    const before = statSync(path).ino;
-    writeUsers(path, new Map([["ann", argon]]));
-    expect(readFileSync(path, "utf8")).toBe(`ann:${argon}\n`);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(statSync(path).ino).not.toBe(before);
+  test("with a hash nobody can compute, or nobody should, is refused", () => {
+    for (const hash of [
+      bcrypt.replace("$05$", "$99$"),
+      bcrypt.replace("$05$", "$00$"),
+      argon.replace("m=65536,t=2,p=1", "x=1"),
+      argon.replace("m=65536", "m=4294967295"),
+      argon.replace("m=65536", "m=8"),
+    ]) {
+      expect(() => parseUsers(`bob:${hash}`, "users")).toThrow("line 1");
+    }
+  });
+
+  test("is changed in one step, by one process at a time, and leaves nothing beside it", async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `user ${index}`);
+    expect(await Promise.all(names.map((name) => editUser(path, name, argon)))).toEqual(names.map(() => false));
+    expect(listUsers(path).sort()).toEqual(names);
     expect(readdirSync(folder.path)).toEqual(["users"]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("keeps its comments, its other lines, its group's leave to read it, and its link", async () => {
+    const link = join(folder.path, "link");
+    writeFileSync(path, `# staff\nold:{SHA}weak\nann:${bcrypt}\n`);
+    chmodSync(path, 0o644);
+    symlinkSync(path, link);
+    expect(await editUser(link, "ann", argon)).toBe(true);
+    expect(readFileSync(path, "utf8")).toBe(`# staff\nold:{SHA}weak\nann:${argon}\n`);
+    expect(statSync(path).mode & 0o777).toBe(0o640);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(await editUser(path, "old", undefined)).toBe(true);
+    expect(await editUser(path, "nobody", undefined)).toBe(false);
+    expect(readFileSync(path, "utf8")).toBe(`# staff\nann:${argon}\n`);
+  });
+
+  test("that cannot be changed is said", () => {
+    expect(editUser(join(folder.path, "missing", "users"), "ann", argon)).rejects.toThrow(UsersFileError);
   });
 });

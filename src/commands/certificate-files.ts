@@ -3,6 +3,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createSecureContext } from "node:tls";
 import type { Certificate } from "../http/server.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
@@ -24,7 +25,14 @@ export async function certificateFiles(
 // Loaded only where it is needed: the X.509 library doubles the time the program takes to start.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
   const { developmentCertificate } = await import("../tls/development-certificate.ts");
-  return developmentCertificate(join(dataFolder(environment), "https"));
+  const folder = join(dataFolder(environment), "https");
+  try {
+    return await developmentCertificate(folder);
+  } catch (error) {
+    throw new CertificateError(
+      `${folder}: the development certificate cannot be made: ${error instanceof Error ? error.message : error}`,
+    );
+  }
 }
 
 /** Reads a certificate and its key, and makes sure that they belong together. */
@@ -37,6 +45,8 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
     throw new CertificateError(`${key}: this is not the key of the certificate ${cert}`);
   if (new Date(parsed.validTo) < new Date())
     throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
+  // All of the chain, as the listener will read it.
+  attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };
 }
 

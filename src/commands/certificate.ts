@@ -2,7 +2,7 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { openDevelopmentCertificate } from "./certificate-files.ts";
+import { CertificateError, openDevelopmentCertificate } from "./certificate-files.ts";
 import type { Environment } from "./settings.ts";
 
 export async function certificate(args: readonly string[], environment: Environment): Promise<number> {
@@ -10,10 +10,16 @@ export async function certificate(args: readonly string[], environment: Environm
     console.error("todoitems certificate takes no arguments.");
     return 2;
   }
-  const { authorityCert, names } = await openDevelopmentCertificate(environment);
-  const { validTo, fingerprint256 } = new X509Certificate(readFileSync(authorityCert));
-  console.log(instructions(authorityCert, validTo, fingerprint256, names));
-  return 0;
+  try {
+    const { authorityCert, names } = await openDevelopmentCertificate(environment);
+    const { validTo, fingerprint256 } = new X509Certificate(readFileSync(authorityCert));
+    console.log(instructions(authorityCert, validTo, fingerprint256, names));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CertificateError)) throw error;
+    console.error(error.message);
+    return 1;
+  }
 }
 
 function instructions(path: string, validTo: string, fingerprint: string, names: readonly string[]): string {

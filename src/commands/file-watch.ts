@@ -16,8 +16,15 @@ export function watchFiles(paths: readonly string[], everyMs: number, onChange: 
 }
 
 function stamps(paths: readonly string[]): string {
-  return paths
-    .map((path) => statSync(path, { throwIfNoEntry: false }))
-    .map((stat) => (stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : "none"))
-    .join("; ");
+  return paths.map(stampOf).join("; ");
+}
+
+function stampOf(path: string): string {
+  try {
+    const { ino, mtimeMs, size } = statSync(path);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch (error) {
+    // Whatever keeps it from being looked at keeps it from being read; that is for the reader to report.
+    return error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  }
 }

@@ -37,7 +37,7 @@ const backspaces = ["\u007f", "\b"];
 /** One line, without its end. In raw mode the terminal leaves editing to us. */
 function readLine(input: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
-    const decoder = new TextDecoder();
+    const decoder = new TextDecoder("utf-8", { fatal: true });
     let line: string[] = [];
     const finish = (settle: () => void) => {
       input.off("data", onData).off("end", onEnd);
@@ -45,6 +45,19 @@ function readLine(input: NodeJS.ReadStream): Promise<string> {
     };
     const onEnd = () => finish(() => resolve(line.join("")));
     const onData = (chunk: Uint8Array) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        finish(() =>
+          reject(
+            error instanceof TypeError
+              ? new PasswordError("The password is not valid UTF-8; nothing was changed.")
+              : error,
+          ),
+        );
+      }
+    };
+    const take = (chunk: Uint8Array) => {
       for (const character of decoder.decode(chunk, { stream: true })) {
         if (character === "\r" || character === "\n") return finish(() => resolve(line.join("")));
         if (input.isTTY && character === ctrlC)

@@ -309,7 +309,9 @@ export function readSettings(args: readonly string[], environment: Environment):
       "--auth needs --users FILE (or TODOITEMS_USERS): make the file with: todoitems user add NAME --users FILE",
     );
   }
-  return problems.length > 0 ? { problems } : { settings, warnings: unknownVariables(environment) };
+  return problems.length > 0
+    ? { problems }
+    : { settings, warnings: [...unknownVariables(environment), ...idleSettings(settings)] };
 }
 
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
@@ -342,6 +344,13 @@ function unknownVariables(environment: Environment): string[] {
   const known = new Set(Object.values(definitions).map(({ flag }) => variableOf(flag)));
   const unknown = Object.keys(environment).filter((name) => name.startsWith("TODOITEMS_") && !known.has(name));
   return unknown.map((name) => `${name} is no setting and was not used; --help lists them all`);
+}
+
+/** Settings that do nothing without another. */
+function idleSettings({ auth, users }: Settings): string[] {
+  return auth === "off" && users !== undefined
+    ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
+    : [];
 }
 
 function variableOf(flag: string): string {

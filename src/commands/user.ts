@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { readUsers, type Users, UsersFileError, writeUsers } from "../users-file.ts";
+import { editUser, listUsers, UsersFileError } from "../users-file.ts";
 import { askPassword, PasswordError } from "./password.ts";
 import type { Environment } from "./settings.ts";
 
@@ -20,9 +20,9 @@ class UsageError extends Error {
 export async function user(args: readonly string[], environment: Environment): Promise<number> {
   try {
     const { action, name, path } = parse(args, environment);
-    if (action === "list") for (const known of readUsers(path).keys()) console.log(known);
+    if (action === "list") for (const known of listUsers(path)) console.log(known);
     else if (action === "add") await add(path, name);
-    else remove(path, name);
+    else await remove(path, name);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -59,15 +59,13 @@ function parseKnown(args: readonly string[]) {
 }
 
 async function add(path: string, name: string): Promise<void> {
-  const users: Users = existsSync(path) ? readUsers(path) : new Map();
   const hash = await Bun.password.hash(await askPassword(name), "argon2id");
-  writeUsers(path, new Map([...users, [name, hash]]));
-  console.log(`${path}: ${name} was ${users.has(name) ? "given a new password" : "added"}.`);
+  const existed = await editUser(path, name, hash);
+  console.log(`${path}: ${name} was ${existed ? "given a new password" : "added"}.`);
 }
 
-function remove(path: string, name: string): void {
-  const users = new Map(readUsers(path));
-  if (!users.delete(name)) throw new UsersFileError(`${path}: there is no user ${name}.`);
-  writeUsers(path, users);
+async function remove(path: string, name: string): Promise<void> {
+  if (!existsSync(path)) throw new UsersFileError(`${path}: there is no such file.`);
+  if (!(await editUser(path, name, undefined))) throw new UsersFileError(`${path}: there is no user ${name}.`);
   console.log(`${path}: ${name} was removed.`);
 }

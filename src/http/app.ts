@@ -51,6 +51,12 @@ export class App {
       : cors.open(request, answer);
   }
 
+  /** Answers with a problem that was found before the app was asked. */
+  refuse(request: Request, problem: Problem): Response {
+    const response = problemResponse(problem);
+    return this.#options.cors?.open(request, response) ?? response;
+  }
+
   #answer(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     try {
       const answer = this.#dispatch(request, addressOf);

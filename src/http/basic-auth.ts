@@ -29,6 +29,8 @@ export class BasicAuth {
   /** Until when each credential is known to be right. */
   readonly #remembered = new Map<string, number>();
   readonly #verifying = new Map<string, Promise<boolean>>();
+  /** The last verification of each address. */
+  readonly #turns = new Map<string, Promise<boolean>>();
   #users: Users;
 
   constructor(
@@ -62,16 +64,28 @@ export class BasicAuth {
       if (await underWay) return;
       throw credentialsRequired();
     }
-    const waitSeconds = this.#verifying.size >= verifyingMax ? 1 : this.#guesses.take(from);
-    if (waitSeconds > 0) throw tooManyFailures(waitSeconds);
+    if (this.#verifying.size >= verifyingMax) throw tooManyFailures(1);
     const users = this.#users;
-    const verifying = this.#isRight(token, users);
+    // One at a time for each address: else right passwords sent at once would use up each other's guesses.
+    const turn = (this.#turns.get(from) ?? Promise.resolve()).then(() => this.#guess(token, users, from));
+    const verifying = turn.catch(() => false);
+    this.#turns.set(from, verifying);
     this.#verifying.set(key, verifying);
-    const right = await verifying.finally(() => this.#verifying.delete(key));
+    const right = await turn.finally(() => {
+      this.#verifying.delete(key);
+      if (this.#turns.get(from) === verifying) this.#turns.delete(from);
+    });
     if (!right) throw credentialsRequired();
-    this.#guesses.giveBack(from);
     // The users may have been replaced meanwhile, and this one with them.
     if (users === this.#users) this.#remember(key);
+  }
+
+  async #guess(token: string, users: Users, from: string): Promise<boolean> {
+    const waitSeconds = this.#guesses.take(from);
+    if (waitSeconds > 0) throw tooManyFailures(waitSeconds);
+    const right = await this.#isRight(token, users);
+    if (right) this.#guesses.giveBack(from);
+    return right;
   }
 
   async #isRight(token: string, users: Users): Promise<boolean> {

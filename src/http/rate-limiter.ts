@@ -1,6 +1,8 @@
 // How often somebody may do something: a bucket of tokens for each key, refilled at a steady rate. Holds
 // a bounded number of keys; the one not heard of for longest is forgotten first.
 
+import { isIPv6 } from "node:net";
+
 export interface RateLimits {
   /** Tokens a full bucket holds. */
   readonly burst: number;
@@ -62,10 +64,10 @@ export class RateLimiter {
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  if (!address.includes(":")) return address;
+  if (!isIPv6(address)) return address;
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - tailGroups.length).fill("0");
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - tailGroups.length)).fill("0");
   return `${[...groups, ...zeros, ...tailGroups].slice(0, 4).join(":")}::/64`;
 }

@@ -2,6 +2,7 @@
 // dropping what was accepted.
 
 import { constants } from "node:crypto";
+import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describeError, type Log } from "../log.ts";
 import { Problem } from "../problem.ts";
@@ -61,11 +62,12 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
   const addressOf = (request: Request) =>
     (trustProxy ? forwardedFor(request) : undefined) ?? server.requestIP(request)?.address ?? "";
   const limit = new ConnectionLimit(options.connectionsMax, () => server.closeIdleConnections());
-  const answer = (request: Request) => (limit.exceeded ? overloaded() : app.handle(request, addressOf));
+  const answer = (request: Request) =>
+    limit.exceeded ? app.refuse(request, overloaded()) : app.handle(request, addressOf);
   const handle =
     options.hsts && options.certificate ? async (request: Request) => withHsts(await answer(request)) : answer;
   const start = (port: number, certificate: Certificate | undefined): Bun.Server<undefined> =>
-    listen(host, port, () =>
+    listen(host, port, certificate ? "--https-port" : "--port", () =>
       Bun.serve({
         hostname: host,
         port,
@@ -86,20 +88,30 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
       }),
     );
   let server = start(options.port, options.certificate);
+  let current = options.certificate;
+  /** Listeners whose certificate was replaced, until they have answered what they had. */
+  const retired: Promise<void>[] = [];
   const port = server.port ?? options.port;
   return {
     port,
     // The runtime cannot change a listener's certificate, so another listener takes the port over. No
     // request is lost: the old one answers what it has, and the gap between them is below a millisecond.
     replaceCertificate(certificate) {
-      void server.stop();
-      server = start(port, certificate);
+      const old = server;
+      retired.push(old.stop());
+      try {
+        server = start(port, certificate);
+        current = certificate;
+      } catch (error) {
+        server = start(port, current);
+        throw error;
+      }
     },
     async stop(graceMs) {
       limit.stop();
       const { promise: graceOver, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);
-      await Promise.race([server.stop(), graceOver]);
+      await Promise.race([Promise.all([server.stop(), ...retired]), graceOver]);
       clearTimeout(timer);
       const cutCount = server.pendingRequests;
       await server.stop(true);
@@ -111,12 +123,15 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
 // The nearest proxy appends the address it saw; whatever stands before that came from the sender and
 // may be invented.
 function forwardedFor(request: Request): string | undefined {
-  return request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+  const entry = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
+  // Some proxies add the port.
+  const address = /^\[(.*)\](?::[0-9]+)?$/.exec(entry)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(entry)?.[1] ?? entry;
+  return isIP(address) ? address : undefined;
 }
 
-function overloaded(): Response {
+function overloaded(): Problem {
   const detail = "More connections are open than this instance takes. Send the request again shortly.";
-  return problemResponse(new Problem("Overloaded", detail, { retryAfterSeconds: 1, endsConnection: true }));
+  return new Problem("Overloaded", detail, { retryAfterSeconds: 1, endsConnection: true });
 }
 
 function withHsts(response: Response): Response {
@@ -136,25 +151,25 @@ async function handleAndLog(handle: Handle, request: Request, log: Log): Promise
   return response;
 }
 
-function listen<Server>(host: string, port: number, start: () => Server): Server {
+function listen<Server>(host: string, port: number, flag: string, start: () => Server): Server {
   try {
     return start();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw new ListenError(listenAdvice(host, port, error), { cause: error });
+    throw new ListenError(listenAdvice(host, port, flag, error), { cause: error });
   }
 }
 
 // The runtime's error codes cannot be relied on for a host it cannot resolve, so that is looked at first.
-function listenAdvice(host: string, port: number, error: Error): string {
+function listenAdvice(host: string, port: number, flag: string, error: Error): string {
   const code = "code" in error ? error.code : undefined;
   if (!isLocalAddress(host)) {
     return `${host} is not an address of this machine, or port ${port} is in use there. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network.`;
   }
   if (code === "EADDRINUSE") {
-    return `Port ${port} on ${host} is in use by another program. Choose another with --port, or let the system pick one with --port 0.${airPlayHint(port)}`;
+    return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.${airPlayHint(port)}`;
   }
-  if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with --port.`;
+  if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with ${flag}.`;
   return `Port ${port} on ${host} cannot be listened on: ${error.message}.`;
 }
 

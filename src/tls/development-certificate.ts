@@ -2,8 +2,8 @@
 // certificate for this machine that the authority signs and that is renewed without anybody noticing.
 
 import "reflect-metadata";
-import { X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
+import { withFileLock } from "../file-lock.ts";
 
 export interface CertificateFiles {
   readonly cert: string;
@@ -41,6 +42,10 @@ const renewalDays = 30;
 /** The certificate in this folder; made there, or made anew, if it is missing, about to expire, or not for this machine's present names. */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return withFileLock(join(folder, "certificate"), () => openCertificate(folder, now));
+}
+
+async function openCertificate(folder: string, now: Date): Promise<DevelopmentCertificate> {
   const authority = { cert: join(folder, "authority.pem"), key: join(folder, "authority-key.pem") };
   const files = { cert: join(folder, "certificate.pem"), key: join(folder, "certificate-key.pem") };
   const names = machineNames();
@@ -57,10 +62,17 @@ export function machineNames(): string[] {
   return [...new Set(["localhost", "127.0.0.1", "::1", "10.0.2.2", hostname(), ...usable])];
 }
 
+/** Whether there are a certificate and its key, whole, and good for a while yet. */
 function isUsable({ cert, key }: CertificateFiles, now: Date): boolean {
-  if (!existsSync(cert) || !existsSync(key)) return false;
-  const { validTo } = new ParsedCertificate(readFileSync(cert));
-  return new Date(validTo).getTime() - now.getTime() > renewalDays * dayMs;
+  try {
+    const certificate = new ParsedCertificate(readFileSync(cert));
+    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(key)))) return false;
+    return new Date(certificate.validTo).getTime() - now.getTime() > renewalDays * dayMs;
+  } catch (error) {
+    // Missing, cut off or garbled: made anew all the same.
+    if (error instanceof Error) return false;
+    throw error;
+  }
 }
 
 function isFor({ cert }: CertificateFiles, names: readonly string[]): boolean {

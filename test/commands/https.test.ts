@@ -134,14 +134,55 @@ describe("HTTPS", () => {
     const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
     const port = portOf(program.origin);
     (await handshake(port, one.authorityCert)).destroy();
-    writeFileSync(cert, "nonsense");
-    expect(await program.stderrLine()).toContain("The certificate stays as it was");
-    (await handshake(port, one.authorityCert)).destroy();
+    const half = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    for (const bad of ["nonsense", readFileSync(one.cert, "utf8") + half]) {
+      writeFileSync(cert, bad);
+      expect(await program.stderrLine()).toContain("The certificate stays as it was");
+      (await handshake(port, one.authorityCert)).destroy();
+    }
     copyFileSync(two.key, key);
     copyFileSync(two.cert, cert);
     while (!(await program.stderrLine()).includes("read again"));
     (await handshake(port, two.authorityCert)).destroy();
     expect(handshake(port, one.authorityCert)).rejects.toThrow();
+  });
+
+  test("a request begun under the old certificate is answered, also when a stop comes after the change", async () => {
+    const [one, two] = [
+      await developmentCertificate(join(folder.path, "1")),
+      await developmentCertificate(join(folder.path, "2")),
+    ];
+    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+    copyFileSync(one.cert, cert);
+    copyFileSync(one.key, key);
+    const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
+    const socket = await handshake(portOf(program.origin), one.authorityCert);
+    let received = "";
+    socket.on("data", (data) => (received += data));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    const body = item(ids.one);
+    socket.write(
+      `POST /api/todoitems/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    while (!received.includes("100 Continue")) await Bun.sleep(5);
+    copyFileSync(two.key, key);
+    copyFileSync(two.cert, cert);
+    while (!(await program.stderrLine()).includes("read again"));
+    program.kill("SIGTERM");
+    expect(await program.stderrLine()).toContain("SIGTERM");
+    socket.write(body);
+    await closed;
+    expect(received).toContain("201 Created");
+    expect(await program.exited).toBe(0);
+  });
+
+  test("a port in use names the flag to change", async () => {
+    const port = String(portOf((await serve("--port", "off")).origin));
+    const { stderr } = await runProgram("serve", {
+      environment,
+      args: ["--port", "off", "--https-port", port, "--store", "memory:"],
+    });
+    expect(stderr).toContain("Choose another with --https-port");
   });
 
   test("does not start with a certificate that is missing, no certificate, or another's key", async () => {

@@ -169,6 +169,13 @@ describe("settings", () => {
     expect(problems(["--tls-cert", "a.pem", "--tls-key", "b.pem"])).toHaveLength(1);
   });
 
+  test("users without credentials asked for are warned of", () => {
+    expect(readSettings(["--users", "u"], {})).toMatchObject({
+      warnings: [expect.stringContaining("--users without --auth")],
+    });
+    expect(readSettings(["--users", "u", "--auth", "all"], {})).toMatchObject({ warnings: [] });
+  });
+
   test("a demonstration has no store to choose", () => {
     expect(problems(["--demo", "--store", "memory:"])).toEqual([]);
     expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);

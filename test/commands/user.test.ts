@@ -49,6 +49,18 @@ describe("todoitems user", () => {
     expect(await user(["list"])).toMatchObject({ stdout: "Zoë\n" });
   });
 
+  test("mends a file with a weak hash, and takes no password that is not UTF-8", async () => {
+    writeFileSync(users, "ann:{SHA}weak\n");
+    expect(await user(["list"])).toMatchObject({ stdout: "ann\n" });
+    expect(await user(["add", "ann"], "secret\n")).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(users, "utf8")).toStartWith("ann:$argon2id$");
+    const args = ["add", "bob", "--users", users];
+    expect(await runProgram("user", { args, input: new Uint8Array([0xff, 0x0a]) })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("not valid UTF-8"),
+    });
+  });
+
   for (const [args, exitCode, message] of [
     [[], 2, "What is to be done?"],
     [["fly"], 2, "fly is not one of add, remove, list."],
@@ -57,7 +69,7 @@ describe("todoitems user", () => {
     [["add", "ann", "--password", "x"], 2, "--password"],
     [["add", "a:b"], 2, "A name has no colon"],
     [["add", "ann"], 1, "The password is empty; nothing was changed."],
-    [["remove", "ann"], 1, "cannot be read"],
+    [["remove", "ann"], 1, "there is no such file"],
   ] as const) {
     test(`user ${args.join(" ")}: exit code ${exitCode}, ${message}`, async () => {
       const result = await user(args);

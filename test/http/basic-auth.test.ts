@@ -59,6 +59,13 @@ describe("a credential that was right", () => {
   });
 });
 
+test("right passwords of many users sent at once from one address are all let through", async () => {
+  const users = new Map(Array.from({ length: 12 }, (_, index) => [`user${index}`, hash(`${index}`)]));
+  const auth = new BasicAuth(users);
+  const outcomes = await Promise.all([...users.keys()].map((name, index) => outcome(auth, header(name, `${index}`))));
+  expect(outcomes).toEqual(Array(12).fill("verified"));
+});
+
 describe("guessing", () => {
   test("is slowed after five failures from one address, with the time to wait, and goes on after it", async () => {
     const auth = start();

@@ -43,6 +43,8 @@ for (const [address, key] of Object.entries({
   "2001:db8:1:2::9": "2001:db8:1:2::/64",
   "2001:db8::1": "2001:db8:0:0::/64",
   "::1": "0:0:0:0::/64",
+  "1:2:3:4:5:6:7:8::9": "1:2:3:4:5:6:7:8::9",
+  "": "",
 })) {
   test(`${address} counts as ${key}`, () => expect(addressKey(address)).toBe(key));
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder } from "../../src/tls/data-folder.ts";
@@ -58,6 +58,37 @@ test("a certificate for other names, of another authority, or without its key is
   rmSync(key);
   await developmentCertificate(folder.path);
   expect(statSync(key).size).toBeGreaterThan(0);
+});
+
+for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "certificate-key.pem"]) {
+  for (const [kind, damage] of [
+    ["empty", () => ""],
+    ["cut off", (text: string) => text.slice(0, text.length / 2)],
+    [
+      "another's",
+      () =>
+        generateKeyPairSync("ec", { namedCurve: "P-256" })
+          .privateKey.export({ type: "pkcs8", format: "pem" })
+          .toString(),
+    ],
+  ] as const) {
+    test(`${name} that is ${kind} is made anew, with what belongs to it`, async () => {
+      await developmentCertificate(folder.path);
+      const path = join(folder.path, name);
+      writeFileSync(path, damage(readFileSync(path, "utf8")));
+      const { cert, key, authorityCert } = await developmentCertificate(folder.path);
+      expect(parse(cert).verify(parse(authorityCert).publicKey)).toBe(true);
+      expect(parse(cert).checkPrivateKey(createPrivateKey(readFileSync(key)))).toBe(true);
+    });
+  }
+}
+
+test("made by several at once it is one certificate, whole", async () => {
+  const made = await Promise.all(Array.from({ length: 4 }, () => developmentCertificate(folder.path)));
+  const [first] = made;
+  if (!first) throw new Error("none was made");
+  expect(parse(first.cert).verify(parse(first.authorityCert).publicKey)).toBe(true);
+  expect(parse(first.cert).checkPrivateKey(createPrivateKey(readFileSync(first.key)))).toBe(true);
 });
 
 test("it is kept where each system keeps a person's data", () => {
