@@ -12,6 +12,8 @@ const checksPassed = run("run", "check");
 const testsPassed = run(
   "test",
   "--only-failures",
+  // Generous, for machines that are busy with something else; a test that hangs still ends.
+  "--timeout=30000",
   "--reporter=junit",
   `--reporter-outfile=${report}`,
   ...process.argv.slice(2),

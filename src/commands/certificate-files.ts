@@ -7,7 +7,8 @@ import { createSecureContext } from "node:tls";
 import type { Certificate } from "../http/server.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
-import type { Environment, Settings } from "./settings.ts";
+import type { Environment } from "./settings.ts";
+import type { Settings } from "./settings-table.ts";
 
 /** The certificate cannot be used; `message` says which file and why. */
 export class CertificateError extends Error {

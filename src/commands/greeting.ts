@@ -2,7 +2,7 @@
 // simulator or phone reaches it.
 
 import { networkInterfaces } from "node:os";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings-table.ts";
 
 /** Where the service listens. */
 export interface Listener {

@@ -18,7 +18,8 @@ import { watchFiles } from "./file-watch.ts";
 import { greeting, isLoopback, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
-import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { type Environment, readSettings } from "./settings.ts";
+import type { Settings } from "./settings-table.ts";
 
 const impatienceMs = 500;
 const dayMs = 86_400_000;
