@@ -32,6 +32,19 @@ async function serve(...args: string[]): Promise<Program> {
   return program;
 }
 
+/** A service with the first of two certificates, in files that the test may replace by the second. */
+async function serveReplaceable() {
+  const [one, two] = [
+    await developmentCertificate(join(folder.path, "1")),
+    await developmentCertificate(join(folder.path, "2")),
+  ];
+  const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+  copyFileSync(one.cert, cert);
+  copyFileSync(one.key, key);
+  const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
+  return { program, one, two, cert, key };
+}
+
 const portOf = (origin = "") => Number(new URL(origin).port);
 
 /** Shakes hands as a client that trusts this authority. */
@@ -124,14 +137,7 @@ describe("HTTPS", () => {
   });
 
   test("uses a certificate that changes without a restart, and keeps the old one where the new is no good", async () => {
-    const [one, two] = [
-      await developmentCertificate(join(folder.path, "1")),
-      await developmentCertificate(join(folder.path, "2")),
-    ];
-    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
-    copyFileSync(one.cert, cert);
-    copyFileSync(one.key, key);
-    const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
+    const { program, one, two, cert, key } = await serveReplaceable();
     const port = portOf(program.origin);
     (await handshake(port, one.authorityCert)).destroy();
     const half = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -148,14 +154,7 @@ describe("HTTPS", () => {
   });
 
   test("a request begun under the old certificate is answered, also when a stop comes after the change", async () => {
-    const [one, two] = [
-      await developmentCertificate(join(folder.path, "1")),
-      await developmentCertificate(join(folder.path, "2")),
-    ];
-    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
-    copyFileSync(one.cert, cert);
-    copyFileSync(one.key, key);
-    const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
+    const { program, one, two, cert, key } = await serveReplaceable();
     const socket = await handshake(portOf(program.origin), one.authorityCert);
     let received = "";
     socket.on("data", (data) => (received += data));

@@ -9,6 +9,7 @@ import { MemoryEngine } from "../../src/engines/memory.ts";
 import { type RunningServer, startServer } from "../../src/http/server.ts";
 import { Service } from "../service.ts";
 import { RawConnection } from "./raw-connection.ts";
+import { serverOptions } from "./server-options.ts";
 
 interface Case {
   readonly title: string;
@@ -278,17 +279,7 @@ let server: RunningServer;
 
 beforeAll(async () => {
   const { app } = await Service.on(new MemoryEngine());
-  server = startServer(app, {
-    host: "127.0.0.1",
-    port: 0,
-    certificate: undefined,
-    hsts: false,
-    connectionsMax: 10_000,
-    idleTimeoutSeconds: 30,
-    logRequests: false,
-    trustProxy: false,
-    log() {},
-  });
+  server = startServer(app, serverOptions);
 });
 afterAll(() => server.stop(0));
 

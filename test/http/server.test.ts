@@ -5,6 +5,7 @@ import { MemoryEngine } from "../../src/engines/memory.ts";
 import { ListenError, type RunningServer, startServer } from "../../src/http/server.ts";
 import { ids, item, type LogEntry, Service, type ServiceOptions } from "../service.ts";
 import { exchange, RawConnection } from "./raw-connection.ts";
+import { serverOptions } from "./server-options.ts";
 
 let server: RunningServer;
 let service: Service;
@@ -15,14 +16,9 @@ async function start(
 ): Promise<void> {
   service = await Service.on(new MemoryEngine(), options);
   server = startServer(service.app, {
-    host: "127.0.0.1",
-    port: 0,
+    ...serverOptions,
     idleTimeoutSeconds: options.idleTimeoutSeconds ?? 30,
     logRequests: options.logRequests ?? false,
-    trustProxy: false,
-    certificate: undefined,
-    hsts: false,
-    connectionsMax: 10_000,
     log: (level, message) => log.push({ level, message }),
   });
 }
@@ -163,17 +159,7 @@ test("requests that come in together over many connections share commits", async
   })();
   await server.stop(0);
   service = await Service.on(engine);
-  server = startServer(service.app, {
-    host: "127.0.0.1",
-    port: 0,
-    idleTimeoutSeconds: 30,
-    logRequests: false,
-    trustProxy: false,
-    certificate: undefined,
-    hsts: false,
-    connectionsMax: 10_000,
-    log() {},
-  });
+  server = startServer(service.app, serverOptions);
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
   for (const connection of connections)
     connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 2")}{}`);
@@ -277,37 +263,14 @@ describe("the log of requests", () => {
 
 describe("listening and stopping", () => {
   test("a port in use is said, with what to do", () => {
-    const again = () =>
-      startServer(service.app, {
-        host: "127.0.0.1",
-        port: server.port,
-        idleTimeoutSeconds: 30,
-        logRequests: false,
-        trustProxy: false,
-        certificate: undefined,
-        hsts: false,
-        connectionsMax: 10_000,
-        log() {},
-      });
+    const again = () => startServer(service.app, { ...serverOptions, port: server.port });
     expect(again).toThrow(ListenError);
     expect(again).toThrow(`Port ${server.port} on 127.0.0.1 is in use by another program. Choose another with --port`);
   });
 
   for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
     test(`the address ${host}, which this machine does not have, is said`, () => {
-      const elsewhere = () =>
-        startServer(service.app, {
-          host,
-          port: 0,
-          idleTimeoutSeconds: 30,
-          logRequests: false,
-          trustProxy: false,
-          certificate: undefined,
-          hsts: false,
-          connectionsMax: 10_000,
-
-          log() {},
-        });
+      const elsewhere = () => startServer(service.app, { ...serverOptions, host });
       expect(elsewhere).toThrow(ListenError);
       expect(elsewhere).toThrow(`${host} is not an address of this machine`);
     });
