@@ -179,7 +179,15 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     const current = item(ids.one, '"n":1.0,"big":12345678901234567890');
     await service.send("PUT", path, current);
     const fresh = await currentTag(service, path);
-    const malformed = [`w/${fresh}`, `W/ ${fresh}`, `garbage${fresh}`, `*${fresh}`, `${fresh} ${fresh}`, `${fresh}x`];
+    const malformed = [
+      `w/${fresh}`,
+      `W/ ${fresh}`,
+      `garbage${fresh}`,
+      `*${fresh}`,
+      `${fresh} ${fresh}`,
+      `${fresh}x`,
+      `${fresh}, garbage`,
+    ];
     for (const header of [etag, `W/${fresh}`, '"x"', `"${fresh.slice(1, -1)}-gzip"`, "", ...malformed]) {
       for (const method of ["PUT", "DELETE"]) {
         const response = await service.send(method, path, item(ids.one, '"lost":true'), { "If-Match": header });
