@@ -40,6 +40,13 @@ const row = (version: number, position = version, replaces?: number): PlannedCha
   replaces,
 });
 
+/** A hundred items, created from this version on and deleted right after. */
+function hundredFrom(first: number): { creations: PlannedChange[]; deletions: PlannedChange[] } {
+  const creations = Array.from({ length: 100 }, (_, index) => row(first + index));
+  const deletions = creations.map(({ position }) => ({ ...row(position + 100, position, position), json: null }));
+  return { creations, deletions };
+}
+
 describe("a SQLite file that cannot be a store is refused with a sentence that helps, and left as it was", () => {
   test("a file that is no database", () => {
     writeFileSync(path, "Dear diary, ".repeat(500));
@@ -222,14 +229,9 @@ describe("a store on disk", () => {
     };
     await commit([row(1)]);
     for (let round = 0; round < 500; round++) {
-      const first = version + 1;
-      await commit(Array.from({ length: 100 }, (_, index) => row(first + index)));
-      await commit(
-        Array.from({ length: 100 }, (_, index) => ({
-          ...row(first + 100 + index, first + index, first + index),
-          json: null,
-        })),
-      );
+      const { creations, deletions } = hundredFrom(version + 1);
+      await commit(creations);
+      await commit(deletions);
     }
     // Of 50,000 deletions the newest 10,000 are kept, and a few thousand rows wait for the next sweep.
     expect(await rowCount()).toBeLessThan(30_000);
@@ -250,14 +252,9 @@ describe("a store on disk", () => {
         version = changes.at(-1)?.version ?? version;
         writer.version = version;
       };
-      const first = version + 1;
-      await commit(Array.from({ length: 100 }, (_, index) => row(first + index)));
-      await commit(
-        Array.from({ length: 100 }, (_, index) => ({
-          ...row(first + 100 + index, first + index, first + index),
-          json: null,
-        })),
-      );
+      const { creations, deletions } = hundredFrom(version + 1);
+      await commit(creations);
+      await commit(deletions);
     }
     // Of 80,000 deletions; with no survey every tombstone would be there, and half the rows they replaced.
     expect(await rowCount()).toBeLessThan(70_000);
