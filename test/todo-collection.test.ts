@@ -107,6 +107,7 @@ describe("batching", () => {
       fieldNames: "as-sent",
       writeQueueMax: 10,
       onStoreError() {},
+      onStoreBack() {},
     });
     const write = collection.write(create(ids.one));
     await collection.close();

@@ -33,14 +33,14 @@ for (const kind of engineKinds) {
     let bookmark: Bookmark;
 
     beforeEach(async () => {
-      store = kind.createStore();
-      engine = store.open();
+      store = await kind.createStore();
+      engine = await store.open();
       bookmark = await engine.pull();
     });
 
     afterEach(async () => {
       await engine.close();
-      store.dispose();
+      await store.dispose();
     });
 
     async function commit(...changes: PlannedChange[]): Promise<void> {
@@ -55,11 +55,11 @@ for (const kind of engineKinds) {
     });
 
     test("gives every store an epoch of its own", async () => {
-      const other = kind.createStore();
-      const otherEngine = other.open();
+      const other = await kind.createStore();
+      const otherEngine = await other.open();
       expect((await otherEngine.pull()).epoch).not.toBe(bookmark.epoch);
       await otherEngine.close();
-      other.dispose();
+      await other.dispose();
     });
 
     test("pulls everything committed, each item in its latest state, in order of version", async () => {
@@ -158,7 +158,7 @@ for (const kind of engineKinds) {
       await commit(one, two, three);
       await commit(updated(4, one), deleted(5, two));
       await engine.close();
-      engine = store.open();
+      engine = await store.open();
       const news = await engine.pull();
       expect(news.epoch).toBe(bookmark.epoch);
       expect(news.version).toBe(5);
@@ -172,13 +172,13 @@ for (const kind of engineKinds) {
     test("after a crash nothing deleted comes back, whatever was swept and pruned before", async () => {
       await deleteMany();
       // Not closed: whoever opens the store now finds it as a crash would leave it.
-      const survivor = store.open();
+      const survivor = await store.open();
       expect((await survivor.pull()).changes).toEqual([]);
       await survivor.close();
     });
 
     test("nothing deleted comes back where two processes change the same items and prune", async () => {
-      const other = store.open();
+      const other = await store.open();
       await other.pull();
       const item = created(1);
       await commit(item);
@@ -186,14 +186,14 @@ for (const kind of engineKinds) {
       await engine.commit(bookmark, () => [deleted(3, updated(2, item))]);
       bookmark = { epoch: bookmark.epoch, version: 3 };
       await deleteMany();
-      const survivor = store.open();
+      const survivor = await store.open();
       expect((await survivor.pull()).changes).toEqual([]);
       await survivor.close();
       await other.close();
     });
 
     test("shared by two processes: each has news of the other's commits, and a plan sees them first", async () => {
-      const other = store.open();
+      const other = await store.open();
       const start = await other.pull();
       await commit(created(1));
       expect(await other.hasNews()).toBe(true);

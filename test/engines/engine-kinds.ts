@@ -7,18 +7,19 @@ import { join } from "node:path";
 import type { Engine } from "../../src/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory.ts";
 import { SqliteEngine } from "../../src/engines/sqlite.ts";
+import { createPostgresStore } from "../postgres/postgres-store.ts";
 
 /** One store, empty at first. */
 export interface TestStore {
-  open(): Engine;
-  dispose(): void;
+  open(): Engine | Promise<Engine>;
+  dispose(): void | Promise<void>;
 }
 
 export interface EngineKind {
   readonly name: string;
   /** Whether the items outlive the engine. */
   readonly durable: boolean;
-  createStore(): TestStore;
+  createStore(): TestStore | Promise<TestStore>;
 }
 
 export const engineKinds: readonly EngineKind[] = [
@@ -38,6 +39,7 @@ export const engineKinds: readonly EngineKind[] = [
       };
     },
   },
+  { name: "postgres", durable: true, createStore: createPostgresStore },
 ];
 
 export function temporaryFolder(): { readonly path: string; dispose(): void } {
