@@ -55,6 +55,16 @@ export class PostgresSession {
     }
   }
 
+  /** The same for what changes nothing: asked once more where the connection is found dead. */
+  async read<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.use(work);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error === this.#failure || isRefusal(error)) throw error;
+      return this.use(work);
+    }
+  }
+
   async close(): Promise<void> {
     const sql = this.#sql;
     this.#sql = undefined;

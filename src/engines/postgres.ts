@@ -99,7 +99,7 @@ export class PostgresEngine implements Engine {
   }
 
   async #ask(): Promise<boolean> {
-    return this.#reader.use(async (sql) => {
+    return this.#reader.read(async (sql) => {
       const { epoch, version, batch } = checked((await within(answerMs, readClock(sql)))[0]);
       const known = this.#known;
       return version !== known.version || batch !== known.batch || epoch !== known.epoch;
@@ -108,7 +108,7 @@ export class PostgresEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
-    const rows = await this.#reader.use((sql) => within(loadMs, this.#changesSince(sql, since)));
+    const rows = await this.#reader.read((sql) => within(loadMs, this.#changesSince(sql, since)));
     const news = this.#newsFrom(rows, since);
     if (news) return news;
     if (isCut(rows, since) && !this.#readOnly) {
@@ -294,7 +294,7 @@ export class PostgresEngine implements Engine {
   // Not over the reader's connection, where a question could fall into this transaction and be answered
   // as of its beginning.
   async #load(): Promise<News> {
-    const [, clocks, changes] = await this.#writer.use((sql) =>
+    const [, clocks, changes] = await this.#writer.read((sql) =>
       within(
         loadMs,
         Promise.all([
