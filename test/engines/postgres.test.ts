@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Bookmark, type PlannedChange, StoreError } from "../../src/engine.ts";
 import { PostgresEngine } from "../../src/engines/postgres.ts";
 import { parsePostgresUrl } from "../../src/engines/postgres-address.ts";
+import { eventually } from "../eventually.ts";
 import { createPostgresStore, type PostgresTestStore } from "../postgres/postgres-store.ts";
 import { Wire } from "../postgres/wire.ts";
 
@@ -421,17 +422,3 @@ describe("a store whose history was cut", () => {
     expect(logged.join()).toContain("another history");
   });
 });
-
-/** Tries until it holds; a test that never sees it fails by its time. */
-async function eventually(claim: () => Promise<unknown>): Promise<void> {
-  const giveUpAt = performance.now() + 20_000;
-  for (;;) {
-    try {
-      await claim();
-      return;
-    } catch (error) {
-      if (performance.now() > giveUpAt) throw error;
-      await Bun.sleep(20);
-    }
-  }
-}
