@@ -7,6 +7,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -62,6 +63,7 @@ export class PostgresServer {
         "--no-sync",
         "--no-instructions",
         "--set=scram_iterations=1",
+        "--wal-segsize=1",
       ]),
       { cwd: folder, ...owner },
     );
@@ -71,7 +73,37 @@ export class PostgresServer {
     return server;
   }
 
-  get dataFolder(): string {
+  /** A copy of a running server, not yet started: what it was at the moment, and the label to start from. */
+  static async copyOf(original: PostgresServer, settings: ServerSettings, port?: number): Promise<PostgresServer> {
+    const copy = new PostgresServer(ownFolder(), port ?? (await freePort()), settings);
+    // One session from start to stop: the server ends the backup with it.
+    const sql = original.connect();
+    await sql`select pg_backup_start('copy', true)`;
+    // Files that come and go meanwhile are of no consequence, so neither is what cp says of them.
+    await Bun.spawn(["cp", "-a", original.#dataFolder, copy.#dataFolder], { stdout: "ignore", stderr: "ignore" })
+      .exited;
+    const [label] = await sql<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
+    await sql.end();
+    for (const name of ["postmaster.pid", "postmaster.opts", "standby.signal", "pg_wal"])
+      rmSync(join(copy.#dataFolder, name), { recursive: true, force: true });
+    mkdirSync(join(copy.#dataFolder, "pg_wal", "archive_status"), { recursive: true });
+    copy.#own("pg_wal");
+    copy.#own(join("pg_wal", "archive_status"));
+    copy.writeFile("backup_label", label?.labelfile ?? "");
+    return copy;
+  }
+
+  /** Puts a file into the server's data folder. */
+  writeFile(name: string, content: string): void {
+    writeFileSync(join(this.#dataFolder, name), content);
+    this.#own(name);
+  }
+
+  #own(name: string): void {
+    if (owner) chownSync(join(this.#dataFolder, name), owner.uid, owner.gid);
+  }
+
+  get #dataFolder(): string {
     return join(this.#folder, "data");
   }
 
@@ -106,7 +138,7 @@ export class PostgresServer {
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const log = Bun.file(join(this.#folder, "log.txt"));
-    const process = Bun.spawn(["sh", "-c", watchdog, "sh", this.#folder, program, "-D", this.dataFolder, ...flags], {
+    const process = Bun.spawn(["sh", "-c", watchdog, "sh", this.#folder, program, "-D", this.#dataFolder, ...flags], {
       cwd: this.#folder,
       stdin: "pipe",
       stdout: log,
@@ -151,7 +183,7 @@ export class PostgresServer {
   }
 
   get #pidFile(): string {
-    return join(this.dataFolder, "postmaster.pid");
+    return join(this.#dataFolder, "postmaster.pid");
   }
 
   get #pid(): number {
