@@ -24,6 +24,8 @@ export type ServerSettings = Readonly<Record<string, string>>;
 const administrator = "todoitems";
 const password = "open sesame";
 
+const startMs = 20_000;
+
 /** Ends the server, and removes its folder, when whoever holds its standard input is gone. */
 const watchdog = `
   folder=$1; shift
@@ -138,18 +140,19 @@ export class PostgresServer {
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const log = Bun.file(join(this.#folder, "log.txt"));
-    const process = Bun.spawn(["sh", "-c", watchdog, "sh", this.#folder, program, "-D", this.#dataFolder, ...flags], {
-      cwd: this.#folder,
-      stdin: "pipe",
-      stdout: log,
-      stderr: log,
-      ...owner,
-    });
-    this.#process = process;
-    while (!["ready", "standby"].includes(this.#status)) {
-      if (process.exitCode !== null) throw new Error(`PostgreSQL did not start: ${await log.text()}`);
-      await Bun.sleep(10);
-    }
+    const command = ["sh", "-c", watchdog, "sh", this.#folder, program, "-D", this.#dataFolder, ...flags];
+    const giveUpAt = performance.now() + startMs;
+    do {
+      const process = Bun.spawn(command, { cwd: this.#folder, stdin: "pipe", stdout: log, stderr: log, ...owner });
+      this.#process = process;
+      while (process.exitCode === null) {
+        if (["ready", "standby"].includes(this.#status)) return;
+        await Bun.sleep(10);
+      }
+      // The memory of a server that was killed is in use until its last process is gone.
+      await Bun.sleep(50);
+    } while (performance.now() < giveUpAt);
+    throw new Error(`PostgreSQL did not start: ${await log.text()}`);
   }
 
   /** Ends it as `pg_ctl stop` does: connections are cut, what is committed is kept. */
@@ -161,6 +164,8 @@ export class PostgresServer {
   /** The machine is gone from one moment to the next: no process of the server does anything more. */
   async crash(): Promise<void> {
     const pid = this.#pid;
+    // First it must not start new ones.
+    process.kill(pid, "SIGSTOP");
     const children = Bun.spawnSync(["pgrep", "-P", String(pid)])
       .stdout.toString()
       .split("\n")
