@@ -153,8 +153,12 @@ describe("starting on PostgreSQL", () => {
       CREATE FUNCTION todoitems.see() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
       CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
-    await commit(engine, await engine.pull());
-    expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }]);
+    const since = await commit(engine, await engine.pull());
+    // And over every later connection too.
+    await store.disconnectAll();
+    await store.run("SELECT");
+    await commit(engine, since);
+    expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
     await store.run(`ALTER DATABASE ${database} RESET synchronous_commit`);
   });
 });
@@ -346,16 +350,47 @@ describe("a server that says no", () => {
   });
 
   test("because it is a standby by now is not believed to be the newest there is", async () => {
-    // The engine's own view of the function: what a pooler does that moves a session to another server.
-    const engine = await open();
-    await warmUp(engine);
-    await store.run("CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
+    // What a pooler does that moves a session to another server, played by a function of the same name.
     const { database } = parsePostgresUrl(store.url);
-    await store.run(`ALTER DATABASE ${database} SET search_path = public, pg_catalog`);
-    await store.disconnectAll();
+    await store.run(`
+      CREATE TABLE public.role (standby boolean);
+      INSERT INTO public.role VALUES (false);
+      CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT standby FROM public.role';
+      ALTER DATABASE ${database} SET search_path = public, pg_catalog`);
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run("UPDATE public.role SET standby = true");
     await expect(engine.hasNews()).rejects.toThrow("the server is a standby");
-    await store.run(`ALTER DATABASE ${database} RESET search_path; DROP FUNCTION public.pg_is_in_recovery()`);
+    await expect(commit(engine, since)).rejects.toThrow("the server is a standby");
+    await store.run("UPDATE public.role SET standby = false");
     await eventually(async () => expect(await engine.hasNews()).toBe(false));
+    await store.run(`
+      ALTER DATABASE ${database} RESET search_path;
+      DROP FUNCTION public.pg_is_in_recovery();
+      DROP TABLE public.role`);
+  });
+});
+
+describe("a connection that is lost", () => {
+  test("while nobody uses it is made anew, and nobody notices", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await engine.hasNews();
+    wire.cut();
+    expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { version: 3 }]);
+  });
+
+  test("is not asked for again and again while there is none to be had", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    wire.refusing = true;
+    wire.cut();
+    wire.connections = 0;
+    for (let count = 0; count < 300; count++) await expect(engine.hasNews()).rejects.toThrow(StoreError);
+    expect(wire.connections).toBeLessThan(50);
+    wire.refusing = false;
+    await eventually(() => engine.hasNews());
   });
 });
 

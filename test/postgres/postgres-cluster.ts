@@ -29,8 +29,9 @@ export class PostgresCluster {
     return new PostgresCluster(primary, standbys);
   }
 
-  get primary(): PostgresServer {
-    return this.#primary;
+  /** Of one that takes no writes. */
+  get standbyUrl(): string {
+    return this.#standbys[0]?.url() ?? "";
   }
 
   /** For clients that shall outlive any one server. */

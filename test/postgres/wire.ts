@@ -8,6 +8,8 @@ export class Wire {
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
   /** How often the client has sent something after it had heard from the server. */
   roundTrips = 0;
+  /** How often a connection was asked for. */
+  connections = 0;
   /** While true, what the server says does not arrive. */
   held = false;
   /** While true, nobody gets a connection. */
@@ -65,6 +67,7 @@ export class Wire {
   }
 
   #accept(client: Socket, targetPort: number): void {
+    this.connections++;
     if (this.refusing) {
       client.destroy();
       return;
