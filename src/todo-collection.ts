@@ -58,6 +58,7 @@ export class TodoCollection {
   // After a failed commit only the engine knows what is stored; the next read or write asks it.
   #unsure = false;
   #whenIdle: (() => void) | undefined;
+  #onMoving: (() => void) | undefined;
 
   private constructor(engine: Engine, options: CollectionOptions) {
     this.#engine = engine;
@@ -96,6 +97,24 @@ export class TodoCollection {
 
   list(): Blob {
     return this.#document.blob();
+  }
+
+  /**
+   * Tries to make sure that the list stays what it is; true if so. `onMoving` is called when that ends,
+   * before any change, of this process or another, is acknowledged. Writers in other processes wait
+   * until `letMove`.
+   */
+  holdStill(onMoving: () => void): boolean {
+    if (this.#onMoving || this.#unsure || !this.#engine.claim()) return false;
+    this.#onMoving = onMoving;
+    return true;
+  }
+
+  letMove(): void {
+    const onMoving = this.#onMoving;
+    this.#onMoving = undefined;
+    onMoving?.();
+    this.#engine.release();
   }
 
   read(id: string): ItemState | undefined {
@@ -141,6 +160,7 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then lets go of the store. */
   async close(): Promise<void> {
     if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    this.letMove();
     await this.#engine.close();
   }
 
@@ -177,8 +197,10 @@ export class TodoCollection {
       });
     } catch (error) {
       this.#unsure = true;
+      this.letMove();
       throw error;
     }
+    this.letMove();
     const last = plan.changes.at(-1);
     if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
     return plan.outcomes;

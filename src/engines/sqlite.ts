@@ -3,7 +3,7 @@
 // the end whether the store holds a hundred items or a million. Rows that newer ones have made
 // obsolete are swept out later, a few with each commit.
 
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import {
   type Bookmark,
   type Change,
@@ -18,6 +18,10 @@ import { Sweep } from "./sweep.ts";
 
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
+/** How long others have to come in between two claims. */
+const claimPauseMs = 5;
+/** How long after another process's commit no claim is made: it may have more to write. */
+const companyMs = 1_000;
 /** Bounds the time a stop takes. */
 const sweptAtCloseMax = 100_000;
 
@@ -35,6 +39,8 @@ export class SqliteEngine implements Engine {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #sweep = new Sweep();
   #dataVersion: number;
+  #claimed = false;
+  #claimAgainAt = 0;
 
   /** Opens the store, or makes it. A read-only engine leaves the file as it is and never commits. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
@@ -47,6 +53,7 @@ export class SqliteEngine implements Engine {
   }
 
   hasNews(): boolean {
+    if (this.#claimed) return false;
     return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
   }
 
@@ -72,10 +79,41 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
+  // The claim is SQLite's own write lock, so it ends with this process at the latest.
+  claim(): boolean {
+    if (this.#readOnly || performance.now() < this.#claimAgainAt) return false;
+    try {
+      this.#statements.begin.run();
+      if (this.hasNews()) {
+        this.#rollBack();
+        return false;
+      }
+    } catch (error) {
+      // Nobody has asked for anything yet; a commit that meets this error will say what it is.
+      if (!(error instanceof SQLiteError || error instanceof StoreError)) throw error;
+      this.#claimAgainAt = performance.now() + companyMs;
+      return false;
+    }
+    this.#claimed = true;
+    return true;
+  }
+
+  release(): void {
+    if (!this.#claimed) return;
+    this.#claimed = false;
+    this.#rollBack();
+    this.#claimAgainAt = performance.now() + claimPauseMs;
+  }
+
   // Another process's commit is waited for without blocking this one's reads, so not by SQLite itself.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
+      // A claim is a transaction that has begun already; one may be made while this waits.
+      if (this.#claimed) {
+        this.#claimed = false;
+        return;
+      }
       try {
         this.#statements.begin.run();
         return;
@@ -96,6 +134,7 @@ export class SqliteEngine implements Engine {
 
   /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
   async close(): Promise<void> {
+    this.release();
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
       if (rest.length > 0) this.#attempt(() => this.#database.transaction(() => this.#remove(rest)).immediate());
@@ -156,8 +195,14 @@ export class SqliteEngine implements Engine {
     }
     const changes = [...latest.values()];
     if (all) this.#sweep.survey(changes, obsolete);
-    else if (changes.length > 0) this.#sweep.missed();
+    else if (changes.length > 0) this.#meetCompany();
     return changes;
+  }
+
+  /** Another process writes to this store too. */
+  #meetCompany(): void {
+    this.#sweep.missed();
+    this.#claimAgainAt = performance.now() + companyMs;
   }
 
   #readDataVersion(): number {

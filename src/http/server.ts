@@ -66,6 +66,13 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
     limit.exceeded ? app.refuse(request, overloaded()) : app.handle(request, addressOf);
   const handle =
     options.hsts && options.certificate ? async (request: Request) => withHsts(await answer(request)) : answer;
+  const fetch = logRequests ? (request: Request) => handleAndLog(handle, request, log) : handle;
+  const error = (error: Error) => {
+    log("error", describeError(error));
+    return problemResponse(
+      new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
+    );
+  };
   const start = (port: number, certificate: Certificate | undefined): Bun.Server<undefined> =>
     listen(host, port, certificate ? "--https-port" : "--port", () =>
       Bun.serve({
@@ -78,16 +85,21 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
         development: false,
         // Said aloud, because outside development mode the runtime would share the port in silence.
         reusePort: false,
-        fetch: logRequests ? (request) => handleAndLog(handle, request, log) : handle,
-        error(error) {
-          log("error", describeError(error));
-          return problemResponse(
-            new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
-          );
-        },
+        fetch,
+        error,
       }),
     );
   let server = start(options.port, options.certificate);
+  if (!logRequests && !options.hsts) {
+    app.hotList?.serveBy({
+      publish(paths, response) {
+        if (limit.exceeded) return;
+        const route = () => ({ GET: response(), HEAD: fetch });
+        server.reload({ fetch, error, routes: Object.fromEntries(paths.map((path) => [path, route()])) });
+      },
+      withdraw: () => server.reload({ fetch, error, routes: {} }),
+    });
+  }
   let current = options.certificate;
   /** Listeners whose certificate was replaced, until they have answered what they had. */
   const retired: Promise<void>[] = [];
