@@ -29,8 +29,11 @@ export interface Bookmark {
 export interface News extends Bookmark {
   /** True if `changes` is everything there is, because the bookmark was none of this history's or too old. */
   readonly whole: boolean;
-  /** The latest change of each item that changed, in order of version. Tombstones too, unless `whole`. */
-  readonly changes: readonly Change[];
+  /**
+   * In order of version; to be read once, at once. Of the changes of one item the latest is there, and
+   * whichever of the others and of the tombstones the store has not dropped yet.
+   */
+  readonly changes: Iterable<Change>;
 }
 
 export interface Engine {

@@ -50,7 +50,7 @@ const batchMax = 1_000;
 export class TodoCollection {
   readonly #engine: Engine;
   readonly #options: CollectionOptions;
-  readonly #items = new Map<string, ListedItem>();
+  #items = new Map<string, ListedItem>();
   #document = new ListDocument();
   #bookmark: Bookmark = { epoch: "", version: 0 };
   #queue: PendingWrite[] = [];
@@ -266,29 +266,26 @@ export class TodoCollection {
 
   /** Brings the items in memory up to what the engine has stored. */
   #take(news: News): void {
-    if (news.whole) {
-      this.#items.clear();
-      this.#document = new ListDocument();
-      this.#bookmark = { epoch: news.epoch, version: 0 };
-    }
-    const created: { id: string; position: Version; version: Version; json: string }[] = [];
+    // A new history is read to its end before it takes the old one's place.
+    const items = news.whole ? new Map<string, ListedItem>() : this.#items;
+    const document = news.whole ? new ListDocument() : this.#document;
+    const known = news.whole ? 0 : this.version;
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
-      if (version <= this.version) continue;
-      const item = this.#items.get(id);
+      if (version <= known) continue;
+      const item = items.get(id);
       if (item?.position !== position) {
-        if (json !== null) created.push({ id, position, version, json: this.render(json) });
+        if (json !== null) items.set(id, document.insert(position, version, this.render(json)));
       } else if (json === null) {
-        this.#items.delete(id);
-        this.#document.remove(item);
+        items.delete(id);
+        document.remove(item);
       } else {
-        this.#document.replace(item, version, this.render(json));
+        document.replace(item, version, this.render(json));
       }
     }
-    for (const { id, position, version, json } of created.sort((a, b) => a.position - b.position)) {
-      this.#items.set(id, this.#document.append(position, version, json));
-    }
-    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, this.version) };
+    this.#items = items;
+    this.#document = document;
+    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, known) };
   }
 }
 

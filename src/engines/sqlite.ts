@@ -14,7 +14,7 @@ import {
   type Version,
 } from "../engine.ts";
 import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
-import { Sweep } from "./sweep.ts";
+import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
@@ -68,7 +68,7 @@ export class SqliteEngine implements Engine {
     try {
       this.#checkFile();
       const missed = this.#missed(since);
-      if (this.#sweep.wantsSurvey) this.#latest(this.#statements.outline.iterate(), true);
+      if (this.#sweep.wantsSurvey) this.#survey();
       changes = plan(missed);
       sweptCount = this.#store(changes);
       this.#statements.commit.run();
@@ -171,8 +171,7 @@ export class SqliteEngine implements Engine {
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
-    const changes = this.#latest(this.#statements.changesSince.iterate(whole ? 0 : since.version), whole);
-    return { epoch, version, whole, changes: whole ? changes.filter((change) => change.json !== null) : changes };
+    return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 
   #readStore(): StoreRow {
@@ -181,22 +180,31 @@ export class SqliteEngine implements Engine {
     return store;
   }
 
-  /** The newest row of each item, in order of version, and on the way what is obsolete if all rows are read. */
-  #latest(rows: Iterable<Change>, all: boolean): Change[] {
-    const latest = new Map<Version, Change>();
-    const obsolete: Version[] = [];
-    for (const change of rows) {
-      const older = change.version === change.position ? undefined : latest.get(change.position);
-      if (older) {
-        obsolete.push(older.version);
-        latest.delete(change.position);
+  // One by one, since a million of them at once would take more memory than all the items.
+  *#everyChange(): Generator<Change> {
+    const survey = new Survey();
+    try {
+      for (const change of this.#statements.everyChange.iterate()) {
+        survey.note(change);
+        yield change;
       }
-      latest.set(change.position, change);
+    } catch (error) {
+      throw storeErrorFrom(error, this.#path);
     }
-    const changes = [...latest.values()];
-    if (all) this.#sweep.survey(changes, obsolete);
-    else if (changes.length > 0) this.#meetCompany();
+    this.#sweep.begin(survey);
+  }
+
+  #changesSince(version: Version): Change[] {
+    const changes = this.#statements.changesSince.all(version);
+    if (changes.length > 0) this.#meetCompany();
     return changes;
+  }
+
+  /** Reads the whole table for the sweep alone. */
+  #survey(): void {
+    const survey = new Survey();
+    for (const row of this.#statements.outline.iterate()) survey.note(row);
+    this.#sweep.begin(survey);
   }
 
   /** Another process writes to this store too. */
@@ -231,9 +239,10 @@ function prepare(database: Database) {
     changesSince: database.query<Change, [Version]>(
       "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version",
     ),
+    everyChange: database.query<Change, []>("SELECT version, position, id, json FROM change ORDER BY version"),
     // Every row without what it holds: enough to tell which are obsolete.
-    outline: database.query<Change, []>(
-      "SELECT version, position, '' AS id, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
+    outline: database.query<SurveyedRow, []>(
+      "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
     ),
     insert: database.query<never, [Version, Version, string, string | null]>(
       "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",
