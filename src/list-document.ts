@@ -3,6 +3,7 @@
 // An item's text is kept once, inside its chunk; only items not yet encoded hold a string of their own.
 
 import type { Version } from "./engine.ts";
+import { firstIndex } from "./first-index.ts";
 
 /** One item in the list. The collection finds it by ID; the document knows its place and its bytes. */
 export interface ListedItem {
@@ -158,18 +159,6 @@ export class ListDocument {
 
 function newChunk(): Chunk {
   return { items: [], bytes: nothing, byteLength: 0, freshCount: 0, stale: false };
-}
-
-/** The first index whose element is past something; the length if none is. The elements past it all stand behind. */
-function firstIndex<Element>(elements: readonly Element[], isPast: (element: Element) => boolean): number {
-  let [low, high] = [0, elements.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const element = elements[middle];
-    if (element !== undefined && isPast(element)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Brings a chunk's bytes up to its items. Neighbours that have not changed are copied in one go. */

@@ -273,7 +273,8 @@ export class TodoCollection {
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
       if (version <= known) continue;
-      const item = items.get(id);
+      // A creation meets no item: whatever had its ID before was deleted before.
+      const item = version === position ? undefined : items.get(id);
       if (item?.position !== position) {
         if (json !== null) items.set(id, document.insert(position, version, this.render(json)));
       } else if (json === null) {

@@ -22,6 +22,7 @@ const busyMs = 5_000;
 const claimPauseMs = 5;
 /** How long after another process's commit no claim is made: it may have more to write. */
 const companyMs = 1_000;
+const changesAtOnce = 1_000;
 /** Bounds the time a stop takes. */
 const sweptAtCloseMax = 100_000;
 
@@ -180,22 +181,31 @@ export class SqliteEngine implements Engine {
     return store;
   }
 
-  // One by one, since a million of them at once would take more memory than all the items.
+  // Some at a time: all of them at once would take more memory than the items themselves, one by one
+  // twice the time. The transaction keeps other processes' changes out while it lasts.
   *#everyChange(): Generator<Change> {
     const survey = new Survey();
+    const begins = !this.#database.inTransaction;
     try {
-      for (const change of this.#statements.everyChange.iterate()) {
-        survey.note(change);
-        yield change;
+      if (begins) this.#statements.beginRead.run();
+      for (let last: Version | undefined = 0; last !== undefined; ) {
+        const changes: Change[] = this.#statements.changesAfter.all(last, changesAtOnce);
+        for (const change of changes) {
+          survey.note(change);
+          yield change;
+        }
+        last = changes.at(-1)?.version;
       }
     } catch (error) {
       throw storeErrorFrom(error, this.#path);
+    } finally {
+      if (begins) this.#rollBack();
     }
     this.#sweep.begin(survey);
   }
 
   #changesSince(version: Version): Change[] {
-    const changes = this.#statements.changesSince.all(version);
+    const changes = this.#statements.changesAfter.all(version, -1);
     if (changes.length > 0) this.#meetCompany();
     return changes;
   }
@@ -229,6 +239,7 @@ export class SqliteEngine implements Engine {
 function prepare(database: Database) {
   return {
     begin: database.query("BEGIN IMMEDIATE"),
+    beginRead: database.query("BEGIN"),
     commit: database.query("COMMIT"),
     rollback: database.query("ROLLBACK"),
     // Changes by other connections only; our own commits leave it as it is.
@@ -236,10 +247,9 @@ function prepare(database: Database) {
     store: database.query<StoreRow, []>(
       "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",
     ),
-    changesSince: database.query<Change, [Version]>(
-      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version",
+    changesAfter: database.query<Change, [Version, number]>(
+      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
     ),
-    everyChange: database.query<Change, []>("SELECT version, position, id, json FROM change ORDER BY version"),
     // Every row without what it holds: enough to tell which are obsolete.
     outline: database.query<SurveyedRow, []>(
       "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",

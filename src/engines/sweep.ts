@@ -3,6 +3,7 @@
 // engine reads and deletes the rows.
 
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../engine.ts";
+import { firstIndex } from "../first-index.ts";
 
 export interface SweepLimits {
   /** A sweep waits for this many obsolete rows, and for as many as are live: it then finds several on each page it touches. */
@@ -25,16 +26,24 @@ export class Survey {
   rowCount = 0;
   readonly obsolete: Version[] = [];
   readonly tombstones: Version[] = [];
+  // Most rows are the first of their item, at its own position; an array of those costs a tenth of a map.
+  readonly #firsts: Version[] = [];
   readonly #latest = new Map<Version, Version>();
 
   note({ version, position, json }: SurveyedRow): void {
     this.rowCount++;
-    const older = version === position ? undefined : this.#latest.get(position);
+    if (version === position) {
+      this.#firsts.push(version);
+      return;
+    }
+    const older = this.#latest.get(position) ?? (this.#hasFirst(position) ? position : undefined);
     if (older !== undefined) this.obsolete.push(older);
-    if (json === null) {
-      this.tombstones.push(version);
-      this.#latest.delete(position);
-    } else this.#latest.set(position, version);
+    if (json === null) this.tombstones.push(version);
+    this.#latest.set(position, version);
+  }
+
+  #hasFirst(position: Version): boolean {
+    return this.#firsts[firstIndex(this.#firsts, (version) => version >= position)] === position;
   }
 }
 

@@ -25,6 +25,8 @@ export interface AppOptions extends BodyLimits {
   readonly nestingDepthMax: number;
   readonly headerBytesMax: number;
   readonly log: Log;
+  /** Whether a list that many ask for may be left to the runtime. */
+  readonly servesHotList: boolean;
 }
 
 const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };
@@ -43,7 +45,7 @@ export class App {
     this.#collection = collection;
     this.#options = options;
     const listsAreAlike = options.access.admitsEveryList && !options.cors && !limitsHeaders(options);
-    this.hotList = listsAreAlike ? new HotList(collection) : undefined;
+    this.hotList = options.servesHotList && listsAreAlike ? new HotList(collection) : undefined;
   }
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */
