@@ -52,7 +52,7 @@ const batchMax = 1_000;
 export class TodoCollection {
   readonly #engine: Engine;
   readonly #options: CollectionOptions;
-  readonly #items = new Map<string, ListedItem>();
+  #items = new Map<string, ListedItem>();
   #document = new ListDocument();
   #bookmark: Bookmark = { epoch: "", version: 0 };
   #queue: PendingWrite[] = [];
@@ -66,6 +66,7 @@ export class TodoCollection {
   /** When the items in memory were last known to be the newest. */
   #freshAtMs = performance.now();
   #whenIdle: (() => void) | undefined;
+  #onMoving: (() => void) | undefined;
 
   private constructor(engine: Engine, options: CollectionOptions) {
     this.#engine = engine;
@@ -121,6 +122,24 @@ export class TodoCollection {
     return this.#document.blob();
   }
 
+  /**
+   * Tries to make sure that the list stays what it is; true if so. `onMoving` is called when that ends,
+   * before any change, of this process or another, is acknowledged. Writers in other processes wait
+   * until `letMove`.
+   */
+  holdStill(onMoving: () => void): boolean {
+    if (this.#onMoving || this.#unsure || !this.#engine.claim()) return false;
+    this.#onMoving = onMoving;
+    return true;
+  }
+
+  letMove(): void {
+    const onMoving = this.#onMoving;
+    this.#onMoving = undefined;
+    onMoving?.();
+    this.#engine.release();
+  }
+
   read(id: string): ItemState | undefined {
     const item = this.#items.get(idKey(id));
     return item && { version: item.version, json: this.#document.json(item) };
@@ -164,6 +183,7 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then lets go of the store. */
   async close(): Promise<void> {
     if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    this.letMove();
     await this.#engine.close();
   }
 
@@ -202,9 +222,11 @@ export class TodoCollection {
       });
     } catch (error) {
       this.#unsure = true;
+      this.letMove();
       throw error;
     }
-    this.#freshAtMs = startedAtMs;
+    this.letMove();
+    this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
     const last = plan.changes.at(-1);
     if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
     return plan.outcomes;
@@ -299,29 +321,27 @@ export class TodoCollection {
 
   /** Brings the items in memory up to what the engine has stored. */
   #take(news: News): void {
-    if (news.whole) {
-      this.#items.clear();
-      this.#document = new ListDocument();
-      this.#bookmark = { epoch: news.epoch, version: 0 };
-    }
-    const created: { id: string; position: Version; version: Version; json: string }[] = [];
+    // A new history is read to its end before it takes the old one's place.
+    const items = news.whole ? new Map<string, ListedItem>() : this.#items;
+    const document = news.whole ? new ListDocument() : this.#document;
+    const known = news.whole ? 0 : this.version;
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
-      if (version <= this.version) continue;
-      const item = this.#items.get(id);
+      if (version <= known) continue;
+      // A creation meets no item: whatever had its ID before was deleted before.
+      const item = version === position ? undefined : items.get(id);
       if (item?.position !== position) {
-        if (json !== null) created.push({ id, position, version, json: this.render(json) });
+        if (json !== null) items.set(id, document.insert(position, version, this.render(json)));
       } else if (json === null) {
-        this.#items.delete(id);
-        this.#document.remove(item);
+        items.delete(id);
+        document.remove(item);
       } else {
-        this.#document.replace(item, version, this.render(json));
+        document.replace(item, version, this.render(json));
       }
     }
-    for (const { id, position, version, json } of created.sort((a, b) => a.position - b.position)) {
-      this.#items.set(id, this.#document.append(position, version, json));
-    }
-    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, this.version) };
+    this.#items = items;
+    this.#document = document;
+    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, known) };
   }
 }
 

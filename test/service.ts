@@ -47,6 +47,7 @@ export class Service {
       requestTimeoutMs: 30_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       cors: undefined,
+      servesHotList: true,
       log: (level, message) => log.push({ level, message }),
       ...options,
     });

@@ -209,6 +209,12 @@ class RemoteEngine implements Engine {
     return this.#store.commit(...args);
   }
 
+  claim(): boolean {
+    return false;
+  }
+
+  release(): void {}
+
   close(): Promise<void> {
     return this.#store.close();
   }

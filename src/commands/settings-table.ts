@@ -32,6 +32,7 @@ export interface Settings {
   readonly hsts: boolean;
   readonly store: StoreAddress;
   readonly staleSecondsMax: number;
+  readonly workers: number;
   readonly readOnly: boolean;
   readonly demo: boolean;
   readonly seed: string | undefined;
@@ -122,6 +123,13 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning:
       "for how long, while PostgreSQL is away, lists and items are answered as last seen, with `Age` and `Warning`; otherwise 503",
     parse: secondsOrOff,
+  },
+  workers: {
+    flag: "workers",
+    placeholder: "N",
+    default: "1",
+    meaning: "processes that share the port and the store; each counts rates and connections for itself",
+    parse: integer(1, 64),
   },
   readOnly: {
     flag: "read-only",

@@ -31,6 +31,7 @@ const loadMs = 300_000;
 /** How long a writer is kept waiting while it is not known whether its commit happened. */
 const doubtMs = 10_000;
 const pruneEvery = 1_000;
+const linesInPage = 1_000;
 /** How many versions back the history of batches reaches. */
 const historyLength = 100_000;
 
@@ -148,6 +149,13 @@ export class PostgresEngine implements Engine {
       if (attempt > 1) await Bun.sleep(50 + Math.random() * 100);
     }
   }
+
+  /** Others are on other machines: nobody may keep them waiting. */
+  claim(): boolean {
+    return false;
+  }
+
+  release(): void {}
 
   async close(): Promise<void> {
     await Promise.all([this.#reader.close(), this.#writer.close()]);
@@ -329,9 +337,32 @@ function readClock(sql: Sql): Promise<Clock[]> {
   return sql<Clock[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 
-function everything(sql: Sql): Promise<Change[]> {
-  return sql<Change[]>`
-    select version, position, id, json from todoitems.item where json is not null order by version`;
+/** Every item there is. A row object for each would take several times the memory the items take, so rows are kept as lines of text. */
+async function everything(sql: Sql): Promise<Iterable<Change>> {
+  const pages: string[] = [];
+  let page: string[] = [];
+  // No field holds a tab or a line break: IDs have none, and JSON text has them only as escapes.
+  await sql<{ line: string }[]>`
+    select concat_ws(E'\t', version, position, id, json) as line
+    from todoitems.item where json is not null order by version`.forEach(({ line }) => {
+    page.push(line);
+    if (page.length < linesInPage) return;
+    pages.push(page.join("\n"));
+    page = [];
+  });
+  pages.push(page.join("\n"));
+  return readPages(pages);
+}
+
+function* readPages(pages: string[]): Iterable<Change> {
+  for (const [index, page] of pages.entries()) {
+    // What has been read is not needed any more.
+    pages[index] = "";
+    for (const line of page === "" ? [] : page.split("\n")) {
+      const [version = "", position = "", id = "", json = ""] = line.split("\t");
+      yield { version: Number(version), position: Number(position), id, json };
+    }
+  }
 }
 
 function changeOf({ changeVersion, position, id, json }: ClockAndChange): Change[] {

@@ -12,6 +12,7 @@ import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
+import { HotList } from "./hot-list.ts";
 import { nosniff, problemResponse } from "./problem.ts";
 import { allowedMethods, checkHost, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 
@@ -26,6 +27,8 @@ export interface AppOptions extends BodyLimits {
   /** How old a list may be that is sent while the store is away. */
   readonly staleSecondsMax: number;
   readonly log: Log;
+  /** Whether a list that many ask for may be left to the runtime. */
+  readonly servesHotList: boolean;
 }
 
 const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };
@@ -36,11 +39,15 @@ const clientBufferBytes = 256_000;
 export class App {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
+  /** Not there where a list must pass through the app, to be admitted or to be told apart. */
+  readonly hotList: HotList | undefined;
   #warnedOfListSize = false;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
+    const listsAreAlike = options.access.admitsEveryList && !options.cors && !limitsHeaders(options);
+    this.hotList = options.servesHotList && listsAreAlike ? new HotList(collection) : undefined;
   }
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */
@@ -72,7 +79,7 @@ export class App {
   // conflict, condition.
   #dispatch(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     checkHost(request);
-    if (this.#options.headerBytesMax < runtimeHeaderBytesMax) checkHeaders(request, this.#options.headerBytesMax);
+    if (limitsHeaders(this.#options)) checkHeaders(request, this.#options.headerBytesMax);
     const route = matchRoute(request.url);
     if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     const allowed = allowedMethods(route.resource, this.#options.forms);
@@ -126,9 +133,10 @@ export class App {
     if (!clientMeans(request.headers, etag)) return listChanged(etag);
     if (clientHas(request.headers, etag)) return notModified(etag);
     this.#warnOfListSize();
-    return new Response(this.#collection.list(), {
-      headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" },
-    });
+    const answer = () =>
+      new Response(this.#collection.list(), { headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" } });
+    this.hotList?.listed(answer);
+    return answer();
   }
 
   #read(request: Request, id: string): Response {
@@ -258,6 +266,10 @@ function health(status: number, state: string): Response {
     status,
     headers: { ...jsonHeaders, "Cache-Control": "no-store" },
   });
+}
+
+function limitsHeaders({ headerBytesMax }: AppOptions): boolean {
+  return headerBytesMax < runtimeHeaderBytesMax;
 }
 
 function pathIdOf(route: Route): string | undefined {

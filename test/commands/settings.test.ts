@@ -24,6 +24,7 @@ describe("settings", () => {
       hsts: false,
       store: { engine: "sqlite", path: "todoitems.db" },
       staleSecondsMax: 0,
+      workers: 1,
       readOnly: false,
       demo: false,
       seed: undefined,

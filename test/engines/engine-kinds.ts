@@ -19,6 +19,8 @@ export interface EngineKind {
   readonly name: string;
   /** Whether the items outlive the engine. */
   readonly durable: boolean;
+  /** Whether one process may keep the others from committing for a moment. */
+  readonly claims: boolean;
   createStore(): TestStore | Promise<TestStore>;
 }
 
@@ -26,11 +28,13 @@ export const engineKinds: readonly EngineKind[] = [
   {
     name: "memory",
     durable: false,
+    claims: true,
     createStore: () => ({ open: () => new MemoryEngine(), dispose() {} }),
   },
   {
     name: "sqlite",
     durable: true,
+    claims: true,
     createStore() {
       const folder = temporaryFolder();
       return {
@@ -39,7 +43,7 @@ export const engineKinds: readonly EngineKind[] = [
       };
     },
   },
-  { name: "postgres", durable: true, createStore: createPostgresStore },
+  { name: "postgres", durable: true, claims: false, createStore: createPostgresStore },
 ];
 
 export function temporaryFolder(): { readonly path: string; dispose(): void } {
