@@ -42,6 +42,7 @@ const deletable = 100_000;
 export const work = {
   list: (items: number) => `list of ${items.toLocaleString("en")}`,
   notModified: "list not modified (304)",
+  unmixed: "list of 1,000 by the same script",
   mixed: "9 lists to 1 update, 1,000 items",
   listAlone: "p99 of a list",
   listBesideWriters: "p99 of a list beside 64 writers",
@@ -110,8 +111,14 @@ const mixed: Scene = {
   title: work.mixed,
   async run({ seconds, results }) {
     await side(1_000, [ours, fastify, jsonServer], async (server, { name }) => {
-      const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000, 10) });
-      results.add(work.mixed, name, perSecond);
+      const percents = [
+        [work.unmixed, 0],
+        [work.mixed, 10],
+      ] as const;
+      for (const [title, percent] of percents) {
+        const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000, percent) });
+        results.add(title, name, perSecond);
+      }
     });
   },
 };
@@ -120,7 +127,7 @@ const latency: Scene = {
   title: work.listBesideWriters,
   async run({ seconds, results }) {
     await side(100, [ours], async (server, { name }) => {
-      const reading: Load = { connections: 16, seconds };
+      const reading: Load = { connections: 64, seconds };
       results.add(work.listAlone, name, (await run(server, reading)).p99Ms);
       const [{ p99Ms }] = await Promise.all([
         run(server, reading),
