@@ -196,14 +196,19 @@ export class TodoCollection {
   }
 
   async #commitQueue(): Promise<void> {
-    const batch = this.#queue.splice(0, batchMax);
+    // Filled when the store is ready for it: whoever came while other processes committed is in it too.
+    const batch: PendingWrite[] = [];
+    const fill = () => {
+      batch.push(...this.#queue.splice(0, batchMax - batch.length));
+      return batch;
+    };
     try {
-      const outcomes = await this.#commit(() => batch.map(({ write }) => write));
+      const outcomes = await this.#commit(() => fill().map(({ write }) => write));
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
       const answer = error instanceof StoreError ? storeUnavailable(error.undecided) : error;
-      for (const { reject } of batch) reject(answer);
+      for (const { reject } of batch.length > 0 ? batch : fill()) reject(answer);
     }
     this.#committing = false;
     if (this.#queue.length > 0) this.#schedule();
