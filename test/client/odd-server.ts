@@ -91,6 +91,23 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.write(`[${itemOf(0)},`, () => response.destroy());
   },
 
+  /** Drops every connection in the middle of a list. */
+  drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
+
+  /** Sends one item more each time, up to three, and drops the connection when told to; another ETag if told to. */
+  "breaks-often": (session, _request, response, path) => {
+    if (path === "/break" || path === "/change") {
+      if (path === "/change") session.epoch = "another";
+      for (const stream of session.streams) stream.destroy();
+      return response.end();
+    }
+    response.writeHead(200, { "Content-Type": "application/json", ETag: `"${session.epoch}"` });
+    const items = [itemOf(0), itemOf(1), itemOf(2)].slice(0, session.requests).join(",");
+    if (session.requests === 3) return response.end(`[${items}]`);
+    session.streams.add(response);
+    return response.write(`[${items},`);
+  },
+
   /** Carries out the first write and drops the connection instead of answering. */
   lossy: async (session, request, response, path) => {
     if (path === "/requests") return response.end(String(session.requests));
