@@ -372,11 +372,12 @@ export const networkClaims: readonly Claim<string>[] = [
       const watcher = new Watcher(todo);
       await watcher.next("snapshot");
       await watcher.state("live");
+      await fetch(`${url}/forget`);
       await fetch(`${url}/cut`);
       await watcher.state("lost");
-      const { id } = await todo.create({ Name: "while away" });
-      await fetch(`${url}/forget`);
-      same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
+      await watcher.next("snapshot");
+      const { id } = await todo.create({ Name: "later" });
+      await watcher.next("changed");
       await fetch(`${url}/resync`);
       same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
       const { id: next } = await todo.create({ Name: "after" });

@@ -20,8 +20,8 @@ class Session {
   epoch = "0123456789abcdef";
   requests = 0;
   version = 0;
-  /** Changes up to here can no longer be told. */
-  forgotten = 0;
+  /** What the next reader of the feed missed can no longer be told. */
+  forgetful = false;
   cut = false;
 
   write(id: string, json: string | null): Change {
@@ -140,10 +140,11 @@ const handlers: Readonly<Record<string, Handler>> = {
       return response.end();
     }
     if (path === "/forget") {
-      session.forgotten = session.version;
+      session.forgetful = true;
       return response.end();
     }
     if (path === "/resync") {
+      while (session.streams.size === 0) await Bun.sleep(5);
       for (const stream of session.streams) stream.write(resync(session));
       return response.end();
     }
@@ -177,8 +178,9 @@ function feed(session: Session, request: IncomingMessage, response: ServerRespon
   response.setHeader("Content-Type", "text/event-stream");
   response.write(`: hello\n\nevent: ready\nid: ${epoch}-${since}\n`);
   response.write(`data: {"epoch":"${epoch}","version":${version},"readOnly":false}\n\n`);
-  if (since < session.forgotten) response.write(resync(session));
+  if (session.forgetful) response.write(resync(session));
   else for (const change of session.log.filter((one) => one.version > since)) response.write(session.event(change));
+  session.forgetful = false;
   session.streams.add(response);
   response.on("close", () => session.streams.delete(response));
 }
