@@ -39,7 +39,7 @@ export const commands: readonly Command[] = [
   {
     name: "certificate",
     parameters: "",
-    summary: "the development certificate, and how to trust it",
+    summary: "show the development certificate",
     flags: [],
     run: certificate,
   },

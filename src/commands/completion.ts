@@ -20,7 +20,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     {
       name: "completion",
       parameters: "bash|zsh|fish",
-      summary: "print a script that completes commands in your shell",
+      summary: "print a script for your shell",
       flags: [],
       notes: installation,
     },

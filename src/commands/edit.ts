@@ -20,7 +20,7 @@ export const edit = command(
   {
     name: "edit",
     parameters: "ID",
-    summary: "change an item in your editor, or by --field",
+    summary: "change an item, in your editor or by --field",
     flags: [fieldFlag, jsonFlag, ...connectionFlags],
     notes:
       "Without --field it opens the item in $VISUAL or $EDITOR. If somebody changes the item in the meantime, theirs is kept and your text stays in a file.",

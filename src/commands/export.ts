@@ -11,10 +11,10 @@ export const exportItems = command(
   {
     name: "export",
     parameters: "[FILE]",
-    summary: "write every item to a file, or to standard output",
+    summary: "write every item to a file",
     flags: [formatFlag, ...connectionFlags],
     notes:
-      "The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
+      "Without FILE it writes to standard output. The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
   },
   async (args, environment) => {
     const [file] = only(args, 0, 1, "file");

@@ -29,9 +29,7 @@ function advice(error: Error): string[] {
       : ["Nobody answers there. Is the service running (todoitems serve)? Another address is given with --server URL."];
   if (isTodoError(error, "TimeoutError")) return ["The server takes too long. Try again later."];
   if (isTodoError(error, "UnauthorizedError"))
-    return [
-      "The name or the password is not right. Give --username NAME; the password is asked for, or read from TODOITEMS_PASSWORD.",
-    ];
+    return ["Say who you are with --username NAME; the password is asked for, or read from TODOITEMS_PASSWORD."];
   if (isTodoError(error, "NotFoundError")) return ["todoitems list shows which items there are."];
   if (isTodoError(error, "MethodNotAllowedError"))
     return ["Perhaps this service expects IDs elsewhere: try --form a, or --form b."];

@@ -2,6 +2,7 @@
 
 import { type Command, command, only, UsageError } from "./command.ts";
 import { print } from "./output.ts";
+import { widthOf } from "./terminal.ts";
 
 /** The command needs to know all the others, so it is made where they are gathered. */
 export function helpCommand(commands: () => readonly Command[]): Command {
@@ -19,9 +20,9 @@ export function helpCommand(commands: () => readonly Command[]): Command {
 
 export function overview(commands: readonly Command[]): string {
   return [
-    "todoitems: a to-do backend for apps that speak JSON over HTTP, and a command line for it",
+    "todoitems: a to-do backend for apps that speak JSON over HTTP, and its command line",
     "",
-    "Usage: todoitems COMMAND [flags]     (from a clone of the project: npx todoitems COMMAND)",
+    "Usage: todoitems COMMAND [flags]",
     "",
     ...rows(commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary])),
     "",
@@ -41,11 +42,20 @@ export function commandHelp({ name, parameters, summary, flags, notes }: Command
     `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
     ...rows(described),
-    ...(notes === undefined ? [] : ["", notes]),
+    ...(notes === undefined ? [] : ["", ...notes.split("\n").flatMap((line) => wrap(line, widthOf(process.stdout)))]),
   ].join("\n");
 }
 
 function rows(cells: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...cells.map(([left]) => left.length));
-  return cells.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+  const indentation = " ".repeat(width + 4);
+  return cells.map(([left, right]) => {
+    const lines = wrap(right, widthOf(process.stdout) - indentation.length);
+    return `  ${left.padEnd(width)}  ${lines.join(`\n${indentation}`)}`;
+  });
+}
+
+/** The text in lines of so many columns; a terminal too narrow for that gets them as they are. */
+function wrap(text: string, columns: number): string[] {
+  return columns === Number.POSITIVE_INFINITY || columns < 20 ? [text] : Bun.wrapAnsi(text, columns).split("\n");
 }

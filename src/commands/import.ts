@@ -23,7 +23,7 @@ export const importItems = command(
   {
     name: "import",
     parameters: "FILE",
-    summary: "store the items of a file (- for standard input)",
+    summary: "store the items of a file",
     flags: [
       formatFlag,
       {
@@ -36,7 +36,7 @@ export const importItems = command(
       ...connectionFlags,
     ],
     notes:
-      "An item that is there already with the same content counts as present. Interrupted, the same command goes on where it was.",
+      "A FILE called - is standard input. An item that is there already with the same content counts as present. Interrupted, the same command goes on where it was.",
   },
   async (args, environment) => {
     const [file = ""] = only(args, 1, 1, "file");
@@ -125,7 +125,7 @@ class Import {
   async #settle(oldest: Promise<void> | undefined): Promise<void> {
     await oldest;
     this.#done++;
-    this.#bar.update(this.#done, this.#bytesTotal && this.#bytes / this.#bytesTotal, this.#resumed);
+    this.#bar.update(this.#done, this.#bytesTotal && this.#bytes / this.#bytesTotal);
     if (!this.#checkpoint) return;
     this.#checkpoint.done = this.#done;
     this.#checkpoint.counts = this.#counts;

@@ -3,7 +3,8 @@
 import { padEnd, type Style, shorten } from "./terminal.ts";
 
 const gap = "  ";
-const narrowest = 6;
+/** Rather than make columns narrower than this, the last ones are left out. */
+const narrowest = 12;
 
 export interface Column {
   readonly title: string;
@@ -49,8 +50,8 @@ function naturalWidth({ title, cells }: Column): number {
 function shrink(widths: readonly number[], sumMax: number): number[] {
   const sumAt = (cap: number) => widths.reduce((sum, width) => sum + Math.min(width, cap), 0);
   if (sumAt(Number.POSITIVE_INFINITY) <= sumMax) return [...widths];
-  let cap = Math.max(narrowest, Math.max(...widths));
-  while (cap > narrowest && sumAt(cap) > sumMax) cap--;
+  let cap = Math.max(...widths);
+  while (cap > 1 && sumAt(cap) > sumMax) cap--;
   let spare = sumMax - sumAt(cap);
   return widths.map((width) => (width > cap && spare-- > 0 ? cap + 1 : Math.min(width, cap)));
 }

@@ -39,7 +39,12 @@ export function printable(text: string): string {
 /** The text in at most so many columns, wide characters counted as two. */
 export function shorten(text: string, columns: number): string {
   if (Bun.stringWidth(text) <= columns) return text;
-  return `${Bun.sliceAnsi(text, 0, Math.max(0, columns - 1))}…`;
+  // A wide character across the edge comes along whole, so it may take more than one attempt.
+  for (let end = columns - 1; end > 0; end--) {
+    const start = Bun.sliceAnsi(text, 0, end);
+    if (Bun.stringWidth(start) < columns) return `${start}…`;
+  }
+  return "…";
 }
 
 export function padEnd(text: string, columns: number): string {

@@ -10,10 +10,11 @@ import type { Environment } from "./settings.ts";
 export const user = command(
   {
     name: "user",
-    parameters: "add NAME | remove NAME | list",
+    parameters: "ACTION [NAME]",
     summary: "say who may sign in",
     flags: [{ name: "users", placeholder: "FILE", meaning: "the users file, as serve takes it; or TODOITEMS_USERS" }],
-    notes: "add asks for the password, or reads it from standard input. A name that is there gets a new password.",
+    notes:
+      "ACTION is add, remove or list. add asks for the password, or reads it from standard input. A name that is there gets a new password.",
   },
   async (args, environment) => {
     try {

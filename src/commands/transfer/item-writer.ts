@@ -32,9 +32,16 @@ class Output {
   }
 
   async #flush(): Promise<void> {
-    this.#sink.write(this.#pending);
+    const text = this.#pending;
     this.#pending = "";
-    await this.#sink.flush();
+    try {
+      this.#sink.write(text);
+      await this.#sink.flush();
+    } catch (error) {
+      // Whoever reads standard output has seen enough, as in `todoitems export | head`.
+      if (error instanceof Error && "code" in error && error.code === "EPIPE") process.exit(0);
+      throw error;
+    }
   }
 }
 

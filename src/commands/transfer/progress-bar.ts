@@ -9,14 +9,17 @@ export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt = 0;
+  /** Where this run began: an earlier one may have done a part. */
+  #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
   }
 
-  /** `fraction` is how much of the whole is done, where that is known; `resumed` items were done by an earlier run. */
-  update(items: number, fraction: number | undefined, resumed = 0): void {
+  /** `fraction` is how much of the whole is done, where that is known. */
+  update(items: number, fraction: number | undefined): void {
+    this.#begin ??= { items: items - 1, fraction: fraction ?? 0 };
     const now = performance.now();
     if (!this.#stream.isTTY || now - this.#drawnAt < redrawMs) return;
     this.#drawnAt = now;
@@ -25,8 +28,10 @@ export class ProgressBar {
     const parts = [
       ...(fraction === undefined ? [] : [bar(fraction), `${Math.floor(fraction * 100)} %`]),
       `${items.toLocaleString("en")} items`,
-      `${Math.round(Math.max(0, items - resumed) / seconds).toLocaleString("en")}/s`,
-      ...(fraction && items > resumed ? [`${duration((seconds / fraction) * (1 - fraction))} left`] : []),
+      `${Math.round((items - this.#begin.items) / seconds).toLocaleString("en")}/s`,
+      ...(fraction !== undefined && fraction > this.#begin.fraction
+        ? [`${duration((seconds * (1 - fraction)) / (fraction - this.#begin.fraction))} left`]
+        : []),
     ];
     this.#stream.write(`\r\u001b[K${shorten(parts.join("  "), (this.#stream.columns || 80) - 1)}`);
   }
