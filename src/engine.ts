@@ -29,12 +29,18 @@ export interface Bookmark {
 export interface News extends Bookmark {
   /** True if `changes` is everything there is, because the bookmark was none of this history's or too old. */
   readonly whole: boolean;
-  /** The latest change of each item that changed, in order of version. Tombstones too, unless `whole`. */
-  readonly changes: readonly Change[];
+  /**
+   * In order of version; to be read once, at once. Of the changes of one item the latest is there, and
+   * whichever of the others and of the tombstones the store has not dropped yet.
+   */
+  readonly changes: Iterable<Change>;
 }
 
 export interface Engine {
-  /** True if another process committed since this engine last pulled or committed. Cheap: every read asks. */
+  /**
+   * True if another process committed since this engine last pulled or committed. Cheap: every read asks.
+   * Where asking takes a while, all who ask in the meantime get one promise, of an answer not yet asked for.
+   */
   hasNews(): boolean | Promise<boolean>;
 
   /** What happened since the bookmark; without one, the whole store. */
@@ -46,12 +52,26 @@ export interface Engine {
    */
   commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void>;
 
+  /**
+   * Keeps every other process from committing, if that can be had at once and nothing is news: true if
+   * so. It lasts until this engine commits or releases; to be released soon, for others wait meanwhile.
+   */
+  claim(): boolean;
+  release(): void;
+
   close(): Promise<void>;
 }
 
 /** The store could not be opened, read or written. `message` says what to do; it is for the operator, not for the wire. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
+  /** True if a commit may have happened all the same: its answer was lost, and the store is away. */
+  readonly undecided: boolean;
+
+  constructor(message: string, { undecided = false, ...options }: ErrorOptions & { undecided?: boolean } = {}) {
+    super(message, options);
+    this.undecided = undecided;
+  }
 }
 
 /** A name for a new store's history; one that was never used before. */

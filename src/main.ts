@@ -7,6 +7,8 @@ import { commands } from "./commands/commands.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview } from "./commands/help.ts";
 import { endWithReader, print } from "./commands/output.ts";
+import { work } from "./commands/serve.ts";
+import { workCommand } from "./commands/workers.ts";
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
   const command = commands.find((one) => one.name === name);
@@ -14,6 +16,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const asksForHelp = flags.includes("--help") || flags.includes("-h");
   if (name === undefined || name === "--help" || name === "-h") await print(overview(commands));
+  else if (name === workCommand) return work(args, process.env);
   else if (name === "--version" || (command && flags.includes("--version"))) await print(version);
   else if (command && asksForHelp) await print(commandHelp(command));
   else if (command) return command.run(args, process.env);

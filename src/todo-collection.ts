@@ -13,8 +13,10 @@ export interface CollectionOptions {
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
   readonly writeQueueMax: number;
-  /** Told of a commit that failed; the writers only learn that the store is unavailable. */
+  /** Told of a commit or a question to the store that failed; clients only learn that the store is unavailable. */
   readonly onStoreError: (error: StoreError) => void;
+  /** Told when the store answers again, after a question that failed. */
+  readonly onStoreBack: () => void;
 }
 
 /** What a write's condition is asked: does it hold for an item at this version? */
@@ -50,14 +52,21 @@ const batchMax = 1_000;
 export class TodoCollection {
   readonly #engine: Engine;
   readonly #options: CollectionOptions;
-  readonly #items = new Map<string, ListedItem>();
+  #items = new Map<string, ListedItem>();
   #document = new ListDocument();
   #bookmark: Bookmark = { epoch: "", version: 0 };
   #queue: PendingWrite[] = [];
   #committing = false;
   // After a failed commit only the engine knows what is stored; the next read or write asks it.
   #unsure = false;
+  /** The question to the engine that many share, and what is done with its answer. */
+  #asked: Promise<boolean> | undefined;
+  #refreshed: Promise<void> | undefined;
+  #storeAway = false;
+  /** When the items in memory were last known to be the newest. */
+  #freshAtMs = performance.now();
   #whenIdle: (() => void) | undefined;
+  #onMoving: (() => void) | undefined;
 
   private constructor(engine: Engine, options: CollectionOptions) {
     this.#engine = engine;
@@ -87,15 +96,48 @@ export class TodoCollection {
     return this.#document.byteLength;
   }
 
+  /** For how long, in seconds, changes of others may have been missed. */
+  get ageSeconds(): number {
+    return (performance.now() - this.#freshAtMs) / 1_000;
+  }
+
   /** Learns what other processes committed. To be awaited, where it returns a promise, before every read. */
   refresh(): undefined | Promise<void> {
-    const hasNews = this.#unsure || this.#engine.hasNews();
-    if (hasNews === false) return undefined;
-    return this.#pull(hasNews);
+    try {
+      const hasNews = this.#unsure || this.#engine.hasNews();
+      if (hasNews === false) return undefined;
+      if (hasNews === true) return this.#pull(hasNews);
+      if (hasNews !== this.#asked) {
+        this.#asked = hasNews;
+        this.#refreshed = this.#pull(hasNews);
+      }
+      return this.#refreshed;
+    } catch (error) {
+      this.#noteFailure(error);
+      throw error;
+    }
   }
 
   list(): Blob {
     return this.#document.blob();
+  }
+
+  /**
+   * Tries to make sure that the list stays what it is; true if so. `onMoving` is called when that ends,
+   * before any change, of this process or another, is acknowledged. Writers in other processes wait
+   * until `letMove`.
+   */
+  holdStill(onMoving: () => void): boolean {
+    if (this.#onMoving || this.#unsure || !this.#engine.claim()) return false;
+    this.#onMoving = onMoving;
+    return true;
+  }
+
+  letMove(): void {
+    const onMoving = this.#onMoving;
+    this.#onMoving = undefined;
+    onMoving?.();
+    this.#engine.release();
   }
 
   read(id: string): ItemState | undefined {
@@ -141,6 +183,7 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then lets go of the store. */
   async close(): Promise<void> {
     if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    this.letMove();
     await this.#engine.close();
   }
 
@@ -159,7 +202,8 @@ export class TodoCollection {
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
-      for (const { reject } of batch) reject(error instanceof StoreError ? storeUnavailable() : error);
+      const answer = error instanceof StoreError ? storeUnavailable(error.undecided) : error;
+      for (const { reject } of batch) reject(answer);
     }
     this.#committing = false;
     if (this.#queue.length > 0) this.#schedule();
@@ -168,6 +212,7 @@ export class TodoCollection {
 
   /** Decides the writes on the newest state there is and makes the result durable, then visible. */
   async #commit(writes: () => readonly Write[]): Promise<WriteOutcome[]> {
+    const startedAtMs = performance.now();
     let plan: Plan = { outcomes: [], changes: [] };
     try {
       await this.#engine.commit(this.#bookmark, (missed) => {
@@ -177,8 +222,11 @@ export class TodoCollection {
       });
     } catch (error) {
       this.#unsure = true;
+      this.letMove();
       throw error;
     }
+    this.letMove();
+    this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
     const last = plan.changes.at(-1);
     if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
     return plan.outcomes;
@@ -237,36 +285,63 @@ export class TodoCollection {
   }
 
   async #pull(hasNews: boolean | Promise<boolean>): Promise<void> {
-    if (!(await hasNews)) return;
-    this.#take(await this.#engine.pull(this.#bookmark));
-    this.#unsure = false;
+    const startedAtMs = performance.now();
+    try {
+      if (await hasNews) await this.#takeNews();
+    } catch (error) {
+      this.#noteFailure(error);
+      throw error;
+    }
+    this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
+    if (this.#storeAway) {
+      this.#storeAway = false;
+      this.#options.onStoreBack();
+    }
+  }
+
+  async #takeNews(): Promise<void> {
+    for (;;) {
+      const since = this.#bookmark;
+      const news = await this.#engine.pull(since);
+      // Changes may overlap with what a commit has brought in the meantime; a whole store, or one of another
+      // history, would undo it.
+      const overtaken = this.#bookmark !== since && (news.whole || news.epoch !== this.epoch);
+      if (overtaken) continue;
+      this.#take(news);
+      this.#unsure = false;
+      return;
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!(error instanceof StoreError)) return;
+    this.#storeAway = true;
+    this.#options.onStoreError(error);
   }
 
   /** Brings the items in memory up to what the engine has stored. */
   #take(news: News): void {
-    if (news.whole) {
-      this.#items.clear();
-      this.#document = new ListDocument();
-      this.#bookmark = { epoch: news.epoch, version: 0 };
-    }
-    const created: { id: string; position: Version; version: Version; json: string }[] = [];
+    // A new history is read to its end before it takes the old one's place.
+    const items = news.whole ? new Map<string, ListedItem>() : this.#items;
+    const document = news.whole ? new ListDocument() : this.#document;
+    const known = news.whole ? 0 : this.version;
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
-      if (version <= this.version) continue;
-      const item = this.#items.get(id);
+      if (version <= known) continue;
+      // A creation meets no item: whatever had its ID before was deleted before.
+      const item = version === position ? undefined : items.get(id);
       if (item?.position !== position) {
-        if (json !== null) created.push({ id, position, version, json: this.render(json) });
+        if (json !== null) items.set(id, document.insert(position, version, this.render(json)));
       } else if (json === null) {
-        this.#items.delete(id);
-        this.#document.remove(item);
+        items.delete(id);
+        document.remove(item);
       } else {
-        this.#document.replace(item, version, this.render(json));
+        document.replace(item, version, this.render(json));
       }
     }
-    for (const { id, position, version, json } of created.sort((a, b) => a.position - b.position)) {
-      this.#items.set(id, this.#document.append(position, version, json));
-    }
-    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, this.version) };
+    this.#items = items;
+    this.#document = document;
+    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, known) };
   }
 }
 
@@ -293,9 +368,11 @@ function accept(change: PlannedChange): Decision {
   return { outcome: { kind: "done", version: change.version, kept: true }, change };
 }
 
-function storeUnavailable(): Problem {
+function storeUnavailable(undecided: boolean): Problem {
   return new Problem(
     "StoreUnavailable",
-    "The store could not save the change; nothing was changed. Send the request again shortly.",
+    undecided
+      ? "The store went away while it saved the change; whether it did is not known. Read the item before you send the request again."
+      : "The store could not save the change; nothing was changed. Send the request again shortly.",
   );
 }

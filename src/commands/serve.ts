@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type Engine, StoreError } from "../engine.ts";
 import { MemoryEngine } from "../engines/memory.ts";
+import { PostgresEngine } from "../engines/postgres.ts";
 import { SqliteEngine } from "../engines/sqlite.ts";
 import { Access } from "../http/access.ts";
 import { App } from "../http/app.ts";
@@ -11,17 +12,19 @@ import { Cors } from "../http/cors.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
-import { TodoCollection } from "../todo-collection.ts";
+import { type CollectionOptions, TodoCollection } from "../todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
-import { greeting, isLoopback, readyLine } from "./greeting.ts";
+import { greeting, isLoopback, type RunningService, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
 import { type Environment, readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
+import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 
 const impatienceMs = 500;
+const sameErrorMs = 10_000;
 const dayMs = 86_400_000;
 
 /** Runs until a signal; resolves to the exit code. */
@@ -34,42 +37,64 @@ export async function serve(args: readonly string[], environment: Environment): 
     return 2;
   }
   const { settings, warnings } = result;
-  const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
-  for (const warning of warnings) log("warn", warning);
+  const log = openLog(settings);
+  for (const warning of [...warnings, ...dangers(settings)]) log("warn", warning);
   // Before the ready line: whoever has read that line may send a signal.
   const stopSignal = firstSignal();
-  const running = await startUp(settings, environment, log);
-  if (!running) return 1;
+  const stop = await atStart(async () => {
+    const service =
+      settings.workers === 1
+        ? await startInstance(settings, environment, log)
+        : await startWorkers(settings, args, log);
+    console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${greeting(settings, service)}\n`);
+    return service.stop;
+  });
+  if (!stop) return 1;
   log("info", `${await stopSignal}: finishing the requests under way`);
-  return shutDown(running, settings, log);
+  return stop();
 }
 
-interface Running {
-  readonly collection: TodoCollection;
-  readonly servers: readonly RunningServer[];
+/** One of several processes that `serve` starts and looks after. Prints nothing; ends when its parent does. */
+export async function work(args: readonly string[], environment: Environment): Promise<number> {
+  const result = readSettings(args, environment);
+  if ("problems" in result) return 2;
+  const { settings } = result;
+  const log = openLog(settings);
+  const stopSignal = Promise.race([firstSignal(), parentLost()]);
+  const stop = await atStart(async () => {
+    const service = await startInstance(settings, environment, log);
+    reportReady(service);
+    return service.stop;
+  });
+  if (!stop) return 1;
+  await stopSignal;
+  return stop();
 }
 
-async function startUp(settings: Settings, environment: Environment, log: Log): Promise<Running | undefined> {
-  try {
-    const collection = await openCollection(settings, log);
-    const app = openApp(collection, settings, log);
-    const http =
-      settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
-    const https =
-      settings.httpsPort === undefined
-        ? undefined
-        : await startHttps(app, settings, settings.httpsPort, environment, log);
-    const { host } = settings;
-    const listeners = [
+async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
+  const collection = await openCollection(settings, log);
+  const app = openApp(collection, settings, log);
+  const http = settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
+  const https =
+    settings.httpsPort === undefined
+      ? undefined
+      : await startHttps(app, settings, settings.httpsPort, environment, log);
+  const { host } = settings;
+  const servers = [http, https].filter((server) => server !== undefined);
+  return {
+    listeners: [
       ...(http ? [{ scheme: "http", host, port: http.port } as const] : []),
       ...(https ? [{ scheme: "https", host, port: https.port } as const] : []),
-    ];
-    const [first, ...more] = listeners;
-    if (!first) throw new Error("nothing to listen on");
-    console.log(
-      `${listeners.map(readyLine).join("\n")}\n\n${greeting(settings, [first, ...more], collection.count)}\n`,
-    );
-    return { collection, servers: [http, https].filter((server) => server !== undefined) };
+    ],
+    itemCount: collection.count,
+    stop: () => shutDown(collection, servers, settings, log),
+  };
+}
+
+/** Runs what may fail for reasons that an operator can mend, and tells them. */
+async function atStart<Result>(start: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await start();
   } catch (error) {
     if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
     console.error(`todoitems cannot start: ${error instanceof Error ? error.message : error}`);
@@ -78,9 +103,14 @@ async function startUp(settings: Settings, environment: Environment, log: Log): 
 }
 
 /** What an operator can mend; anything else is a defect. */
-const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError];
+const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError, WorkerError];
 
-async function shutDown({ collection, servers }: Running, settings: Settings, log: Log): Promise<number> {
+async function shutDown(
+  collection: TodoCollection,
+  servers: readonly RunningServer[],
+  settings: Settings,
+  log: Log,
+): Promise<number> {
   const cutCounts = await Promise.all(servers.map((server) => server.stop(settings.shutdownGraceSeconds * 1000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
   if (cutCount > 0) {
@@ -96,21 +126,45 @@ async function shutDown({ collection, servers }: Running, settings: Settings, lo
   }
 }
 
+function openLog({ log }: Settings): Log {
+  return createLog(log, (line) => process.stderr.write(`${line}\n`));
+}
+
 async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
   const seed = readSeed(settings);
-  const collection = await TodoCollection.open(openEngine(settings, seed !== undefined), {
+  const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
     writeQueueMax: settings.writeQueueMax,
-    onStoreError: (error) => log("error", `Writes were refused: ${error.message}`),
+    ...storeLog(log),
   });
   if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
   return collection;
 }
 
-function openEngine({ store, demo, readOnly }: Settings, seeding: boolean): Engine {
+function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Promise<Engine> {
+  const { store, demo } = settings;
+  const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
-  return new SqliteEngine(store.path, { readOnly: readOnly && !seeding });
+  if (store.engine === "postgres") return PostgresEngine.open(store, { readOnly, log });
+  return new SqliteEngine(store.path, { readOnly });
+}
+
+/** What the log says of the store. While it is away every request fails alike, so the same is not said at every one. */
+function storeLog(log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
+  let last: { readonly message: string; readonly atMs: number } | undefined;
+  return {
+    onStoreError({ message }) {
+      const now = performance.now();
+      if (last?.message === message && now - last.atMs < sameErrorMs) return;
+      last = { message, atMs: now };
+      log("error", `Requests were refused: ${message}`);
+    },
+    onStoreBack() {
+      last = undefined;
+      log("info", "The store answers again");
+    },
+  };
 }
 
 function readSeed({ seed, demo, nestingDepthMax }: Settings) {
@@ -135,18 +189,22 @@ function openApp(collection: TodoCollection, settings: Settings, log: Log): App 
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
     headerBytesMax: settings.headerBytesMax,
+    staleSecondsMax: settings.staleSecondsMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
     log,
+    // A claim on the store would keep the other workers waiting.
+    servesHotList: settings.workers === 1,
   });
 }
 
-function openAccess({ host, port, auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
-  if (mode !== "off" && port !== undefined && !isLoopback(host)) {
-    log(
-      "warn",
-      `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
-    );
-  }
+function dangers({ host, port, auth }: Settings): string[] {
+  if (auth === "off" || port === undefined || isLoopback(host)) return [];
+  return [
+    `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+  ];
+}
+
+function openAccess({ auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
   const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log);
   const rate =
     rateLimitPerSecond === undefined
@@ -171,7 +229,18 @@ function openUsers(path: string, log: Log): BasicAuth {
 
 function serverOptions(settings: Settings, port: number, log: Log): ServerOptions {
   const { host, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy } = settings;
-  return { host, port, certificate: undefined, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy, log };
+  return {
+    host,
+    port,
+    sharesPort: settings.workers > 1,
+    certificate: undefined,
+    hsts,
+    idleTimeoutSeconds,
+    connectionsMax,
+    logRequests,
+    trustProxy,
+    log,
+  };
 }
 
 async function startHttps(

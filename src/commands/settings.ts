@@ -29,7 +29,7 @@ export function readSettings(args: readonly string[], environment: Environment):
     } catch (error) {
       if (!(error instanceof WrongValue)) throw error;
       const source = fromFlag === undefined ? `${variable}=${fromEnvironment}` : `--${definition.flag} ${fromFlag}`;
-      problems.push(`${source}: ${error.message}`);
+      problems.push(`${withoutPassword(source)}: ${error.message}`);
       return definition.parse(definition.default);
     }
   };
@@ -37,6 +37,11 @@ export function readSettings(args: readonly string[], environment: Environment):
   if (settings.demo && settings.store.engine !== "memory" && given.has("store")) {
     problems.push(
       "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
+    );
+  }
+  if (settings.workers > 1 && (settings.demo || settings.store.engine === "memory")) {
+    problems.push(
+      "--workers (or TODOITEMS_WORKERS) needs a store that processes can share, such as --store sqlite:todoitems.db",
     );
   }
   if (settings.port === undefined && settings.httpsPort === undefined) {
@@ -98,6 +103,11 @@ function idleSettings({ auth, users }: Settings): string[] {
   return auth === "off" && users !== undefined
     ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
     : [];
+}
+
+/** What is wrong is shown to whoever reads the log; a password in a URL is not. */
+function withoutPassword(text: string): string {
+  return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
 }
 
 function variableOf(flag: string): string {

@@ -12,6 +12,7 @@ import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
+import { HotList } from "./hot-list.ts";
 import { nosniff, problemResponse } from "./problem.ts";
 import { allowedMethods, checkHost, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 
@@ -23,7 +24,11 @@ export interface AppOptions extends BodyLimits {
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
   readonly headerBytesMax: number;
+  /** How old a list may be that is sent while the store is away. */
+  readonly staleSecondsMax: number;
   readonly log: Log;
+  /** Whether a list that many ask for may be left to the runtime. */
+  readonly servesHotList: boolean;
 }
 
 const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };
@@ -34,11 +39,15 @@ const clientBufferBytes = 256_000;
 export class App {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
+  /** Not there where a list must pass through the app, to be admitted or to be told apart. */
+  readonly hotList: HotList | undefined;
   #warnedOfListSize = false;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
+    const listsAreAlike = options.access.admitsEveryList && !options.cors && !limitsHeaders(options);
+    this.hotList = options.servesHotList && listsAreAlike ? new HotList(collection) : undefined;
   }
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */
@@ -70,13 +79,15 @@ export class App {
   // conflict, condition.
   #dispatch(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     checkHost(request);
-    if (this.#options.headerBytesMax < runtimeHeaderBytesMax) checkHeaders(request, this.#options.headerBytesMax);
+    if (limitsHeaders(this.#options)) checkHeaders(request, this.#options.headerBytesMax);
     const route = matchRoute(request.url);
     if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return preflight;
     if (!allowed.includes(request.method)) return this.#methodNotAllowed(request.method, allowed);
+    if (route.resource === "live") return health(200, "live");
+    if (route.resource === "ready") return this.#ready();
     const admitted = this.#options.access.admit(request, addressOf);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
   }
@@ -93,7 +104,28 @@ export class App {
     const pathId = pathIdOf(route);
     const answer = () => (pathId === undefined ? this.#list(request) : this.#read(request, pathId));
     const refreshed = this.#collection.refresh();
-    return refreshed ? refreshed.then(answer) : answer();
+    return refreshed ? refreshed.then(answer, (error) => this.#answerStale(answer, error)) : answer();
+  }
+
+  /** While the store is away, what is in memory may do, if the operator says so, for a while and marked as old. */
+  #answerStale(answer: () => Response, error: unknown): Response {
+    const age = this.#collection.ageSeconds;
+    if (!(error instanceof StoreError) || age > this.#options.staleSecondsMax) throw error;
+    const response = answerOr(error, answer);
+    response.headers.set("Age", String(Math.ceil(age)));
+    response.headers.set("Warning", '110 - "Response is Stale"');
+    return response;
+  }
+
+  /** Asks the store, so that an instance nobody sends requests to comes back by itself. */
+  async #ready(): Promise<Response> {
+    try {
+      await this.#collection.refresh();
+      return health(200, "ready");
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return health(503, "store unavailable");
+    }
   }
 
   #list(request: Request): Response {
@@ -101,9 +133,10 @@ export class App {
     if (!clientMeans(request.headers, etag)) return listChanged(etag);
     if (clientHas(request.headers, etag)) return notModified(etag);
     this.#warnOfListSize();
-    return new Response(this.#collection.list(), {
-      headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" },
-    });
+    const answer = () =>
+      new Response(this.#collection.list(), { headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" } });
+    this.hotList?.listed(answer);
+    return answer();
   }
 
   #read(request: Request, id: string): Response {
@@ -187,12 +220,12 @@ export class App {
 
   #refuse(error: unknown): Response {
     if (error instanceof Problem) return problemResponse(error);
-    this.#options.log("error", describeError(error));
     if (error instanceof StoreError) {
       return problemResponse(
         new Problem("StoreUnavailable", "The store cannot be read at present. Send the request again shortly."),
       );
     }
+    this.#options.log("error", describeError(error));
     return problemResponse(
       new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
     );
@@ -217,6 +250,26 @@ export class App {
       { listBytes: this.#collection.listBytes },
     );
   }
+}
+
+/** What is not in memory may be in the store, so not to find it is no answer. */
+function answerOr(error: StoreError, answer: () => Response): Response {
+  try {
+    return answer();
+  } catch (problem) {
+    throw problem instanceof Problem ? error : problem;
+  }
+}
+
+function health(status: number, state: string): Response {
+  return new Response(JSON.stringify({ status: state }), {
+    status,
+    headers: { ...jsonHeaders, "Cache-Control": "no-store" },
+  });
+}
+
+function limitsHeaders({ headerBytesMax }: AppOptions): boolean {
+  return headerBytesMax < runtimeHeaderBytesMax;
 }
 
 function pathIdOf(route: Route): string | undefined {
