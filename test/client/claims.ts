@@ -356,6 +356,8 @@ export const networkClaims: readonly Claim<string>[] = [
       const watcher = new Watcher(todo);
       await watcher.next("snapshot");
       await watcher.state("live");
+      await todo.create({ Name: "told before" });
+      await watcher.next("changed");
       await fetch(`${url}/cut`);
       await watcher.state("lost");
       const { id } = await todo.create({ Name: "while away" });
