@@ -2,7 +2,15 @@
 // every decision is made here; an engine only makes the decisions durable. Writes that arrive while a
 // commit is under way form the next one: one sync to disk, many answers.
 
-import { type Bookmark, type Engine, type News, type PlannedChange, StoreError, type Version } from "./engine.ts";
+import {
+  type Bookmark,
+  type Change,
+  type Engine,
+  type News,
+  type PlannedChange,
+  StoreError,
+  type Version,
+} from "./engine.ts";
 import { type FieldNames, respell } from "./field-names.ts";
 import { ListDocument, type ListedItem } from "./list-document.ts";
 import { Problem } from "./problem.ts";
@@ -38,6 +46,9 @@ export type WriteOutcome =
   | { readonly kind: "not-found" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
+/** Told of changes once they are visible here, whoever made them; names are spelled as stored. */
+export type Watcher = (news: News) => void;
+
 interface PendingWrite {
   readonly write: Write;
   readonly resolve: (outcome: WriteOutcome) => void;
@@ -46,6 +57,8 @@ interface PendingWrite {
 
 /** Bounds the time one commit takes, and with it the wait of the first writer in it. */
 const batchMax = 1_000;
+/** Bounds what one question for past changes costs: an engine reads at most one row for each version. */
+const pastChangesMax = 50_000;
 
 export class TodoCollection {
   readonly #engine: Engine;
@@ -57,6 +70,10 @@ export class TodoCollection {
   #committing = false;
   // After a failed commit only the engine knows what is stored; the next read or write asks it.
   #unsure = false;
+  #doubtCount = 0;
+  readonly #watchers = new Set<Watcher>();
+  /** Changes since this version can no longer be told apart: the engine has pruned some. */
+  #tooOld: Version = -1;
   #whenIdle: (() => void) | undefined;
 
   private constructor(engine: Engine, options: CollectionOptions) {
@@ -77,6 +94,10 @@ export class TodoCollection {
   /** The version of the newest change: two lists at one version are the same list. */
   get version(): Version {
     return this.#bookmark.version;
+  }
+
+  get readOnly(): boolean {
+    return this.#options.readOnly;
   }
 
   get count(): number {
@@ -101,6 +122,34 @@ export class TodoCollection {
   read(id: string): ItemState | undefined {
     const item = this.#items.get(idKey(id));
     return item && { version: item.version, json: this.#document.json(item) };
+  }
+
+  /** Every item there is, in the order of the list, as the change that made it what it is. */
+  *items(): Generator<Change & { readonly json: string }> {
+    for (const [id, item] of this.#items) {
+      yield { id, position: item.position, version: item.version, json: this.#document.json(item) };
+    }
+  }
+
+  /** Changes from now on. Returns what ends it. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** What happened since a bookmark, names spelled as stored; nothing where that can no longer be told. */
+  async changesSince(since: Bookmark): Promise<News | undefined> {
+    await this.refresh();
+    const { epoch, version } = this.#bookmark;
+    const age = version - since.version;
+    if (since.epoch !== epoch || age < 0 || age > pastChangesMax || since.version <= this.#tooOld) return undefined;
+    if (age === 0) return { epoch, version, whole: false, changes: [] };
+    // The engine will count what it tells as known here, and it may tell more than this collection has.
+    this.#doubt();
+    const news = await this.#engine.pull(since);
+    if (!news.whole) return news;
+    this.#tooOld = since.version;
+    return undefined;
   }
 
   /** An item's JSON as this instance spells it. */
@@ -176,7 +225,7 @@ export class TodoCollection {
         return plan.changes;
       });
     } catch (error) {
-      this.#unsure = true;
+      this.#doubt();
       throw error;
     }
     const last = plan.changes.at(-1);
@@ -238,8 +287,15 @@ export class TodoCollection {
 
   async #pull(hasNews: boolean | Promise<boolean>): Promise<void> {
     if (!(await hasNews)) return;
+    const doubtCount = this.#doubtCount;
     this.#take(await this.#engine.pull(this.#bookmark));
-    this.#unsure = false;
+    // A doubt that came up after the engine was asked is not settled by its answer.
+    if (doubtCount === this.#doubtCount) this.#unsure = false;
+  }
+
+  #doubt(): void {
+    this.#doubtCount++;
+    this.#unsure = true;
   }
 
   /** Brings the items in memory up to what the engine has stored. */
@@ -248,7 +304,9 @@ export class TodoCollection {
       this.#items.clear();
       this.#document = new ListDocument();
       this.#bookmark = { epoch: news.epoch, version: 0 };
+      this.#tooOld = -1;
     }
+    const { version: takenBefore } = this;
     const created: { id: string; position: Version; version: Version; json: string }[] = [];
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
@@ -267,6 +325,13 @@ export class TodoCollection {
       this.#items.set(id, this.#document.append(position, version, json));
     }
     this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, this.version) };
+    if (this.#watchers.size > 0) this.#tell(news, takenBefore);
+  }
+
+  #tell(news: News, takenBefore: Version): void {
+    const changes = news.changes.filter(({ version }) => version > takenBefore);
+    if (changes.length === 0 && !news.whole) return;
+    for (const watcher of this.#watchers) watcher({ ...this.#bookmark, whole: news.whole, changes });
   }
 }
 

@@ -43,6 +43,7 @@ export class Service {
       nestingDepthMax: 64,
       headerBytesMax: 16 * 1024,
       requestTimeoutMs: 30_000,
+      heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       cors: undefined,
       log: (level, message) => log.push({ level, message }),

@@ -23,6 +23,8 @@ import type { Settings } from "./settings-table.ts";
 
 const impatienceMs = 500;
 const dayMs = 86_400_000;
+/** Proxies commonly give up on a connection that is silent for a minute. */
+const heartbeatMsMax = 15_000;
 
 /** Runs until a signal; resolves to the exit code. */
 export async function serve(args: readonly string[], environment: Environment): Promise<number> {
@@ -46,6 +48,7 @@ export async function serve(args: readonly string[], environment: Environment): 
 
 interface Running {
   readonly collection: TodoCollection;
+  readonly app: App;
   readonly servers: readonly RunningServer[];
 }
 
@@ -69,7 +72,7 @@ async function startUp(settings: Settings, environment: Environment, log: Log): 
     console.log(
       `${listeners.map(readyLine).join("\n")}\n\n${greeting(settings, [first, ...more], collection.count)}\n`,
     );
-    return { collection, servers: [http, https].filter((server) => server !== undefined) };
+    return { collection, app, servers: [http, https].filter((server) => server !== undefined) };
   } catch (error) {
     if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
     console.error(`todoitems cannot start: ${error instanceof Error ? error.message : error}`);
@@ -80,7 +83,8 @@ async function startUp(settings: Settings, environment: Environment, log: Log): 
 /** What an operator can mend; anything else is a defect. */
 const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError];
 
-async function shutDown({ collection, servers }: Running, settings: Settings, log: Log): Promise<number> {
+async function shutDown({ collection, app, servers }: Running, settings: Settings, log: Log): Promise<number> {
+  app.changeFeed.stop();
   const cutCounts = await Promise.all(servers.map((server) => server.stop(settings.shutdownGraceSeconds * 1000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
   if (cutCount > 0) {
@@ -127,8 +131,8 @@ function readText(path: string): string {
 }
 
 function openApp(collection: TodoCollection, settings: Settings, log: Log): App {
-  return new App(collection, {
-    access: openAccess(settings, log),
+  const app: App = new App(collection, {
+    access: openAccess(settings, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
@@ -136,18 +140,24 @@ function openApp(collection: TodoCollection, settings: Settings, log: Log): App 
     nestingDepthMax: settings.nestingDepthMax,
     headerBytesMax: settings.headerBytesMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
+    heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
   });
+  return app;
 }
 
-function openAccess({ host, port, auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
+function openAccess(
+  { host, port, auth: mode, users, rateLimitPerSecond }: Settings,
+  log: Log,
+  onUsersChanged: () => void,
+): Access {
   if (mode !== "off" && port !== undefined && !isLoopback(host)) {
     log(
       "warn",
       `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
     );
   }
-  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log);
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
   const rate =
     rateLimitPerSecond === undefined
       ? undefined
@@ -155,11 +165,12 @@ function openAccess({ host, port, auth: mode, users, rateLimitPerSecond }: Setti
   return new Access({ mode, auth, rate });
 }
 
-function openUsers(path: string, log: Log): BasicAuth {
+function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
   const auth = new BasicAuth(readSomeUsers(path));
   watchFiles([path], 1_000, () => {
     try {
       auth.replaceUsers(readUsers(path));
+      onChanged();
       log("info", `${path}: the users were read again`);
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;

@@ -9,6 +9,7 @@ import type { ItemState, TodoCollection, WriteOutcome } from "../todo-collection
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../todo-item.ts";
 import type { Access } from "./access.ts";
 import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts";
+import { ChangeFeed } from "./change-feed.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
@@ -23,6 +24,8 @@ export interface AppOptions extends BodyLimits {
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
   readonly headerBytesMax: number;
+  /** How often a silent change feed says that it is alive. */
+  readonly heartbeatMs: number;
   readonly log: Log;
 }
 
@@ -34,11 +37,13 @@ const clientBufferBytes = 256_000;
 export class App {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
+  readonly changeFeed: ChangeFeed;
   #warnedOfListSize = false;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.changeFeed = new ChangeFeed(collection, options);
   }
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */
@@ -82,6 +87,7 @@ export class App {
   }
 
   #operate(request: Request, route: Route): Response | Promise<Response> {
+    if (route.resource === "changes") return this.changeFeed.answer(request);
     if (request.method === "GET") return this.#get(request, route);
     if (request.method === "POST") return this.#create(request, route);
     if (request.method === "PUT") return this.#update(request, route);
