@@ -46,6 +46,7 @@ export class Service {
       heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       cors: undefined,
+      site: undefined,
       log: (level, message) => log.push({ level, message }),
       ...options,
     });

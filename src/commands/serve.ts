@@ -11,9 +11,15 @@ import { Cors } from "../http/cors.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
+import { PageFiles } from "../page/site-files.ts";
 import { TodoCollection } from "../todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
-import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
+import {
+  CertificateError,
+  certificateFiles,
+  openDevelopmentCertificate,
+  readCertificate,
+} from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
 import { greeting, isLoopback, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
@@ -55,7 +61,7 @@ interface Running {
 async function startUp(settings: Settings, environment: Environment, log: Log): Promise<Running | undefined> {
   try {
     const collection = await openCollection(settings, log);
-    const app = openApp(collection, settings, log);
+    const app = openApp(collection, settings, environment, log);
     const http =
       settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
     const https =
@@ -130,10 +136,11 @@ function readText(path: string): string {
   }
 }
 
-function openApp(collection: TodoCollection, settings: Settings, log: Log): App {
+function openApp(collection: TodoCollection, settings: Settings, environment: Environment, log: Log): App {
   const app: App = new App(collection, {
     access: openAccess(settings, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
+    site: openPage(settings, environment),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
@@ -144,6 +151,15 @@ function openApp(collection: TodoCollection, settings: Settings, log: Log): App 
     log,
   });
   return app;
+}
+
+function openPage(settings: Settings, environment: Environment): PageFiles {
+  const { httpsPort, tlsCert, readOnly, demo, fieldNames, forms, auth } = settings;
+  const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
+  return new PageFiles({
+    instance: { readOnly: readOnly || demo, fieldNames, form: forms === "a" ? "a" : "b", auth, hasAuthority },
+    authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
+  });
 }
 
 function openAccess(

@@ -14,12 +14,15 @@ import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.
 import type { Cors } from "./cors.ts";
 import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
 import { nosniff, problemResponse } from "./problem.ts";
-import { allowedMethods, checkHost, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
+import { allowedMethods, checkHost, type ItemRoute, matchRoute, pathOf, type Route, type UrlForms } from "./routes.ts";
+import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends BodyLimits {
   readonly access: Access;
   /** Not there where web pages of other origins have no access. */
   readonly cors: Cors | undefined;
+  /** Files served beside the API, if any. */
+  readonly site: Site | undefined;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
@@ -77,13 +80,22 @@ export class App {
     checkHost(request);
     if (this.#options.headerBytesMax < runtimeHeaderBytesMax) checkHeaders(request, this.#options.headerBytesMax);
     const route = matchRoute(request.url);
-    if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
+    if (!route) return this.#file(request);
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return preflight;
     if (!allowed.includes(request.method)) return this.#methodNotAllowed(request.method, allowed);
     const admitted = this.#options.access.admit(request, addressOf);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
+  }
+
+  /** What is no route of the API is a file of the site, or nothing. */
+  async #file(request: Request): Promise<Response> {
+    const file = await this.#options.site?.find(pathOf(request.url));
+    if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
+    return siteMethods.includes(request.method)
+      ? siteAnswer(request, file)
+      : this.#methodNotAllowed(request.method, siteMethods);
   }
 
   #operate(request: Request, route: Route): Response | Promise<Response> {

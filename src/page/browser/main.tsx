@@ -1,0 +1,42 @@
+// Starts the page: the session with the service, the view of it, and what the browser tells both.
+
+import { render } from "preact";
+import { jsonText, TodoClient } from "../../client/index.ts";
+import { type Instance, instanceMetaName } from "../instance.ts";
+import { Outbox } from "../outbox.ts";
+import { Session } from "../session.ts";
+import { App } from "./app.tsx";
+
+const outboxKey = "todoitems-outbox";
+
+function readInstance(): Instance {
+  const meta = document.querySelector<HTMLMetaElement>(`meta[name="${instanceMetaName}"]`);
+  return JSON.parse(meta?.content ?? "{}") as Instance;
+}
+
+const instance = readInstance();
+const session = new Session({
+  // Kept for this tab only: another tab's unsent changes are its own.
+  outbox: new Outbox({
+    read: () => sessionStorage.getItem(outboxKey),
+    write: (text) => sessionStorage.setItem(outboxKey, text),
+  }),
+  connect: (credentials) =>
+    new TodoClient(new URL(".", document.baseURI), {
+      codec: jsonText,
+      form: instance.form,
+      retry: { limit: 0 },
+      ...(credentials && { credentials }),
+    }),
+  spelling: instance.fieldNames === "as-sent" ? undefined : instance.fieldNames,
+  readOnly: instance.readOnly,
+});
+
+addEventListener("online", () => session.reconnect());
+addEventListener("beforeunload", (event) => {
+  if (session.unsentCount > 0) event.preventDefault();
+});
+
+const root = document.getElementById("page");
+if (root) render(<App session={session} instance={instance} />, root);
+session.start();
