@@ -29,8 +29,11 @@ export interface Bookmark {
 export interface News extends Bookmark {
   /** True if `changes` is everything there is, because the bookmark was none of this history's or too old. */
   readonly whole: boolean;
-  /** The latest change of each item that changed, in order of version. Tombstones too, unless `whole`. */
-  readonly changes: readonly Change[];
+  /**
+   * In order of version; to be read once, at once. Of the changes of one item the latest is there, and
+   * whichever of the others and of the tombstones the store has not dropped yet.
+   */
+  readonly changes: Iterable<Change>;
 }
 
 export interface Engine {
@@ -45,6 +48,13 @@ export interface Engine {
    * `plan` returns, and resolves once it is on disk. Throws `StoreError` if it could not be stored.
    */
   commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void>;
+
+  /**
+   * Keeps every other process from committing, if that can be had at once and nothing is news: true if
+   * so. It lasts until this engine commits or releases; to be released soon, for others wait meanwhile.
+   */
+  claim(): boolean;
+  release(): void;
 
   close(): Promise<void>;
 }

@@ -3,12 +3,13 @@
 // An item's text is kept once, inside its chunk; only items not yet encoded hold a string of their own.
 
 import type { Version } from "./engine.ts";
+import { firstIndex } from "./first-index.ts";
 
 /** One item in the list. The collection finds it by ID; the document knows its place and its bytes. */
 export interface ListedItem {
   readonly position: Version;
   version: Version;
-  readonly chunk: Chunk;
+  chunk: Chunk;
   /** The item's JSON while it waits to be encoded into its chunk. */
   fresh: string | undefined;
   /** Where the item stands in its chunk's bytes, unless it is fresh. */
@@ -17,7 +18,8 @@ export interface ListedItem {
 }
 
 interface Chunk {
-  readonly items: ListedItem[];
+  /** In order of position, as the chunks are. */
+  items: ListedItem[];
   /** The items' JSON joined by commas, as of the last encoding. */
   bytes: Buffer<ArrayBuffer>;
   /** What `bytes` will measure at the next encoding. */
@@ -27,7 +29,9 @@ interface Chunk {
   stale: boolean;
 }
 
+// A chunk at the end is filled up to the first; one in the middle that grows past the second is split.
 const chunkBytes = 32 * 1024;
+const chunkBytesMax = 2 * chunkBytes;
 // A fresh item costs a string of its own, so its chunk is encoded once this many have gathered.
 const freshMax = 64;
 const nothing = Buffer.alloc(0);
@@ -48,14 +52,18 @@ export class ListDocument {
     return 2 + this.#itemBytes + Math.max(0, this.#count - 1);
   }
 
-  append(position: Version, version: Version, json: string): ListedItem {
-    const chunk = this.#chunkWithRoom();
+  /** Puts an item in its place, which mostly is the end. */
+  insert(position: Version, version: Version, json: string): ListedItem {
+    const chunk = this.#chunkFor(position);
     const item: ListedItem = { position, version, chunk, fresh: undefined, offset: 0, byteLength: 0 };
     // The first item of a chunk has no comma before it.
     if (chunk.items.length > 0) chunk.byteLength++;
-    chunk.items.push(item);
+    const index = firstIndex(chunk.items, (other) => other.position > position);
+    if (index === chunk.items.length) chunk.items.push(item);
+    else chunk.items.splice(index, 0, item);
     this.#count++;
     this.#set(item, json);
+    if (chunk.byteLength > chunkBytesMax && chunk.items.length > 1) this.#split(chunk);
     return item;
   }
 
@@ -96,13 +104,39 @@ export class ListDocument {
     return parts;
   }
 
-  #chunkWithRoom(): Chunk {
+  #chunkFor(position: Version): Chunk {
     const last = this.#chunks.at(-1);
-    if (last && last.byteLength < chunkBytes) return last;
+    const startsAfter = (chunk: Chunk) => (chunk.items[0]?.position ?? 0) > position;
+    if (last && startsAfter(last)) return this.#chunks[Math.max(0, firstIndex(this.#chunks, startsAfter) - 1)] ?? last;
+    const isAtEnd = (last?.items.at(-1)?.position ?? 0) < position;
+    if (last && (!isAtEnd || last.byteLength < chunkBytes)) return last;
     if (last?.stale) encode(last);
-    const chunk: Chunk = { items: [], bytes: nothing, byteLength: 0, freshCount: 0, stale: false };
+    const chunk = newChunk();
     this.#chunks.push(chunk);
     return chunk;
+  }
+
+  /** Items that come to stand between others make a chunk grow; past its limit, half of them get one of their own. */
+  #split(chunk: Chunk): void {
+    encode(chunk);
+    const { items, bytes } = chunk;
+    const [left, right] = [items.slice(0, items.length / 2), items.slice(items.length / 2)];
+    const cut = right[0]?.offset ?? 0;
+    const next = {
+      ...newChunk(),
+      items: right,
+      bytes: Buffer.from(bytes.subarray(cut)),
+      byteLength: bytes.length - cut,
+    };
+    for (const item of right) {
+      item.chunk = next;
+      item.offset -= cut;
+    }
+    chunk.items = left;
+    // Without the comma between the halves.
+    chunk.bytes = Buffer.from(bytes.subarray(0, cut - 1));
+    chunk.byteLength = cut - 1;
+    this.#chunks.splice(this.#chunks.indexOf(chunk) + 1, 0, next);
   }
 
   #set(item: ListedItem, json: string): void {
@@ -121,6 +155,10 @@ export class ListDocument {
     this.#itemBytes += grown;
     this.#blob = undefined;
   }
+}
+
+function newChunk(): Chunk {
+  return { items: [], bytes: nothing, byteLength: 0, freshCount: 0, stale: false };
 }
 
 /** Brings a chunk's bytes up to its items. Neighbours that have not changed are copied in one go. */

@@ -4,8 +4,9 @@
 import { version } from "../package.json";
 import { certificate } from "./commands/certificate.ts";
 import { helpText } from "./commands/help.ts";
-import { serve } from "./commands/serve.ts";
+import { serve, work } from "./commands/serve.ts";
 import { user } from "./commands/user.ts";
+import { workCommand } from "./commands/workers.ts";
 
 async function run([command, ...args]: readonly string[]): Promise<number> {
   const asked = [command, ...args];
@@ -18,6 +19,7 @@ async function run([command, ...args]: readonly string[]): Promise<number> {
     return 0;
   }
   if (command === "serve") return serve(args, process.env);
+  if (command === workCommand) return work(args, process.env);
   if (command === "user") return user(args, process.env);
   if (command === "certificate") return certificate(args, process.env);
   console.error(`todoitems has no command ${command}; --help lists what there is.`);

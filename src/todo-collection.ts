@@ -46,8 +46,13 @@ export type WriteOutcome =
   | { readonly kind: "not-found" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
-/** Told of changes once they are visible here, whoever made them; names are spelled as stored. */
-export type Watcher = (news: News) => void;
+/** The latest change of each item that changed, in order of version, up to the bookmark. */
+interface PastChanges extends Bookmark {
+  readonly changes: readonly Change[];
+}
+
+/** Told of changes once they are visible here, whoever made them; names are spelled as stored. Where all is new, they are left out. */
+type Watcher = (news: News) => void;
 
 interface PendingWrite {
   readonly write: Write;
@@ -63,7 +68,7 @@ const pastChangesMax = 50_000;
 export class TodoCollection {
   readonly #engine: Engine;
   readonly #options: CollectionOptions;
-  readonly #items = new Map<string, ListedItem>();
+  #items = new Map<string, ListedItem>();
   #document = new ListDocument();
   #bookmark: Bookmark = { epoch: "", version: 0 };
   #queue: PendingWrite[] = [];
@@ -75,6 +80,7 @@ export class TodoCollection {
   /** Changes since this version can no longer be told apart: the engine has pruned some. */
   #tooOld: Version = -1;
   #whenIdle: (() => void) | undefined;
+  #onMoving: (() => void) | undefined;
 
   private constructor(engine: Engine, options: CollectionOptions) {
     this.#engine = engine;
@@ -119,6 +125,24 @@ export class TodoCollection {
     return this.#document.blob();
   }
 
+  /**
+   * Tries to make sure that the list stays what it is; true if so. `onMoving` is called when that ends,
+   * before any change, of this process or another, is acknowledged. Writers in other processes wait
+   * until `letMove`.
+   */
+  holdStill(onMoving: () => void): boolean {
+    if (this.#onMoving || this.#unsure || !this.#engine.claim()) return false;
+    this.#onMoving = onMoving;
+    return true;
+  }
+
+  letMove(): void {
+    const onMoving = this.#onMoving;
+    this.#onMoving = undefined;
+    onMoving?.();
+    this.#engine.release();
+  }
+
   read(id: string): ItemState | undefined {
     const item = this.#items.get(idKey(id));
     return item && { version: item.version, json: this.#document.json(item) };
@@ -126,7 +150,8 @@ export class TodoCollection {
 
   /** Every item there is, in the order of the list, as the change that made it what it is. */
   *items(): Generator<Change & { readonly json: string }> {
-    for (const [id, item] of this.#items) {
+    const inOrder = [...this.#items].sort(([, one], [, other]) => one.position - other.position);
+    for (const [id, item] of inOrder) {
       yield { id, position: item.position, version: item.version, json: this.#document.json(item) };
     }
   }
@@ -138,18 +163,25 @@ export class TodoCollection {
   }
 
   /** What happened since a bookmark, names spelled as stored; nothing where that can no longer be told. */
-  async changesSince(since: Bookmark): Promise<News | undefined> {
+  async changesSince(since: Bookmark): Promise<PastChanges | undefined> {
     await this.refresh();
     const { epoch, version } = this.#bookmark;
     const age = version - since.version;
     if (since.epoch !== epoch || age < 0 || age > pastChangesMax || since.version <= this.#tooOld) return undefined;
-    if (age === 0) return { epoch, version, whole: false, changes: [] };
+    if (age === 0) return { epoch, version, changes: [] };
     // The engine will count what it tells as known here, and it may tell more than this collection has.
     this.#doubt();
     const news = await this.#engine.pull(since);
-    if (!news.whole) return news;
-    this.#tooOld = since.version;
-    return undefined;
+    if (news.whole) {
+      this.#tooOld = since.version;
+      return undefined;
+    }
+    const latest = new Map<Version, Change>();
+    for (const change of news.changes) {
+      latest.delete(change.position);
+      latest.set(change.position, change);
+    }
+    return { epoch: news.epoch, version: news.version, changes: [...latest.values()] };
   }
 
   /** An item's JSON as this instance spells it. */
@@ -190,6 +222,7 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then lets go of the store. */
   async close(): Promise<void> {
     if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    this.letMove();
     await this.#engine.close();
   }
 
@@ -226,8 +259,10 @@ export class TodoCollection {
       });
     } catch (error) {
       this.#doubt();
+      this.letMove();
       throw error;
     }
+    this.letMove();
     const last = plan.changes.at(-1);
     if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
     return plan.outcomes;
@@ -300,38 +335,33 @@ export class TodoCollection {
 
   /** Brings the items in memory up to what the engine has stored. */
   #take(news: News): void {
-    if (news.whole) {
-      this.#items.clear();
-      this.#document = new ListDocument();
-      this.#bookmark = { epoch: news.epoch, version: 0 };
-      this.#tooOld = -1;
-    }
-    const { version: takenBefore } = this;
-    const created: { id: string; position: Version; version: Version; json: string }[] = [];
+    // A new history is read to its end before it takes the old one's place.
+    const items = news.whole ? new Map<string, ListedItem>() : this.#items;
+    const document = news.whole ? new ListDocument() : this.#document;
+    const known = news.whole ? 0 : this.version;
+    const told: Change[] = [];
+    const isTelling = this.#watchers.size > 0 && !news.whole;
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
-      if (version <= this.version) continue;
-      const item = this.#items.get(id);
+      if (version <= known) continue;
+      if (isTelling) told.push({ id, position, version, json });
+      // A creation meets no item: whatever had its ID before was deleted before.
+      const item = version === position ? undefined : items.get(id);
       if (item?.position !== position) {
-        if (json !== null) created.push({ id, position, version, json: this.render(json) });
+        if (json !== null) items.set(id, document.insert(position, version, this.render(json)));
       } else if (json === null) {
-        this.#items.delete(id);
-        this.#document.remove(item);
+        items.delete(id);
+        document.remove(item);
       } else {
-        this.#document.replace(item, version, this.render(json));
+        document.replace(item, version, this.render(json));
       }
     }
-    for (const { id, position, version, json } of created.sort((a, b) => a.position - b.position)) {
-      this.#items.set(id, this.#document.append(position, version, json));
-    }
-    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, this.version) };
-    if (this.#watchers.size > 0) this.#tell(news, takenBefore);
-  }
-
-  #tell(news: News, takenBefore: Version): void {
-    const changes = news.changes.filter(({ version }) => version > takenBefore);
-    if (changes.length === 0 && !news.whole) return;
-    for (const watcher of this.#watchers) watcher({ ...this.#bookmark, whole: news.whole, changes });
+    this.#items = items;
+    this.#document = document;
+    this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, known) };
+    if (news.whole) this.#tooOld = -1;
+    if (told.length === 0 && !news.whole) return;
+    for (const watcher of this.#watchers) watcher({ ...this.#bookmark, whole: news.whole, changes: told });
   }
 }
 

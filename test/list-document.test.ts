@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ListDocument, type ListedItem } from "../src/list-document.ts";
 
-type Step = { kind: "append" | "replace" | "remove"; at: number; text: string } | { kind: "list" };
+type Step = { kind: "append" | "insert" | "replace" | "remove"; at: number; text: string } | { kind: "list" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      kind: fc.constantFrom("append" as const, "replace" as const),
+      kind: fc.constantFrom("append" as const, "insert" as const, "replace" as const),
       at: fc.nat(),
       text: fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("é".repeat(9_000))),
     }),
@@ -35,7 +35,14 @@ test("however items come, change and go, the document is their array", async () 
         if (step.kind === "list") await check();
         else if (step.kind === "append" || model.length === 0) {
           const json = JSON.stringify(step.text);
-          model.push({ listed: document.append(version, version, json), json });
+          model.push({ listed: document.insert(version, version, json), json });
+        } else if (step.kind === "insert") {
+          // Halfway between two items, or before the first.
+          const json = JSON.stringify(step.text);
+          const index = step.at % model.length;
+          const [before, after] = [model[index - 1]?.listed.position ?? 0, model[index]?.listed.position ?? version];
+          const position = (before + after) / 2;
+          model.splice(index, 0, { listed: document.insert(position, version, json), json });
         } else {
           const index = step.at % model.length;
           const entry = model[index];
@@ -57,7 +64,7 @@ test("however items come, change and go, the document is their array", async () 
 
 test("a list without a change in between is the same bytes, not a copy", () => {
   const document = new ListDocument();
-  const item = document.append(1, 1, "{}");
+  const item = document.insert(1, 1, "{}");
   const first = document.blob();
   expect(document.blob()).toBe(first);
   document.replace(item, 2, "{}");

@@ -47,6 +47,7 @@ export class Service {
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       cors: undefined,
       site: undefined,
+      servesHotList: true,
       log: (level, message) => log.push({ level, message }),
       ...options,
     });

@@ -16,14 +16,25 @@ export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, host, port)}/`;
 }
 
-export function greeting(settings: Settings, listeners: readonly [Listener, ...Listener[]], itemCount: number): string {
-  const { host } = settings;
-  const [{ scheme, port }] = listeners;
+/** A service that answers requests. */
+export interface RunningService {
+  readonly listeners: readonly Listener[];
+  readonly itemCount: number;
+  /** Resolves to the exit code. */
+  readonly stop: () => Promise<number>;
+}
+
+export function greeting(settings: Settings, { listeners, itemCount }: RunningService): string {
+  const { host, workers } = settings;
+  const [first] = listeners;
+  if (!first) throw new Error("a service that listens nowhere");
+  const { scheme, port } = first;
   const api = (address: string) => `${origin(scheme, address, port)}/api/todoitems/`;
   const rows: [label: string, value: string][] = [
     ["API", api(isUnspecified(host) ? "127.0.0.1" : host)],
     ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`],
     ["Mode", describeMode(settings)],
+    ...(workers > 1 ? [["Workers", `${workers} processes`] satisfies [string, string]] : []),
     ...reachability(host, api),
     [".NET MAUI", describeFieldNames(settings)],
     ...describeHttps(settings),

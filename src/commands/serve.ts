@@ -21,11 +21,12 @@ import {
   readCertificate,
 } from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
-import { greeting, isLoopback, readyLine } from "./greeting.ts";
+import { greeting, isLoopback, type RunningService, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
 import { type Environment, readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
+import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 
 const impatienceMs = 500;
 const dayMs = 86_400_000;
@@ -42,43 +43,64 @@ export async function serve(args: readonly string[], environment: Environment): 
     return 2;
   }
   const { settings, warnings } = result;
-  const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
-  for (const warning of warnings) log("warn", warning);
+  const log = openLog(settings);
+  for (const warning of [...warnings, ...dangers(settings)]) log("warn", warning);
   // Before the ready line: whoever has read that line may send a signal.
   const stopSignal = firstSignal();
-  const running = await startUp(settings, environment, log);
-  if (!running) return 1;
+  const stop = await atStart(async () => {
+    const service =
+      settings.workers === 1
+        ? await startInstance(settings, environment, log)
+        : await startWorkers(settings, args, log);
+    console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${greeting(settings, service)}\n`);
+    return service.stop;
+  });
+  if (!stop) return 1;
   log("info", `${await stopSignal}: finishing the requests under way`);
-  return shutDown(running, settings, log);
+  return stop();
 }
 
-interface Running {
-  readonly collection: TodoCollection;
-  readonly app: App;
-  readonly servers: readonly RunningServer[];
+/** One of several processes that `serve` starts and looks after. Prints nothing; ends when its parent does. */
+export async function work(args: readonly string[], environment: Environment): Promise<number> {
+  const result = readSettings(args, environment);
+  if ("problems" in result) return 2;
+  const { settings } = result;
+  const log = openLog(settings);
+  const stopSignal = Promise.race([firstSignal(), parentLost()]);
+  const stop = await atStart(async () => {
+    const service = await startInstance(settings, environment, log);
+    reportReady(service);
+    return service.stop;
+  });
+  if (!stop) return 1;
+  await stopSignal;
+  return stop();
 }
 
-async function startUp(settings: Settings, environment: Environment, log: Log): Promise<Running | undefined> {
-  try {
-    const collection = await openCollection(settings, log);
-    const app = openApp(collection, settings, environment, log);
-    const http =
-      settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
-    const https =
-      settings.httpsPort === undefined
-        ? undefined
-        : await startHttps(app, settings, settings.httpsPort, environment, log);
-    const { host } = settings;
-    const listeners = [
+async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
+  const collection = await openCollection(settings, log);
+  const app = openApp(collection, settings, environment, log);
+  const http = settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
+  const https =
+    settings.httpsPort === undefined
+      ? undefined
+      : await startHttps(app, settings, settings.httpsPort, environment, log);
+  const { host } = settings;
+  const servers = [http, https].filter((server) => server !== undefined);
+  return {
+    listeners: [
       ...(http ? [{ scheme: "http", host, port: http.port } as const] : []),
       ...(https ? [{ scheme: "https", host, port: https.port } as const] : []),
-    ];
-    const [first, ...more] = listeners;
-    if (!first) throw new Error("nothing to listen on");
-    console.log(
-      `${listeners.map(readyLine).join("\n")}\n\n${greeting(settings, [first, ...more], collection.count)}\n`,
-    );
-    return { collection, app, servers: [http, https].filter((server) => server !== undefined) };
+    ],
+    itemCount: collection.count,
+    stop: () => shutDown(collection, app, servers, settings, log),
+  };
+}
+
+/** Runs what may fail for reasons that an operator can mend, and tells them. */
+async function atStart<Result>(start: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await start();
   } catch (error) {
     if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
     console.error(`todoitems cannot start: ${error instanceof Error ? error.message : error}`);
@@ -87,9 +109,15 @@ async function startUp(settings: Settings, environment: Environment, log: Log): 
 }
 
 /** What an operator can mend; anything else is a defect. */
-const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError];
+const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError, WorkerError];
 
-async function shutDown({ collection, app, servers }: Running, settings: Settings, log: Log): Promise<number> {
+async function shutDown(
+  collection: TodoCollection,
+  app: App,
+  servers: readonly RunningServer[],
+  settings: Settings,
+  log: Log,
+): Promise<number> {
   app.changeFeed.stop();
   const cutCounts = await Promise.all(servers.map((server) => server.stop(settings.shutdownGraceSeconds * 1000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
@@ -104,6 +132,10 @@ async function shutDown({ collection, app, servers }: Running, settings: Setting
     log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
     return 1;
   }
+}
+
+function openLog({ log }: Settings): Log {
+  return createLog(log, (line) => process.stderr.write(`${line}\n`));
 }
 
 async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
@@ -149,6 +181,8 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
+    // A claim on the store would keep the other workers waiting.
+    servesHotList: settings.workers === 1,
   });
   return app;
 }
@@ -162,17 +196,14 @@ function openPage(settings: Settings, environment: Environment): PageFiles {
   });
 }
 
-function openAccess(
-  { host, port, auth: mode, users, rateLimitPerSecond }: Settings,
-  log: Log,
-  onUsersChanged: () => void,
-): Access {
-  if (mode !== "off" && port !== undefined && !isLoopback(host)) {
-    log(
-      "warn",
-      `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
-    );
-  }
+function dangers({ host, port, auth }: Settings): string[] {
+  if (auth === "off" || port === undefined || isLoopback(host)) return [];
+  return [
+    `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+  ];
+}
+
+function openAccess({ auth: mode, users, rateLimitPerSecond }: Settings, log: Log, onUsersChanged: () => void): Access {
   const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
   const rate =
     rateLimitPerSecond === undefined
@@ -198,7 +229,18 @@ function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
 
 function serverOptions(settings: Settings, port: number, log: Log): ServerOptions {
   const { host, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy } = settings;
-  return { host, port, certificate: undefined, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy, log };
+  return {
+    host,
+    port,
+    sharesPort: settings.workers > 1,
+    certificate: undefined,
+    hsts,
+    idleTimeoutSeconds,
+    connectionsMax,
+    logRequests,
+    trustProxy,
+    log,
+  };
 }
 
 async function startHttps(

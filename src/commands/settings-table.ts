@@ -30,6 +30,7 @@ export interface Settings {
   readonly tlsKey: string | undefined;
   readonly hsts: boolean;
   readonly store: StoreAddress;
+  readonly workers: number;
   readonly readOnly: boolean;
   readonly demo: boolean;
   readonly seed: string | undefined;
@@ -111,6 +112,13 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "sqlite:todoitems.db",
     meaning: "where items are kept: `sqlite:PATH`, or `memory:` for nothing kept at all",
     parse: storeAddress,
+  },
+  workers: {
+    flag: "workers",
+    placeholder: "N",
+    default: "1",
+    meaning: "processes that share the port and the store; each counts rates and connections for itself",
+    parse: integer(1, 64),
   },
   readOnly: {
     flag: "read-only",

@@ -41,6 +41,13 @@ export class MemoryEngine implements Engine {
     this.#pruneTombstones();
   }
 
+  /** There are no other processes. */
+  claim(): boolean {
+    return true;
+  }
+
+  release(): void {}
+
   async close(): Promise<void> {}
 
   #pruneTombstones(): void {

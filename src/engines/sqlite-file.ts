@@ -56,7 +56,7 @@ function checked(path: string, connect: () => Database): Database {
     checkSchema(database, path);
     checkIntegrity(database, path);
     // Beyond this wait it is for the engine to try again, without blocking everybody else.
-    database.run("PRAGMA busy_timeout = 50");
+    database.run("PRAGMA busy_timeout = 5");
     return database;
   } catch (error) {
     database?.close();

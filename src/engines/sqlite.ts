@@ -3,7 +3,7 @@
 // the end whether the store holds a hundred items or a million. Rows that newer ones have made
 // obsolete are swept out later, a few with each commit.
 
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import {
   type Bookmark,
   type Change,
@@ -14,10 +14,15 @@ import {
   type Version,
 } from "../engine.ts";
 import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
-import { Sweep } from "./sweep.ts";
+import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
+/** How long others have to come in between two claims. */
+const claimPauseMs = 5;
+/** How long after another process's commit no claim is made: it may have more to write. */
+const companyMs = 1_000;
+const changesAtOnce = 1_000;
 /** Bounds the time a stop takes. */
 const sweptAtCloseMax = 100_000;
 
@@ -35,6 +40,8 @@ export class SqliteEngine implements Engine {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #sweep = new Sweep();
   #dataVersion: number;
+  #claimed = false;
+  #claimAgainAt = 0;
 
   /** Opens the store, or makes it. A read-only engine leaves the file as it is and never commits. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
@@ -47,6 +54,7 @@ export class SqliteEngine implements Engine {
   }
 
   hasNews(): boolean {
+    if (this.#claimed) return false;
     return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
   }
 
@@ -61,7 +69,7 @@ export class SqliteEngine implements Engine {
     try {
       this.#checkFile();
       const missed = this.#missed(since);
-      if (this.#sweep.wantsSurvey) this.#latest(this.#statements.outline.iterate(), true);
+      if (this.#sweep.wantsSurvey) this.#survey();
       changes = plan(missed);
       sweptCount = this.#store(changes);
       this.#statements.commit.run();
@@ -72,10 +80,41 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
+  // The claim is SQLite's own write lock, so it ends with this process at the latest.
+  claim(): boolean {
+    if (this.#readOnly || performance.now() < this.#claimAgainAt) return false;
+    try {
+      this.#statements.begin.run();
+      if (this.hasNews()) {
+        this.#rollBack();
+        return false;
+      }
+    } catch (error) {
+      // Nobody has asked for anything yet; a commit that meets this error will say what it is.
+      if (!(error instanceof SQLiteError || error instanceof StoreError)) throw error;
+      this.#claimAgainAt = performance.now() + companyMs;
+      return false;
+    }
+    this.#claimed = true;
+    return true;
+  }
+
+  release(): void {
+    if (!this.#claimed) return;
+    this.#claimed = false;
+    this.#rollBack();
+    this.#claimAgainAt = performance.now() + claimPauseMs;
+  }
+
   // Another process's commit is waited for without blocking this one's reads, so not by SQLite itself.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
+      // A claim is a transaction that has begun already; one may be made while this waits.
+      if (this.#claimed) {
+        this.#claimed = false;
+        return;
+      }
       try {
         this.#statements.begin.run();
         return;
@@ -96,6 +135,7 @@ export class SqliteEngine implements Engine {
 
   /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
   async close(): Promise<void> {
+    this.release();
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
       if (rest.length > 0) this.#attempt(() => this.#database.transaction(() => this.#remove(rest)).immediate());
@@ -132,8 +172,7 @@ export class SqliteEngine implements Engine {
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
-    const changes = this.#latest(this.#statements.changesSince.iterate(whole ? 0 : since.version), whole);
-    return { epoch, version, whole, changes: whole ? changes.filter((change) => change.json !== null) : changes };
+    return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 
   #readStore(): StoreRow {
@@ -142,22 +181,46 @@ export class SqliteEngine implements Engine {
     return store;
   }
 
-  /** The newest row of each item, in order of version, and on the way what is obsolete if all rows are read. */
-  #latest(rows: Iterable<Change>, all: boolean): Change[] {
-    const latest = new Map<Version, Change>();
-    const obsolete: Version[] = [];
-    for (const change of rows) {
-      const older = change.version === change.position ? undefined : latest.get(change.position);
-      if (older) {
-        obsolete.push(older.version);
-        latest.delete(change.position);
+  // Some at a time: all of them at once would take more memory than the items themselves, one by one
+  // twice the time. The transaction keeps other processes' changes out while it lasts.
+  *#everyChange(): Generator<Change> {
+    const survey = new Survey();
+    const begins = !this.#database.inTransaction;
+    try {
+      if (begins) this.#statements.beginRead.run();
+      for (let last: Version | undefined = 0; last !== undefined; ) {
+        const changes: Change[] = this.#statements.changesAfter.all(last, changesAtOnce);
+        for (const change of changes) {
+          survey.note(change);
+          yield change;
+        }
+        last = changes.at(-1)?.version;
       }
-      latest.set(change.position, change);
+    } catch (error) {
+      throw storeErrorFrom(error, this.#path);
+    } finally {
+      if (begins) this.#rollBack();
     }
-    const changes = [...latest.values()];
-    if (all) this.#sweep.survey(changes, obsolete);
-    else if (changes.length > 0) this.#sweep.missed();
+    this.#sweep.begin(survey);
+  }
+
+  #changesSince(version: Version): Change[] {
+    const changes = this.#statements.changesAfter.all(version, -1);
+    if (changes.length > 0) this.#meetCompany();
     return changes;
+  }
+
+  /** Reads the whole table for the sweep alone. */
+  #survey(): void {
+    const survey = new Survey();
+    for (const row of this.#statements.outline.iterate()) survey.note(row);
+    this.#sweep.begin(survey);
+  }
+
+  /** Another process writes to this store too. */
+  #meetCompany(): void {
+    this.#sweep.missed();
+    this.#claimAgainAt = performance.now() + companyMs;
   }
 
   #readDataVersion(): number {
@@ -176,6 +239,7 @@ export class SqliteEngine implements Engine {
 function prepare(database: Database) {
   return {
     begin: database.query("BEGIN IMMEDIATE"),
+    beginRead: database.query("BEGIN"),
     commit: database.query("COMMIT"),
     rollback: database.query("ROLLBACK"),
     // Changes by other connections only; our own commits leave it as it is.
@@ -183,12 +247,12 @@ function prepare(database: Database) {
     store: database.query<StoreRow, []>(
       "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",
     ),
-    changesSince: database.query<Change, [Version]>(
-      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version",
+    changesAfter: database.query<Change, [Version, number]>(
+      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
     ),
     // Every row without what it holds: enough to tell which are obsolete.
-    outline: database.query<Change, []>(
-      "SELECT version, position, '' AS id, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
+    outline: database.query<SurveyedRow, []>(
+      "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
     ),
     insert: database.query<never, [Version, Version, string, string | null]>(
       "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",

@@ -3,6 +3,7 @@
 // engine reads and deletes the rows.
 
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../engine.ts";
+import { firstIndex } from "../first-index.ts";
 
 export interface SweepLimits {
   /** A sweep waits for this many obsolete rows, and for as many as are live: it then finds several on each page it touches. */
@@ -18,6 +19,34 @@ const defaultLimits: SweepLimits = { obsoleteMin: 10_000, tombstonesMax, prunedM
 /** Rows swept for each change committed: more than one, so that a sweep ends however busy the writers are. */
 const sweptPerChange = 4;
 
+export type SurveyedRow = Pick<Change, "version" | "position" | "json">;
+
+/** What a reading of the whole table tells, row by row in order of version. */
+export class Survey {
+  rowCount = 0;
+  readonly obsolete: Version[] = [];
+  readonly tombstones: Version[] = [];
+  // Most rows are the first of their item, at its own position; an array of those costs a tenth of a map.
+  readonly #firsts: Version[] = [];
+  readonly #latest = new Map<Version, Version>();
+
+  note({ version, position, json }: SurveyedRow): void {
+    this.rowCount++;
+    if (version === position) {
+      this.#firsts.push(version);
+      return;
+    }
+    const older = this.#latest.get(position) ?? (this.#hasFirst(position) ? position : undefined);
+    if (older !== undefined) this.obsolete.push(older);
+    if (json === null) this.tombstones.push(version);
+    this.#latest.set(position, version);
+  }
+
+  #hasFirst(position: Version): boolean {
+    return this.#firsts[firstIndex(this.#firsts, (version) => version >= position)] === position;
+  }
+}
+
 export class Sweep {
   readonly #limits: SweepLimits;
   #rowCount = 0;
@@ -27,8 +56,8 @@ export class Sweep {
   #sweeping: Version[] = [];
   /** Tombstones whose older rows are all known here, oldest first. */
   #tombstones: Version[] = [];
-  /** Whether every change since the whole table was read was accounted for here. */
-  #complete = true;
+  /** Whether the whole table was read and every change since was accounted for here. */
+  #complete = false;
   /** Tombstones that may have older rows unknown here. */
   #uncertainCount = 0;
   #prunedThrough: Version = 0;
@@ -47,12 +76,12 @@ export class Sweep {
     return this.#uncertainCount >= this.#limits.tombstonesMax;
   }
 
-  /** Starts anew from a reading of the whole table: the newest row of each item, and all the others. */
-  survey(latest: readonly Change[], obsolete: Version[]): void {
-    this.#rowCount = latest.length + obsolete.length;
+  /** Starts anew from a reading of the whole table. */
+  begin({ rowCount, obsolete, tombstones }: Survey): void {
+    this.#rowCount = rowCount;
     this.#obsolete = obsolete;
     this.#sweeping = [];
-    this.#tombstones = latest.filter((change) => change.json === null).map((change) => change.version);
+    this.#tombstones = tombstones;
     this.#complete = true;
     this.#uncertainCount = 0;
   }
@@ -81,12 +110,12 @@ export class Sweep {
     }
     this.#rowCount += changes.length - sweptCount;
     this.#sweeping.length -= sweptCount;
-    if (this.#sweeping.length === 0) this.#begin();
+    if (this.#sweeping.length === 0) this.#start();
   }
 
   // A tombstone keeps its item's older rows from coming back to life at the next start, so it must go
   // after them. It does: all of them are obsolete by now, and a sweep goes from old to new.
-  #begin(): void {
+  #start(): void {
     const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;
     const canPrune = excess >= prunedMin;

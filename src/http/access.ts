@@ -23,6 +23,11 @@ export class Access {
     this.#options = options;
   }
 
+  /** Whether a list needs neither credentials nor a count. */
+  get admitsEveryList(): boolean {
+    return this.#options.mode !== "all" && !this.#options.rate;
+  }
+
   /** Throws where the request must not go on. Returns a promise only where a password must be verified. */
   admit(request: Request, addressOf: (request: Request) => string): undefined | Promise<void> {
     const { auth, mode, rate } = this.#options;

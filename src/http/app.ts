@@ -13,6 +13,7 @@ import { ChangeFeed } from "./change-feed.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
+import { HotList } from "./hot-list.ts";
 import { nosniff, problemResponse } from "./problem.ts";
 import { allowedMethods, checkHost, type ItemRoute, matchRoute, pathOf, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
@@ -30,6 +31,8 @@ export interface AppOptions extends BodyLimits {
   /** How often a silent change feed says that it is alive. */
   readonly heartbeatMs: number;
   readonly log: Log;
+  /** Whether a list that many ask for may be left to the runtime. */
+  readonly servesHotList: boolean;
 }
 
 const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };
@@ -41,12 +44,16 @@ export class App {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
   readonly changeFeed: ChangeFeed;
+  /** Not there where a list must pass through the app, to be admitted or to be told apart. */
+  readonly hotList: HotList | undefined;
   #warnedOfListSize = false;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
     this.changeFeed = new ChangeFeed(collection, options);
+    const listsAreAlike = options.access.admitsEveryList && !options.cors && !limitsHeaders(options);
+    this.hotList = options.servesHotList && listsAreAlike ? new HotList(collection) : undefined;
   }
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */
@@ -78,7 +85,7 @@ export class App {
   // conflict, condition.
   #dispatch(request: Request, addressOf: (request: Request) => string): Response | Promise<Response> {
     checkHost(request);
-    if (this.#options.headerBytesMax < runtimeHeaderBytesMax) checkHeaders(request, this.#options.headerBytesMax);
+    if (limitsHeaders(this.#options)) checkHeaders(request, this.#options.headerBytesMax);
     const route = matchRoute(request.url);
     if (!route) return this.#file(request);
     const allowed = allowedMethods(route.resource, this.#options.forms);
@@ -119,9 +126,10 @@ export class App {
     if (!clientMeans(request.headers, etag)) return listChanged(etag);
     if (clientHas(request.headers, etag)) return notModified(etag);
     this.#warnOfListSize();
-    return new Response(this.#collection.list(), {
-      headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" },
-    });
+    const answer = () =>
+      new Response(this.#collection.list(), { headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" } });
+    this.hotList?.listed(answer);
+    return answer();
   }
 
   #read(request: Request, id: string): Response {
@@ -235,6 +243,10 @@ export class App {
       { listBytes: this.#collection.listBytes },
     );
   }
+}
+
+function limitsHeaders({ headerBytesMax }: AppOptions): boolean {
+  return headerBytesMax < runtimeHeaderBytesMax;
 }
 
 function pathIdOf(route: Route): string | undefined {

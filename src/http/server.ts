@@ -31,6 +31,8 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Let other processes listen on the same port: the system spreads the connections among them. */
+  readonly sharesPort: boolean;
   /** For HTTPS; without one the server speaks clear text. */
   readonly certificate: Certificate | undefined;
   /** Tells browsers to use nothing but HTTPS from now on. */
@@ -59,6 +61,9 @@ export class ListenError extends Error {
 
 export function startServer(app: App, options: ServerOptions): RunningServer {
   const { host, log, logRequests, trustProxy } = options;
+  // With HTTPS it is shared among a listener and its successor, which has the new certificate.
+  const sharesPort = options.sharesPort || options.certificate !== undefined;
+  if (sharesPort && !options.sharesPort) checkPortIsFree(host, options.port, "--https-port");
   const addressOf = (request: Request) =>
     (trustProxy ? forwardedFor(request) : undefined) ?? server.requestIP(request)?.address ?? "";
   const limit = new ConnectionLimit(options.connectionsMax, () => server.closeIdleConnections());
@@ -66,6 +71,13 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
     limit.exceeded ? app.refuse(request, overloaded()) : app.handle(request, addressOf);
   const handle =
     options.hsts && options.certificate ? async (request: Request) => withHsts(await answer(request)) : answer;
+  const fetch = logRequests ? (request: Request) => handleAndLog(handle, request, log) : handle;
+  const error = (error: Error) => {
+    log("error", describeError(error));
+    return problemResponse(
+      new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
+    );
+  };
   const start = (port: number, certificate: Certificate | undefined): Bun.Server<undefined> =>
     listen(host, port, certificate ? "--https-port" : "--port", () =>
       Bun.serve({
@@ -77,35 +89,33 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
         // Said aloud, because outside development mode the runtime would share the port in silence.
-        reusePort: false,
-        fetch: logRequests ? (request) => handleAndLog(handle, request, log) : handle,
-        error(error) {
-          log("error", describeError(error));
-          return problemResponse(
-            new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
-          );
-        },
+        reusePort: sharesPort,
+        fetch,
+        error,
       }),
     );
   let server = start(options.port, options.certificate);
-  let current = options.certificate;
+  if (!logRequests && !options.hsts) {
+    app.hotList?.serveBy({
+      publish(paths, response) {
+        if (limit.exceeded) return;
+        const route = () => ({ GET: response(), HEAD: fetch });
+        server.reload({ fetch, error, routes: Object.fromEntries(paths.map((path) => [path, route()])) });
+      },
+      withdraw: () => server.reload({ fetch, error, routes: {} }),
+    });
+  }
   /** Listeners whose certificate was replaced, until they have answered what they had. */
   const retired: Promise<void>[] = [];
   const port = server.port ?? options.port;
   return {
     port,
-    // The runtime cannot change a listener's certificate, so another listener takes the port over. No
-    // request is lost: the old one answers what it has, and the gap between them is below a millisecond.
+    // The runtime cannot change a listener's certificate, so another listener joins it on the port and
+    // takes over. No request is lost: the old one answers what it has.
     replaceCertificate(certificate) {
       const old = server;
+      server = start(port, certificate);
       retired.push(old.stop());
-      try {
-        server = start(port, certificate);
-        current = certificate;
-      } catch (error) {
-        server = start(port, current);
-        throw error;
-      }
     },
     async stop(graceMs) {
       limit.stop();
@@ -118,6 +128,12 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
       return cutCount;
     },
   };
+}
+
+/** Throws where another program listens; a listener that shares its port would not notice. */
+export function checkPortIsFree(host: string, port: number, flag: string): void {
+  const probe = () => Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
+  if (port !== 0) listen(host, port, flag, probe).stop(true);
 }
 
 // The nearest proxy appends the address it saw; whatever stands before that came from the sender and

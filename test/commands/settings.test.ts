@@ -23,6 +23,7 @@ describe("settings", () => {
       tlsKey: undefined,
       hsts: false,
       store: { engine: "sqlite", path: "todoitems.db" },
+      workers: 1,
       readOnly: false,
       demo: false,
       seed: undefined,

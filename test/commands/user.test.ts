@@ -138,12 +138,11 @@ describe("a service with --auth", () => {
       ).status;
     const direct = await serve("--auth", "all", "--users", users);
     const proxied = await serve("--auth", "all", "--users", users, "--trust-proxy");
-    for (let count = 0; count < 5; count++) {
-      expect(await guess(direct, `198.51.100.${count}`, count)).toBe(401);
-      expect(await guess(proxied, `invented, 198.51.100.1`, count)).toBe(401);
-    }
-    expect(await guess(direct, "198.51.100.99", 9)).toBe(429);
-    expect(await guess(proxied, "other, 198.51.100.1", 9)).toBe(429);
-    expect(await guess(proxied, "198.51.100.2", 9)).toBe(401);
+    // All at once: a busy machine may take so long over five that a sixth is allowed again.
+    const statusesOf = async (program: Program, forwarded: (count: number) => string) =>
+      (await Promise.all(Array.from({ length: 12 }, (_, count) => guess(program, forwarded(count), count)))).toSorted();
+    expect(await statusesOf(direct, (count) => `198.51.100.${count}`)).toContain(429);
+    expect(await statusesOf(proxied, (count) => `198.51.100.${count}`)).toEqual(Array(12).fill(401));
+    expect(await statusesOf(proxied, (count) => `invented ${count}, 198.51.100.99`)).toContain(429);
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/engine.ts";
 import { tombstonesMax } from "../../src/engine.ts";
 import { engineKinds, type TestStore } from "./engine-kinds.ts";
+import { latest, stored } from "./latest-changes.ts";
 
 const created = (version: Version, json = `{"n":${version}}`): PlannedChange => ({
   version,
@@ -24,7 +25,6 @@ const deleted = (version: Version, older: Change): PlannedChange => ({
   json: null,
   replaces: older.version,
 });
-const stored = ({ version, position, id, json }: Change): Change => ({ version, position, id, json });
 
 for (const kind of engineKinds) {
   describe(`an engine [${kind.name}]`, () => {
@@ -35,7 +35,9 @@ for (const kind of engineKinds) {
     beforeEach(async () => {
       store = kind.createStore();
       engine = store.open();
-      bookmark = await engine.pull();
+      const news = await engine.pull();
+      expect(latest(news)).toEqual([]);
+      bookmark = news;
     });
 
     afterEach(async () => {
@@ -50,7 +52,8 @@ for (const kind of engineKinds) {
 
     test("starts with an epoch, version 0 and nothing in it", async () => {
       const news = await engine.pull();
-      expect(news).toMatchObject({ version: 0, whole: true, changes: [] });
+      expect(news).toMatchObject({ version: 0, whole: true });
+      expect(latest(news)).toEqual([]);
       expect(news.epoch).toMatch(/^[0-9a-f]{16}$/);
     });
 
@@ -68,7 +71,7 @@ for (const kind of engineKinds) {
       await commit(updated(3, one));
       const news = await engine.pull();
       expect(news.version).toBe(3);
-      expect(news.changes.map(stored)).toEqual([stored(two), stored(updated(3, one))]);
+      expect(latest(news)).toEqual([stored(two), stored(updated(3, one))]);
     });
 
     test("pulls what changed since a bookmark, tombstones included", async () => {
@@ -79,8 +82,8 @@ for (const kind of engineKinds) {
       await commit(deleted(4, two), created(5));
       const news = await engine.pull(since);
       expect(news.whole).toBe(false);
-      expect(news.changes.map(stored)).toEqual([stored(updated(3, one)), stored(deleted(4, two)), stored(created(5))]);
-      expect((await engine.pull(bookmark)).changes).toEqual([]);
+      expect(latest(news)).toEqual([stored(updated(3, one)), stored(deleted(4, two)), stored(created(5))]);
+      expect(latest(await engine.pull(bookmark))).toEqual([]);
     });
 
     test("pulls the whole store, without tombstones, for a bookmark of another history", async () => {
@@ -89,18 +92,18 @@ for (const kind of engineKinds) {
       await commit(deleted(3, one));
       const news = await engine.pull({ epoch: "another", version: 3 });
       expect(news.whole).toBe(true);
-      expect(news.changes.map(stored)).toEqual([stored(two)]);
+      expect(latest(news)).toEqual([stored(two)]);
     });
 
     test("tells the plan what it missed, and nothing where nothing was missed", async () => {
       const before = bookmark;
       await commit(created(1));
-      let missed: readonly Change[] | undefined;
+      let missed: Change[] | undefined;
       await engine.commit(before, (news) => {
-        missed = news?.changes;
+        missed = news && latest(news);
         return [];
       });
-      expect(missed?.map(stored)).toEqual([stored(created(1))]);
+      expect(missed).toEqual([stored(created(1))]);
       await engine.commit(bookmark, (news) => {
         expect(news).toBeUndefined();
         return [];
@@ -116,7 +119,7 @@ for (const kind of engineKinds) {
       expect(attempt).rejects.toBe(failure);
       expect((await engine.pull()).version).toBe(1);
       await commit(created(2));
-      expect((await engine.pull()).changes).toHaveLength(2);
+      expect(latest(await engine.pull())).toHaveLength(2);
     });
 
     test("has no news of its own commits", async () => {
@@ -127,7 +130,7 @@ for (const kind of engineKinds) {
     test("keeps strings exact", async () => {
       const json = JSON.stringify({ text: "é 👩‍👩‍👧 \u2028 \\u0000", big: "x".repeat(100_000) });
       await commit(created(1, json));
-      expect((await engine.pull()).changes[0]?.json).toBe(json);
+      expect(latest(await engine.pull())[0]?.json).toBe(json);
     });
 
     test("forgets old tombstones in time, keeps the newest, and nothing deleted comes back", async () => {
@@ -137,8 +140,8 @@ for (const kind of engineKinds) {
       const recent = { epoch: bookmark.epoch, version: bookmark.version - 2 * tombstonesMax };
       const news = await engine.pull(recent);
       expect(news.whole).toBe(false);
-      expect(news.changes).toHaveLength(tombstonesMax);
-      expect((await engine.pull()).changes).toEqual([]);
+      expect(latest(news)).toHaveLength(tombstonesMax);
+      expect(latest(await engine.pull())).toEqual([]);
     });
 
     /** Creates and deletes three times as many items as there are tombstones to keep. */
@@ -162,8 +165,8 @@ for (const kind of engineKinds) {
       const news = await engine.pull();
       expect(news.epoch).toBe(bookmark.epoch);
       expect(news.version).toBe(5);
-      expect(news.changes.map(stored)).toEqual([stored(three), stored(updated(4, one))]);
-      expect((await engine.pull({ epoch: bookmark.epoch, version: 3 })).changes.map(stored)).toEqual([
+      expect(latest(news)).toEqual([stored(three), stored(updated(4, one))]);
+      expect(latest(await engine.pull({ epoch: bookmark.epoch, version: 3 }))).toEqual([
         stored(updated(4, one)),
         stored(deleted(5, two)),
       ]);
@@ -173,7 +176,7 @@ for (const kind of engineKinds) {
       await deleteMany();
       // Not closed: whoever opens the store now finds it as a crash would leave it.
       const survivor = store.open();
-      expect((await survivor.pull()).changes).toEqual([]);
+      expect(latest(await survivor.pull())).toEqual([]);
       await survivor.close();
     });
 
@@ -187,9 +190,19 @@ for (const kind of engineKinds) {
       bookmark = { epoch: bookmark.epoch, version: 3 };
       await deleteMany();
       const survivor = store.open();
-      expect((await survivor.pull()).changes).toEqual([]);
+      expect(latest(await survivor.pull())).toEqual([]);
       await survivor.close();
       await other.close();
+    });
+
+    test("claimed: this engine has no news and can commit, which ends the claim", async () => {
+      expect(engine.claim()).toBeTrue();
+      expect(await engine.hasNews()).toBeFalse();
+      await commit(created(1));
+      expect(engine.claim()).toBeTrue();
+      engine.release();
+      await commit(created(2));
+      expect((await engine.pull()).version).toBe(2);
     });
 
     test("shared by two processes: each has news of the other's commits, and a plan sees them first", async () => {
@@ -197,15 +210,15 @@ for (const kind of engineKinds) {
       const start = await other.pull();
       await commit(created(1));
       expect(await other.hasNews()).toBe(true);
-      expect((await other.pull(start)).changes.map(stored)).toEqual([stored(created(1))]);
+      expect(latest(await other.pull(start))).toEqual([stored(created(1))]);
       expect(await other.hasNews()).toBe(false);
       await commit(created(2));
       await other.commit({ epoch: start.epoch, version: 1 }, (missed) => {
-        expect(missed?.changes.map(stored)).toEqual([stored(created(2))]);
+        expect(missed && latest(missed)).toEqual([stored(created(2))]);
         return [created(3)];
       });
       expect(await engine.hasNews()).toBe(true);
-      expect((await engine.pull(bookmark)).changes.map(stored)).toEqual([stored(created(3))]);
+      expect(latest(await engine.pull(bookmark))).toEqual([stored(created(3))]);
       await other.close();
     });
   });

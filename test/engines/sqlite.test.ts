@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../src/engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite.ts";
 import { temporaryFolder } from "./engine-kinds.ts";
+import { latest } from "./latest-changes.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
@@ -106,7 +107,7 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
     const reader = asOrdinaryUser(() => open(true));
-    expect((await reader.pull()).changes).toHaveLength(1);
+    expect(latest(await reader.pull())).toHaveLength(1);
     await reader.close();
   });
 
@@ -152,7 +153,7 @@ describe("a store on disk", () => {
     await engine.close();
     const before = readFileSync(path);
     const reader = open(true);
-    expect((await reader.pull()).changes).toHaveLength(1);
+    expect(latest(await reader.pull())).toHaveLength(1);
     expect(reader.commit({ epoch: "", version: 0 }, () => [row(2)])).rejects.toThrow(StoreError);
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
@@ -160,7 +161,7 @@ describe("a store on disk", () => {
 
   test("opened read-only where there is none is made", async () => {
     const engine = open(true);
-    expect((await engine.pull()).changes).toEqual([]);
+    expect(latest(await engine.pull())).toEqual([]);
     await engine.close();
     expect(existsSync(path)).toBe(true);
   });
@@ -184,7 +185,7 @@ describe("a store on disk", () => {
       await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
     }
     expect(statSync(path).size).toBeLessThan(fullSize * 1.5);
-    expect((await engine.pull()).changes.map(({ version }) => version)).toEqual(
+    expect(latest(await engine.pull()).map(({ version }) => version)).toEqual(
       Array.from({ length: count }, (_, index) => version - count + index + 1),
     );
     await engine.close();
@@ -201,7 +202,7 @@ describe("a store on disk", () => {
     // Never closed: as after kill -9, the file holds all 50 rows.
     expect(await rowCount()).toBe(50);
     const engine = open();
-    expect((await engine.pull()).changes).toHaveLength(1);
+    expect(latest(await engine.pull())).toHaveLength(1);
     await engine.close();
     expect(await rowCount()).toBe(1);
     await crashed.close();
@@ -213,7 +214,7 @@ describe("a store on disk", () => {
     await crashed.commit(start, () => [row(1)]);
     await crashed.commit({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]);
     const reader = open(true);
-    expect((await reader.pull()).changes).toHaveLength(1);
+    expect(latest(await reader.pull())).toHaveLength(1);
     await reader.close();
     expect(await rowCount()).toBe(2);
     await crashed.close();
@@ -259,7 +260,7 @@ describe("a store on disk", () => {
     // Of 80,000 deletions; with no survey every tombstone would be there, and half the rows they replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
-    expect((await survivor.pull()).changes).toEqual([]);
+    expect(latest(await survivor.pull())).toEqual([]);
     for (const { engine } of engines) await engine.close();
     await survivor.close();
   });
@@ -275,6 +276,41 @@ describe("a store on disk", () => {
     renameSync(`${path}.gone`, path);
     await engine.commit(bookmark, () => [row(2)]);
     await engine.close();
+  });
+
+  test("claimed by one process: the other's commit waits for the release, and then there is no claim for a while", async () => {
+    const [first, second] = [open(), open()];
+    const bookmark = await first.pull();
+    await second.pull();
+    expect(first.claim()).toBeTrue();
+    expect(second.claim()).toBeFalse();
+    let committed = false;
+    const commit = second.commit(bookmark, () => [row(1)]).then(() => (committed = true));
+    await Bun.sleep(50);
+    expect(committed).toBeFalse();
+    first.release();
+    await commit;
+    await Bun.sleep(20);
+    expect(first.claim()).toBeFalse();
+    expect(first.hasNews()).toBeTrue();
+    await first.pull(bookmark);
+    expect(first.claim()).toBeFalse();
+    await first.close();
+    await second.close();
+  });
+
+  test("claimed while a commit of the same process waits for another's: that commit uses the claim", async () => {
+    const [first, second] = [open(), open()];
+    const bookmark = await first.pull();
+    await second.pull();
+    expect(second.claim()).toBeTrue();
+    const commit = first.commit(bookmark, () => [row(1)]);
+    second.release();
+    expect(first.claim()).toBeTrue();
+    await commit;
+    expect((await second.pull()).version).toBe(1);
+    await first.close();
+    await second.close();
   });
 
   test("locked by another process is waited for, while reads go on", async () => {

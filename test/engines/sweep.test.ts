@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Change, PlannedChange, Version } from "../../src/engine.ts";
-import { Sweep } from "../../src/engines/sweep.ts";
+import { Survey, Sweep } from "../../src/engines/sweep.ts";
 
 const limits = { obsoleteMin: 4, tombstonesMax: 3, prunedMin: 2 };
 
@@ -10,7 +10,7 @@ class Log {
   readonly rows = new Map<Version, Change>();
   readonly live = new Map<string, Change>();
   readonly deletions: Version[] = [];
-  sweep = new Sweep(limits);
+  sweep = this.surveyed();
   version = 0;
   /** As stored: up to here tombstones may be missing. */
   prunedThrough = 0;
@@ -25,17 +25,19 @@ class Log {
     this.sweep.committed(changes, swept.length);
   }
 
-  /** What a start would find: the newest row of each item, and the others. */
-  read(): { latest: Change[]; obsolete: Version[] } {
+  surveyed(): Sweep {
+    const survey = new Survey();
+    for (const row of this.rows.values()) survey.note(row);
+    const sweep = new Sweep(limits);
+    sweep.begin(survey);
+    return sweep;
+  }
+
+  /** What a start would find: the newest row of each item. */
+  read(): Change[] {
     const newest = new Map<Version, Change>();
-    const obsolete: Version[] = [];
-    for (const row of [...this.rows.values()].sort((a, b) => a.version - b.version)) {
-      const older = newest.get(row.position);
-      if (older) obsolete.push(older.version);
-      newest.delete(row.position);
-      newest.set(row.position, row);
-    }
-    return { latest: [...newest.values()], obsolete };
+    for (const row of this.rows.values()) newest.set(row.position, row);
+    return [...newest.values()];
   }
 
   #plan(id: string, remove: boolean): PlannedChange {
@@ -62,12 +64,9 @@ test("whenever the writer crashes, what is live is there, what was deleted stays
     fc.property(fc.array(step, { maxLength: 80, size: "max" }), (steps) => {
       const log = new Log();
       for (const step of steps) {
-        if (step === "restart") {
-          const { latest, obsolete } = log.read();
-          log.sweep = new Sweep(limits);
-          log.sweep.survey(latest, obsolete);
-        } else log.commit(step);
-        const found = log.read().latest;
+        if (step === "restart") log.sweep = log.surveyed();
+        else log.commit(step);
+        const found = log.read();
         const alive = found.filter(({ json }) => json !== null).map(({ id, version }) => [id, version]);
         expect(alive.sort()).toEqual([...log.live.values()].map(({ id, version }) => [id, version]).sort());
         const missing = log.deletions.filter((version) => !log.rows.has(version));

@@ -6,6 +6,7 @@ export const serverOptions: ServerOptions = {
   host: "127.0.0.1",
   port: 0,
   certificate: undefined,
+  sharesPort: false,
   hsts: false,
   idleTimeoutSeconds: 30,
   connectionsMax: 10_000,

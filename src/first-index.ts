@@ -1,0 +1,13 @@
+// Binary search.
+
+/** The first index whose element is past something; the length if none is. The elements past it all stand behind. */
+export function firstIndex<Element>(elements: readonly Element[], isPast: (element: Element) => boolean): number {
+  let [low, high] = [0, elements.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const element = elements[middle];
+    if (element !== undefined && isPast(element)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,18 @@
+// What news say in the end, whatever older changes they still carry.
+
+import type { Change, News, Version } from "../../src/engine.ts";
+
+/** The latest change of each item, in order of version; of a whole store, only of the items that are there. */
+export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {
+  const found = new Map<Version, Change>();
+  for (const change of changes) {
+    found.delete(change.position);
+    found.set(change.position, stored(change));
+  }
+  return [...found.values()].filter(({ json }) => !whole || json !== null);
+}
+
+/** A change as it is stored: without what was planned around it. */
+export function stored({ version, position, id, json }: Change): Change {
+  return { version, position, id, json };
+}
