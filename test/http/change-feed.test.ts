@@ -297,6 +297,26 @@ describe("on sockets and across processes", () => {
     folder.dispose();
   });
 
+  test("with several workers on one port, every feed tells what came in through any of them", async () => {
+    const folder = temporaryFolder();
+    const program = await Program.start({
+      args: ["--port", "0", "--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`],
+    });
+    const feeds = await Promise.all(
+      Array.from({ length: 8 }, async () => new FeedReader(await program.fetch("/changes"))),
+    );
+    for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
+    const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
+    // On connections of their own, so that both workers get some.
+    for (const json of written)
+      expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
+    for (const feed of feeds) {
+      for (const json of written) expect((await feed.next())?.data).toContain(json);
+    }
+    expect((await program.stop()).exitCode).toBe(0);
+    folder.dispose();
+  });
+
   test("a silent feed outlives the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
     const server = startServer(service.app, { ...serverOptions, idleTimeoutSeconds: 5 });

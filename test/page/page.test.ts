@@ -430,6 +430,76 @@ for (const scheme of ["http", "https"] as const) {
       }
     });
 
+    test("the panel's commands do what they say, with the authority it offers", async () => {
+      await start();
+      const page = await openPage();
+      await page.click('[data-control="connect"]');
+      await page.until("document.querySelector('dialog.panel')");
+      expect(await page.evaluate<string>("document.querySelector('.panel').innerText")).toContain(
+        `${scheme}://10.0.2.2:${new URL(program.origin).port}/api/todoitems/`,
+      );
+      if (scheme === "https") {
+        const { text } = await send(
+          "GET",
+          await page.evaluate("new URL(document.querySelector('a[download]')).pathname"),
+        );
+        expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
+        await Bun.write(join(folder.path, "todoitems-authority.crt"), text);
+      }
+      const commands = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('.copyable[data-long=true] code')].map((code) => code.textContent)",
+      );
+      const outputs: string[] = [];
+      for (const command of commands) {
+        const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");
+        const shell = Bun.spawn(["bash", "-c", withStatus], { cwd: folder.path, stdout: "pipe" });
+        outputs.push(await new Response(shell.stdout).text());
+      }
+      const milk = (done: boolean) =>
+        `{"ID":"54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90","Name":"Buy milk","Notes":"","Done":${done}}`;
+      expect(outputs.slice(0, 5)).toEqual(["[] 200", `${milk(false)} 201`, `${milk(false)} 200`, " 204", " 204"]);
+      expect(outputs[5]).toStartWith("event: ready\n");
+      await page.click('[aria-label="Close"]');
+      await page.until("!document.querySelector('dialog')");
+    });
+
+    test("nobody but this service is asked for anything, and for the list only if it has changed", async () => {
+      await start("--log-requests");
+      await create(named(ids.one, "One"));
+      const page = await openPage();
+      const asked: string[] = [];
+      await page.view.cdp("Network.enable");
+      page.view.addEventListener("Network.requestWillBeSent", (event) => {
+        asked.push(String((event as unknown as { data: { request: { url: string } } }).data.request.url));
+      });
+      await page.view.reload();
+      await page.untilNames("One");
+      expect(asked.length).toBeGreaterThan(1);
+      expect(asked.filter((url) => !url.startsWith(`${program.origin}/`))).toEqual([]);
+      // The second time it has what the list's tag names; but a browser keeps nothing that came with a certificate it
+      // was told to overlook.
+      const lists: string[] = [];
+      while (lists.length < 2) {
+        const [, status] = /GET \S+\/changes (\d+)/.exec(await program.stderrLine()) ?? [];
+        if (status !== undefined) lists.push(status);
+      }
+      expect(lists).toEqual(["200", scheme === "http" ? "304" : "200"]);
+    });
+
+    test("what was not sent before a reload is sent after it", async () => {
+      await start();
+      await create(named(ids.one, "One"));
+      const page = await openPage();
+      const unsent = [
+        { kind: "create", id: ids.two, json: named(ids.two, "Two") },
+        { kind: "delete", id: ids.one },
+      ];
+      await page.evaluate(`sessionStorage.setItem("todoitems-outbox", ${JSON.stringify(JSON.stringify(unsent))})`);
+      await page.view.reload();
+      await page.untilNames("Two");
+      await untilStored(([first, second]) => first?.["Name"] === "Two" && !second);
+    });
+
     async function oneUser(): Promise<string> {
       const users = join(folder.path, "users.txt");
       await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });

@@ -1,5 +1,6 @@
 // An item was changed here and elsewhere: both versions side by side, and a choice.
 
+import type { ComponentChildren } from "preact";
 import { indented, readFields } from "../item-fields.ts";
 import type { ShownItem } from "../session.ts";
 import { Dialog } from "./dialog.tsx";
@@ -24,30 +25,37 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
         Which version shall it be?{count > 1 && ` (${count} such items)`}
       </p>
       <div class="versions">
-        <Version title="Yours" json={deletes ? undefined : item.json} other={theirs?.json} />
-        <Version title="Theirs" json={theirs?.json} other={deletes ? undefined : item.json} />
+        <Version title="Yours" json={deletes ? undefined : item.json} other={theirs?.json}>
+          <button type="button" class="primary" onClick={() => onDecide("mine")} data-control="mine">
+            Keep mine
+          </button>
+        </Version>
+        <Version title="Theirs" json={theirs?.json} other={deletes ? undefined : item.json}>
+          <button type="button" class="primary" onClick={() => onDecide("theirs")} data-control="theirs">
+            Keep theirs
+          </button>
+        </Version>
       </div>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={() => onDecide("mine")} data-control="mine">
-          Keep mine
-        </button>
-        <button type="button" class="primary" onClick={() => onDecide("theirs")} data-control="theirs">
-          Keep theirs
-        </button>
-        <span class="spring" />
-        <button type="button" class="quiet" onClick={onLater}>
-          Decide later
-        </button>
-      </div>
+      <button type="button" class="quiet" onClick={onLater}>
+        Decide later
+      </button>
     </Dialog>
   );
 }
 
-function Version({ title, json, other }: { title: string; json: string | undefined; other: string | undefined }) {
+interface VersionProps {
+  readonly title: string;
+  readonly json: string | undefined;
+  readonly other: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+function Version({ title, json, other, children }: VersionProps) {
   return (
     <section class="version" aria-label={title}>
       <h3>{title}</h3>
       {json === undefined ? <p class="deleted">Deleted</p> : <Fields json={json} other={other} />}
+      {children}
     </section>
   );
 }

@@ -27,7 +27,7 @@ export function ConnectPanel({ instance, onClose }: { instance: Instance; onClos
       )}
       <h3>Every operation, with curl</h3>
       {commands(base.href, instance).map(({ label, command }) => (
-        <Copyable key={label} label={label} text={command} />
+        <Copyable key={label} label={label} text={command} isLong />
       ))}
       {instance.hasAuthority && (
         <>
@@ -90,7 +90,7 @@ function commands(base: string, { form, auth, hasAuthority }: Instance): { label
   ];
 }
 
-function Copyable({ label, text }: { label: string; text: string }) {
+function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     // Browsers offer the clipboard to pages of HTTPS and of this machine only; elsewhere the text can be selected.
@@ -98,10 +98,9 @@ function Copyable({ label, text }: { label: string; text: string }) {
     setCopied(true);
   };
   return (
-    <div class="copyable">
+    <div class="copyable" data-long={isLong}>
       <span class="label">{label}</span>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can scroll a long command */}
-      <code tabIndex={0}>{text}</code>
+      <code>{text}</code>
       <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
         {copied ? "✓" : <CopyIcon />}
       </button>

@@ -61,6 +61,23 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
 
   return (
     <form ref={form} class="editor" onSubmit={save} onKeyDown={onKeyDown} aria-label={`Edit ${item.fields.name}`}>
+      {changedElsewhere && (
+        <p class="hint">
+          Changed elsewhere meanwhile. Saving will ask which version to keep.{" "}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              setBase(item);
+              setName(item.fields.name);
+              setNotes(item.fields.notes);
+              setText(isJson ? indented(item.json) : undefined);
+            }}
+          >
+            Start over from theirs
+          </button>
+        </p>
+      )}
       {isJson ? (
         <label>
           All fields, as JSON
@@ -105,23 +122,6 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
       <p class="problem" id={problemId} role="alert">
         {problem}
       </p>
-      {changedElsewhere && (
-        <p class="hint">
-          Changed elsewhere meanwhile. Saving will ask which version to keep.{" "}
-          <button
-            type="button"
-            class="link"
-            onClick={() => {
-              setBase(item);
-              setName(item.fields.name);
-              setNotes(item.fields.notes);
-              setText(isJson ? indented(item.json) : undefined);
-            }}
-          >
-            Start over from theirs
-          </button>
-        </p>
-      )}
       <div class="buttons">
         <button type="submit" class="primary">
           Save

@@ -124,7 +124,7 @@ export function ItemList(props: ItemListProps) {
             data-index={index}
             aria-setsize={items.length}
             aria-posinset={index + 1}
-            style={{ transform: `translateY(${layout.offset(index)}px)` }}
+            style={{ top: `${layout.offset(index)}px` }}
           >
             {item.id === editingId ? (
               <ItemEditor

@@ -14,6 +14,12 @@ function readInstance(): Instance {
   return JSON.parse(meta?.content ?? "{}") as Instance;
 }
 
+/** The list is kept by the browser, and asked for with its tag: it is sent again only if it has changed. */
+function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
+  const isList = new Headers(init.headers).get("accept") === "application/json";
+  return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
+}
+
 const instance = readInstance();
 const session = new Session({
   // Kept for this tab only: another tab's unsent changes are its own.
@@ -26,6 +32,7 @@ const session = new Session({
       codec: jsonText,
       form: instance.form,
       retry: { limit: 0 },
+      fetch: fetchConditionally,
       ...(credentials && { credentials }),
     }),
   spelling: instance.fieldNames === "as-sent" ? undefined : instance.fieldNames,
