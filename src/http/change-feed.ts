@@ -5,7 +5,7 @@
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../engine.ts";
 import type { FieldNames } from "../field-names.ts";
-import { describeError, type Log } from "../log.ts";
+import type { Log } from "../log.ts";
 import type { TodoCollection } from "../todo-collection.ts";
 import { clientHas, entityTag } from "./conditions.ts";
 import { nosniff } from "./problem.ts";
@@ -23,6 +23,8 @@ const pollMs = 250;
 const recentCharactersMax = 4 * 1024 ** 2;
 /** The most that is put together for one reader from past changes; over that, the list is cheaper. */
 const pastCharactersMax = 8 * 1024 ** 2;
+/** How long a document of everything is kept for the next who asks for it. */
+const wholeKeptMs = 10_000;
 /** What a reader is handed at a time, and so the most that waits for a slow one. */
 const handedCharacters = 64 * 1024;
 
@@ -65,6 +67,7 @@ export class ChangeFeed {
   #whole: { readonly etag: string; readonly document: Blob } | undefined;
   #stopWatching: (() => void) | undefined;
   #stopped = false;
+  #polling = false;
   #pollFailed = false;
 
   constructor(collection: TodoCollection, options: ChangeFeedOptions) {
@@ -132,6 +135,7 @@ export class ChangeFeed {
     }
     const document = new Blob([...parts, "]}"]);
     this.#whole = { etag, document };
+    setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
     return document;
   }
 
@@ -296,14 +300,18 @@ export class ChangeFeed {
   }
 
   async #poll(): Promise<void> {
+    // One question at a time, however long the store takes to answer.
+    if (this.#polling) return;
+    this.#polling = true;
     try {
       await this.#collection.refresh();
       this.#pollFailed = false;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      if (!this.#pollFailed)
-        this.#options.log("error", `The change feed cannot look for news: ${describeError(error)}`);
+      if (!this.#pollFailed) this.#options.log("error", `The change feed cannot look for news: ${error.message}`);
       this.#pollFailed = true;
+    } finally {
+      this.#polling = false;
     }
   }
 

@@ -122,9 +122,14 @@ export class Session {
 
   /** Does not wait for the next attempt. */
   reconnect(): void {
+    this.rest();
+    this.start();
+  }
+
+  /** Stops following the list, until `reconnect`. Edits are still sent. */
+  rest(): void {
     this.#watching.abort();
     this.#watching = new AbortController();
-    this.start();
   }
 
   signInAs(credentials: Credentials): void {
@@ -151,10 +156,9 @@ export class Session {
     this.#changed();
   }
 
-  add(name: string): string {
+  add(name: string): void {
     const id = newId();
     this.#edit({ kind: "create", id, json: newItem(id, name, this.#spelling()) });
-    return id;
   }
 
   setDone(item: ShownItem, done: boolean): void {
@@ -290,7 +294,9 @@ export class Session {
     } else if (event.kind === "removed") this.#forget(event.id);
     else this.#put(event);
     this.version = event.version ?? this.version;
-    this.#outbox.settle(this.version ?? 0, (id) => event.kind !== "snapshot" && this.#stored.has(id));
+    // A list read anew may be of another store, whose versions say nothing about the old one's.
+    if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
+    else this.#outbox.settle(this.version ?? 0, (id) => this.#stored.has(id));
     this.#changed();
   }
 
@@ -409,7 +415,7 @@ export class Session {
   }
 
   #askToSignIn(): void {
-    const problem = this.username === undefined ? undefined : "The name or the password is wrong.";
+    const problem = this.username === undefined ? this.signIn?.problem : "The name or the password is wrong.";
     this.#client = this.#parts.connect(undefined);
     this.username = undefined;
     this.signIn = { problem, busy: false };

@@ -388,6 +388,24 @@ for (const scheme of ["http", "https"] as const) {
       expect((await listed()).map(({ Name }) => Name)).toEqual(["One", "Three"]);
     });
 
+    test("where the row with the keyboard goes, the next one has it: ticked away, or deleted by somebody else", async () => {
+      await start();
+      await create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
+      const page = await openPage();
+      await page.click('[data-filter="open"]');
+      await page.untilNames("Three", "Two", "One");
+      await page.evaluate("document.querySelector('.tick').focus()");
+      await page.view.press("Space");
+      await page.untilNames("Two", "One");
+      await page.until("document.activeElement.ariaLabel === 'Done: Two'");
+      await send("DELETE", `/api/todoitems/${ids.two}`);
+      await page.untilNames("One");
+      await page.until("document.activeElement.ariaLabel === 'Done: One'");
+      await page.view.press("Delete");
+      await page.untilText("All done");
+      await page.until("document.activeElement.dataset.control === 'composer'");
+    });
+
     test("axe-core finds nothing: light and dark, wide and narrow, in lists, editors and dialogs", async () => {
       await start("--auth", "writes", "--users", await oneUser());
       const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
@@ -402,7 +420,16 @@ for (const scheme of ["http", "https"] as const) {
         );
         expect({ what, violations }).toEqual({ what, violations: [] });
       };
-      for (const colours of ["light", "dark"]) {
+      for (const { colours, width } of [
+        { colours: "light", width: 1024 },
+        { colours: "dark", width: 390 },
+      ]) {
+        await page.view.cdp("Emulation.setDeviceMetricsOverride", {
+          width,
+          height: 760,
+          deviceScaleFactor: 1,
+          mobile: false,
+        });
         await page.view.cdp("Emulation.setEmulatedMedia", {
           features: [
             { name: "prefers-color-scheme", value: colours },

@@ -25,13 +25,15 @@ interface ItemListProps {
 const marginPixels = 400;
 
 export function ItemList(props: ItemListProps) {
-  const { items, editingId, onEdit } = props;
+  const { items, editingId, onEdit, onNowhere } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const layout = useRef(new RowLayout()).current;
   const [measuredCount, noteMeasured] = useReducer((count: number) => count + 1, 0);
   const [view, setView] = useState({ top: 0, height: 900 });
   // What the person looks at: a row, and how far its top is above the edge.
   const anchor = useRef<{ id: string; above: number } | undefined>(undefined);
+  // What has the keyboard.
+  const focused = useRef<{ id: string; index: number; control: string } | undefined>(undefined);
   const focusWanted = useRef<{ index: number; control: string } | undefined>(undefined);
 
   useMemo(() => layout.place(items.map(({ id }) => id)), [items, measuredCount, layout]);
@@ -77,8 +79,27 @@ export function ItemList(props: ItemListProps) {
   };
   useLayoutEffect(() => {
     const wanted = focusWanted.current;
+    const lost = focused.current;
     if (wanted) focusRow(wanted.index, wanted.control);
+    else if (lost && !items.some(({ id }) => id === lost.id)) {
+      // The row that had the keyboard is gone: the one that moved up goes on with it.
+      focused.current = undefined;
+      if (items.length === 0) onNowhere();
+      else focusRow(Math.min(lost.index, items.length - 1), lost.control);
+    }
   });
+  const onFocusIn = ({ target }: FocusEvent) => {
+    const place = placeOf(target);
+    const item = place && items[place.index];
+    focused.current = item && { ...place, id: item.id };
+  };
+  // A control that is still there was left; one that is not was taken away.
+  const onFocusOut = ({ target }: FocusEvent) => {
+    queueMicrotask(() => {
+      if (target instanceof Node && target.isConnected && target !== document.activeElement)
+        focused.current = undefined;
+    });
+  };
 
   const onKeyDown = (event: KeyboardEvent) => {
     const place = placeOf(event.target);
@@ -87,14 +108,6 @@ export function ItemList(props: ItemListProps) {
     event.preventDefault();
     const index = Math.max(0, Math.min(items.length - 1, place.index + step));
     focusRow(index, place.control);
-  };
-
-  const onDelete = (item: ShownItem, index: number, control: string) => {
-    props.onDelete(item);
-    // The row that moves up is where the keyboard goes on; above the last one, where there is none.
-    if (items.length === 1) props.onNowhere();
-    else if (index === items.length - 1) focusRow(index - 1, control);
-    else focusWanted.current = { index, control };
   };
 
   const closeEditor = (index: number) => {
@@ -115,7 +128,13 @@ export function ItemList(props: ItemListProps) {
   if (items.length === 0) return <Empty {...props} />;
   return (
     <div class="list" ref={scroller} onScroll={look}>
-      <ul style={{ height: `${layout.totalHeight}px` }} onKeyDown={onKeyDown} aria-label="Items">
+      <ul
+        style={{ height: `${layout.totalHeight}px` }}
+        onKeyDown={onKeyDown}
+        onFocusIn={onFocusIn}
+        onFocusOut={onFocusOut}
+        aria-label="Items"
+      >
         {drawn.map(({ item, index }) => (
           <li
             key={item.id}
@@ -140,7 +159,7 @@ export function ItemList(props: ItemListProps) {
                 item={item}
                 onEdit={() => onEdit(item.id)}
                 onDone={(done) => props.onDone(item, done)}
-                onDelete={(control) => onDelete(item, index, control)}
+                onDelete={() => props.onDelete(item)}
                 onDecide={() => props.onDecide(item)}
               />
             )}

@@ -7,8 +7,7 @@ interface ItemRowProps {
   readonly item: ShownItem;
   readonly onEdit: () => void;
   readonly onDone: (done: boolean) => void;
-  /** `control` is what had the focus. */
-  readonly onDelete: (control: string) => void;
+  readonly onDelete: () => void;
   readonly onDecide: () => void;
 }
 
@@ -16,10 +15,10 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
   const { fields, pending, conflict } = item;
   const { name, notes, done, otherCount } = fields;
   const title = name === "" ? "Item without a name" : name;
-  const deleteByKey = (control: string) => (event: KeyboardEvent) => {
+  const deleteByKey = (event: KeyboardEvent) => {
     if (event.key !== "Delete" && event.key !== "Backspace") return;
     event.preventDefault();
-    onDelete(control);
+    onDelete();
   };
   return (
     <div class="row" data-done={done} data-pending={pending}>
@@ -28,11 +27,11 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
         class="tick"
         checked={done}
         onChange={(event) => onDone(event.currentTarget.checked)}
-        onKeyDown={deleteByKey("tick")}
+        onKeyDown={deleteByKey}
         aria-label={`Done: ${title}`}
         data-control="tick"
       />
-      <button type="button" class="text" onClick={onEdit} onKeyDown={deleteByKey("text")} data-control="text">
+      <button type="button" class="text" onClick={onEdit} onKeyDown={deleteByKey} data-control="text">
         <span class="unseen">Edit </span>
         <span class="name" data-nameless={name === ""}>
           {title}
@@ -53,7 +52,7 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
       <button
         type="button"
         class="bare"
-        onClick={() => onDelete("delete")}
+        onClick={onDelete}
         aria-label={`Delete ${title}`}
         title="Delete"
         data-control="delete"

@@ -8,6 +8,7 @@ import { Session } from "../session.ts";
 import { App } from "./app.tsx";
 
 const outboxKey = "todoitems-outbox";
+const restAfterMs = 20_000;
 
 function readInstance(): Instance {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${instanceMetaName}"]`);
@@ -40,6 +41,24 @@ const session = new Session({
 });
 
 addEventListener("online", () => session.reconnect());
+
+// Browsers keep six connections to a host without HTTPS, and a feed is one: tabs that nobody looks at let go
+// of theirs, or the seventh would not even load.
+let resting: ReturnType<typeof setTimeout> | undefined;
+let isResting = false;
+addEventListener("visibilitychange", () => {
+  clearTimeout(resting);
+  if (document.hidden)
+    resting = setTimeout(() => {
+      isResting = true;
+      session.rest();
+    }, restAfterMs);
+  else if (isResting) {
+    isResting = false;
+    session.reconnect();
+  }
+});
+
 addEventListener("beforeunload", (event) => {
   if (session.unsentCount > 0) event.preventDefault();
 });

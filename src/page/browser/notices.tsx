@@ -1,6 +1,6 @@
 // Short messages at the edge: what was done, with a way back, and what went wrong.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Notice, Session } from "../session.ts";
 import { CloseIcon } from "./icons.tsx";
 
@@ -18,14 +18,24 @@ export function Notices({ session }: { session: Session }) {
 
 function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
   const { kind, text, action } = notice;
-  // What went wrong stays until it was read.
+  const [held, setHeld] = useState(false);
+  // What went wrong stays until it was read, and nothing goes while it is pointed at.
   useEffect(() => {
-    if (kind !== "done") return undefined;
+    if (kind !== "done" || held) return undefined;
     const timer = setTimeout(onClose, doneMs);
     return () => clearTimeout(timer);
-  }, [kind, notice.key]);
+  }, [kind, held, notice.key]);
   return (
-    <div class="notice" data-kind={kind} role={kind === "problem" ? "alert" : undefined}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it does nothing but keep it
+    <div
+      class="notice"
+      data-kind={kind}
+      role={kind === "problem" ? "alert" : "status"}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocusIn={() => setHeld(true)}
+      onFocusOut={() => setHeld(false)}
+    >
       <span>{text}</span>
       {action && (
         <button

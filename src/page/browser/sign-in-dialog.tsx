@@ -8,7 +8,7 @@ export function SignInDialog({ session, signIn }: { session: Session; signIn: Si
   const [username, setUsername] = useState("");
   const [password, setPassword] = useState("");
   return (
-    <Dialog title="Sign in" kind="sign-in" onClose={() => session.cancelSignIn()}>
+    <Dialog title="Sign in" kind="sign-in" onClose={() => session.loaded && session.cancelSignIn()}>
       <p>This instance asks for a name and a password. They stay in this tab’s memory and are forgotten with it.</p>
       <form
         onSubmit={(event) => {
