@@ -297,6 +297,27 @@ describe("on sockets and across processes", () => {
     folder.dispose();
   });
 
+  test("what a store tells of the past in passing is not taken for known", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder.path, "store.db");
+    const there = await Service.on(new SqliteEngine(path, { readOnly: false }));
+    const engine = new SqliteEngine(path, { readOnly: false });
+    const here = await Service.on(engine);
+    await here.create(item(ids.one));
+    // Another process commits between the question whether there is news and the one what there was.
+    const pull = engine.pull.bind(engine);
+    engine.pull = async (since) => {
+      engine.pull = pull;
+      await there.create(item(ids.two));
+      return pull(since);
+    };
+    const { epoch } = here.collection;
+    expect(JSON.parse(await delta(here, `/changes?since=${epoch}-0`))).toMatchObject({ version: 2 });
+    expect(await here.list()).toContain(item(ids.two));
+    await Promise.all([here, there].map((service) => service.collection.close()));
+    folder.dispose();
+  });
+
   test("with several workers on one port, every feed tells what came in through any of them", async () => {
     const folder = temporaryFolder();
     const program = await Program.start({
