@@ -1,0 +1,52 @@
+// Reads server-sent events while they arrive (the `text/event-stream` format of the HTML standard).
+// `EventSource` would do this, but cannot send credentials.
+
+export interface ServerSentEvent {
+  readonly type: string;
+  readonly id: string;
+  readonly data: string;
+}
+
+export class EventStreamReader {
+  readonly #decoder = new TextDecoder();
+  #text = "";
+  #type = "";
+  #id = "";
+  #data: string[] = [];
+
+  /** Characters held back because their line or event is not complete yet. */
+  get pendingLength(): number {
+    return this.#data.reduce((sum, line) => sum + line.length, this.#text.length);
+  }
+
+  /** Takes the next bytes, split anywhere, and gives the events they complete. */
+  *read(chunk: Uint8Array): Generator<ServerSentEvent> {
+    this.#text += this.#decoder.decode(chunk, { stream: true });
+    for (;;) {
+      // A carriage return at the very end may be the first half of a line end.
+      const [end] = /\r\n|\n|\r(?!$)/.exec(this.#text) ?? [];
+      if (end === undefined) return;
+      const at = this.#text.indexOf(end);
+      const line = this.#text.slice(0, at);
+      this.#text = this.#text.slice(at + end.length);
+      const event = line === "" ? this.#dispatch() : this.#field(line);
+      if (event) yield event;
+    }
+  }
+
+  #field(line: string): undefined {
+    const [, name = "", value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name === "event") this.#type = value;
+    else if (name === "data") this.#data.push(value);
+    else if (name === "id" && !value.includes("\0")) this.#id = value;
+    // Anything else, comments too, is there to keep the connection open.
+  }
+
+  #dispatch(): ServerSentEvent | undefined {
+    const event = { type: this.#type || "message", id: this.#id, data: this.#data.join("\n") };
+    const isEmpty = this.#data.length === 0;
+    this.#type = "";
+    this.#data = [];
+    return isEmpty ? undefined : event;
+  }
+}

@@ -1,0 +1,54 @@
+// A real browser for tests: Chromium, found on this machine or installed from Debian's packages, driven headless.
+
+import { existsSync } from "node:fs";
+
+/**
+ * Opens an empty page. One browser serves the whole test process and ends with it; close the page when done.
+ * Certificates are not checked, so that a test can use a development certificate.
+ */
+export async function openPage(): Promise<Bun.WebView> {
+  const page = new Bun.WebView({
+    width: 1024,
+    height: 768,
+    backend: { type: "chrome", path: chromiumPath(), argv: browserFlags },
+  });
+  await page.navigate("about:blank");
+  return page;
+}
+
+const browserFlags = [
+  // The sandbox needs privileges that containers withhold; these pages are our own.
+  "--no-sandbox",
+  // Containers give /dev/shm a few megabytes only.
+  "--disable-dev-shm-usage",
+  "--ignore-certificate-errors",
+];
+
+const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "msedge"];
+
+let found: string | undefined;
+
+function chromiumPath(): string {
+  found ??= findChromium() ?? installChromium();
+  return found;
+}
+
+function findChromium(): string | undefined {
+  const given = process.env["CHROMIUM"];
+  if (given !== undefined && existsSync(given)) return given;
+  const paths = names.map((name) => Bun.which(name)).filter((path) => path !== null);
+  return [...paths, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find((path) => existsSync(path));
+}
+
+function installChromium(): string {
+  if (Bun.which("apt-get") !== null && process.getuid?.() === 0) {
+    console.error("Chromium is not on this machine; installing it with apt-get …");
+    for (const args of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]])
+      Bun.spawnSync(["apt-get", ...args], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+    const installed = findChromium();
+    if (installed !== undefined) return installed;
+  }
+  throw new Error(
+    "These tests need Chromium, and it could not be installed. Install it (Debian, Ubuntu: sudo apt-get install chromium; elsewhere any Chrome or Edge), or set CHROMIUM to its path.",
+  );
+}

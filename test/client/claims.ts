@@ -1,0 +1,537 @@
+// What the client claims, as plain functions that need no test runner: this one file runs under Bun, Node and
+// in Chromium, against every deployment it is given.
+
+import {
+  type Credentials,
+  exactNumbers,
+  isTodoError,
+  jsonText,
+  NumberText,
+  TodoClient,
+  type TodoClientError,
+  type TodoClientOptions,
+  type TodoItem,
+  type WatchEvent,
+  type WatchState,
+} from "../../src/client/index.ts";
+
+/** A deployment of the specification, ours or another. */
+export interface Deployment {
+  readonly name: string;
+  readonly url: string;
+  readonly form: "a" | "b";
+  readonly credentials?: Credentials;
+  /** Ours has ETags, problem documents, exact numbers and a request for one item. */
+  readonly ours: boolean;
+}
+
+interface Claim<Subject> {
+  readonly title: string;
+  readonly run: (subject: Subject) => Promise<void>;
+}
+
+export interface Result {
+  readonly title: string;
+  /** Nothing, where the claim holds. */
+  readonly failure?: string;
+}
+
+function client(deployment: Deployment, options: TodoClientOptions<TodoItem> = {}): TodoClient {
+  return new TodoClient(deployment.url, { form: deployment.form, credentials: deployment.credentials, ...options });
+}
+
+/** Claims about any deployment. They leave behind what they created nowhere. */
+export const deploymentClaims: readonly Claim<Deployment>[] = [
+  {
+    title: "creates, lists, reads, updates and removes an item",
+    async run(deployment) {
+      const todo = client(deployment);
+      const { id, item } = await todo.create({ Name: "Buy milk", Done: false });
+      same(item, { ID: id, Name: "Buy milk", Done: false });
+      same(
+        (await todo.list()).filter(({ ID }) => ID === id),
+        [item],
+      );
+      same((await todo.get(id)).item, item);
+      await todo.update({ ...item, Done: true });
+      same((await todo.get(id.toUpperCase())).item, { ID: id, Name: "Buy milk", Done: true });
+      await todo.remove(id);
+      same(
+        (await todo.list()).filter(({ ID }) => ID === id),
+        [],
+      );
+    },
+  },
+  {
+    title: "keeps the ID it is given, whatever the letter case of its name",
+    async run(deployment) {
+      const todo = client(deployment);
+      const id = `AbCdEf01-2345-4789-aBcD-${randomDigits(12)}`;
+      same((await todo.create({ ID: id, Name: "mine" })).id, id);
+      same((await todo.get(id)).item.ID, id);
+      await todo.remove(id.toLowerCase());
+    },
+  },
+  {
+    title: "a second create of one ID is a ConflictError that names the request",
+    async run(deployment) {
+      const todo = client(deployment);
+      const { item, id } = await todo.create({ Name: "first" });
+      const error = await refused(todo.create({ ...item, Name: "second" }), "ConflictError");
+      same([error.method, new URL(error.url).pathname.startsWith("/api/todoitems/")], ["POST", true]);
+      ok(error.message.startsWith(`POST ${todo.url}`) && error.message.includes("409"), error.message);
+      same((await todo.get(id)).item.Name, "first");
+      await todo.remove(id);
+    },
+  },
+  {
+    title: "what is not there is a NotFoundError, for get, update and remove",
+    async run(deployment) {
+      const todo = client(deployment);
+      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
+      await refused(todo.get(ID), "NotFoundError");
+      await refused(todo.update({ ID, Name: "x" }), "NotFoundError");
+      await refused(todo.remove(ID), "NotFoundError");
+    },
+  },
+  {
+    title: "hands out items while the list arrives, and every one",
+    async run(deployment) {
+      const todo = client(deployment);
+      const created = await Promise.all(Array.from({ length: 5 }, (_, n) => todo.create({ Name: `number ${n} ✓` })));
+      const seen: unknown[] = [];
+      for await (const item of todo.items()) seen.push(item.Name);
+      for (const { item, id } of created) {
+        ok(seen.includes(item.Name), `${item.Name} was not listed`);
+        await todo.remove(id);
+      }
+    },
+  },
+  {
+    title: "takes the addresses people give: with and without the path and the last slash",
+    async run(deployment) {
+      const count = (await client(deployment).list()).length;
+      for (const suffix of ["", "/", "/api", "/api/todoitems", "/api/todoitems/"]) {
+        const todo = client({ ...deployment, url: deployment.url + suffix });
+        same([todo.url, (await todo.list()).length], [`${deployment.url}/api/todoitems/`, count]);
+      }
+    },
+  },
+  {
+    title: "watches by polling where there is no change feed, and tells what changed",
+    async run(deployment) {
+      const todo = client(deployment);
+      const { item, id } = await todo.create({ Name: "watched" });
+      const watcher = new Watcher(todo, { pollMs: 20 });
+      const snapshot = await watcher.next("snapshot");
+      const mine = (event: WatchEvent<TodoItem>) => event.kind !== "snapshot" && event.id === id.toLowerCase();
+      same(snapshot.kind === "snapshot" && snapshot.items.some((watched) => watched.item.ID === id), true);
+      await todo.update({ ...item, Name: "changed" });
+      same((await watcher.next("changed", mine)) as unknown, { item: { ID: id, Name: "changed" } });
+      await todo.remove(id);
+      await watcher.next("removed", mine);
+      await watcher.stop();
+    },
+  },
+  {
+    title: "wrong or missing credentials are an UnauthorizedError",
+    async run(deployment) {
+      const { credentials } = deployment;
+      if (!credentials) return;
+      await refused(new TodoClient(deployment.url).list(), "UnauthorizedError");
+      // A name nobody has, each time another: guesses are slowed by address.
+      const wrong = { username: credentials.username, password: `wrong ${randomDigits(6)}` };
+      const error = await refused(new TodoClient(deployment.url, { credentials: wrong, retry: { limit: 0 } }).list());
+      ok(["UnauthorizedError", "TooManyRequestsError"].includes(error.name), error.message);
+      const { protocol, host } = new URL(deployment.url);
+      const { username, password } = credentials;
+      const address = `${protocol}//${encodeURIComponent(username)}:${encodeURIComponent(password)}@${host}`;
+      const inAddress = new TodoClient(address);
+      ok(!inAddress.url.includes("@"), "the address shows the password");
+      await inAddress.list();
+      await new TodoClient(deployment.url, { credentials: async () => credentials }).list();
+    },
+  },
+  {
+    title: "lets exactly one of two writers win, and gives the other the current item",
+    async run(deployment) {
+      if (!deployment.ours) return;
+      const todo = client(deployment);
+      const { item, id, etag } = await todo.create({ Name: "contested" });
+      const first = await todo.update({ ...item, Name: "one" }, { ifMatch: etag });
+      const error = await refused(todo.update({ ...item, Name: "two" }, { ifMatch: etag }), "PreconditionFailedError");
+      if (!isTodoError(error, "PreconditionFailedError")) throw error;
+      same([error.current, error.currentEtag], [{ ID: id, Name: "one" }, first.etag]);
+      await refused(todo.remove(id, { ifMatch: etag }), "PreconditionFailedError");
+      same((await todo.get(id)).etag, first.etag);
+      await todo.remove(id, { ifMatch: first.etag });
+    },
+  },
+  {
+    title: "keeps numbers exact where asked to",
+    async run(deployment) {
+      if (!deployment.ours) return;
+      const text = clientWith(deployment, jsonText);
+      const digits = '"A":12345678901234567890,"B":1.0,"C":-0,"D":1e400,"E":[0.1,{"F":1E+2}],"G":"12"';
+      const { id, item } = await text.create(`{${digits}}`);
+      same(item, `{"ID":"${id}",${digits}}`);
+      const exact = clientWith(deployment, exactNumbers<Record<string, unknown>>());
+      const read = (await exact.get(id)).item;
+      same(
+        [read["A"] === 12345678901234567890n, read["B"] instanceof NumberText, String(read["D"])],
+        [true, true, "1e400"],
+      );
+      await exact.update({ ...read, H: 2n ** 70n });
+      same((await text.get(id)).item, `{"ID":"${id}",${digits},"H":1180591620717411303424}`);
+      await text.remove(id);
+    },
+  },
+];
+
+/** Claims about bad days, each on the server's address for it. */
+export const networkClaims: readonly Claim<string>[] = [
+  {
+    title: "the first item is there before the last byte is sent",
+    async run(origin) {
+      const url = session(origin, "first-item-first");
+      const numbers: unknown[] = [];
+      for await (const item of new TodoClient(url).items()) {
+        if (numbers.length === 0) await fetch(`${url}/release`);
+        numbers.push(item["N"]);
+      }
+      same(numbers, [0, 1, 2]);
+    },
+  },
+  {
+    title: "an answer larger than maxResponseBytes is a ResponseTooLargeError, also one without an end",
+    async run(origin) {
+      const url = session(origin, "endless");
+      await refused(new TodoClient(url, { maxResponseBytes: 256_000 }).list(), "ResponseTooLargeError");
+      await until(async () => (await (await fetch(`${url}/cut`)).text()) === "true");
+    },
+  },
+  {
+    title: "leaving the loop over items lets go of the connection",
+    async run(origin) {
+      const url = session(origin, "endless");
+      for await (const item of new TodoClient(url).items()) if (item["N"] === 10) break;
+      await until(async () => (await (await fetch(`${url}/cut`)).text()) === "true");
+    },
+  },
+  {
+    title: "silence is a TimeoutError, before the answer and in the middle of it",
+    async run(origin) {
+      for (const kind of ["silent", "stalls"]) {
+        const todo = new TodoClient(session(origin, kind), { timeoutMs: 100, retry: { limit: 0 } });
+        await refused(todo.list(), "TimeoutError");
+      }
+    },
+  },
+  {
+    title: "an aborted call throws the signal's reason, at any moment",
+    async run(origin) {
+      for (const kind of ["silent", "stalls", "busy-for-hours"]) {
+        const controller = new AbortController();
+        const options = { retry: { delayMsMax: 10_000_000 } };
+        const listing = new TodoClient(session(origin, kind), options).list({ signal: controller.signal });
+        setTimeout(() => controller.abort(new Error("enough")), 50);
+        same(await failureOf(listing), "enough");
+      }
+      const todo = new TodoClient(session(origin, "busy"));
+      same(await failureOf(todo.list({ signal: AbortSignal.abort(new Error("before")) })), "before");
+    },
+  },
+  {
+    title: "a list that broke off is read again",
+    async run(origin) {
+      const todo = new TodoClient(session(origin, "breaks"), { retry: { delayMs: 1 } });
+      same(
+        (await todo.list()).map((item) => item["N"]),
+        [0, 1],
+      );
+      const once = new TodoClient(session(origin, "drops"), { retry: { limit: 0 } });
+      await refused(once.list(), "NetworkError");
+    },
+  },
+  {
+    title: "items go on where their list broke off, unless the list has changed since",
+    async run(origin) {
+      const read = async (url: string, then: string) => {
+        const numbers: unknown[] = [];
+        for await (const item of new TodoClient(url, { retry: { delayMs: 1 } }).items()) {
+          numbers.push(item["N"]);
+          await fetch(url + then);
+        }
+        return numbers;
+      };
+      same(await read(session(origin, "breaks-often"), "/break"), [0, 1, 2]);
+      const changed = read(session(origin, "breaks-often"), "/change");
+      await refused(changed, "NetworkError");
+    },
+  },
+  {
+    title: "a create whose answer was lost is sent again and reported as created",
+    async run(origin) {
+      const todo = new TodoClient(session(origin, "lossy"), { retry: { delayMs: 1 } });
+      const { item } = await todo.create({ Name: "once" });
+      same(await todo.list(), [item]);
+      const url = session(origin, "feed");
+      const losing = new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
+      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
+      const created = await losing.create({ ID, Name: "once" });
+      same([created.id, created.item, created.etag === undefined], [ID, { ID, Name: "once" }, false]);
+      await refused(losing.create({ ID, Name: "once" }), "ConflictError");
+    },
+  },
+  {
+    title: "a lost answer does not hide a conflict with other content",
+    async run(origin) {
+      const url = session(origin, "feed");
+      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
+      await new TodoClient(url).create({ ID, Name: "another's" });
+      const losing = new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
+      await refused(losing.create({ ID, Name: "mine" }), "ConflictError");
+      same((await losing.get(ID)).item.Name, "another's");
+    },
+  },
+  {
+    title: "an update and a removal whose answers were lost succeed",
+    async run(origin) {
+      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
+      const url = session(origin, "feed");
+      const { etag } = await new TodoClient(url).create({ ID, Name: "before" });
+      const todo = new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
+      const updated = await todo.update({ ID, Name: "after" }, { ifMatch: etag });
+      same((await new TodoClient(url).get(ID)).etag, updated.etag);
+      await new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() }).remove(ID);
+      same(await new TodoClient(url).list(), []);
+    },
+  },
+  {
+    title: "an overloaded server is asked again when it says so, and not where it says much later",
+    async run(origin) {
+      same(await new TodoClient(session(origin, "busy")).list(), []);
+      await refused(new TodoClient(session(origin, "busy"), { retry: { limit: 0 } }).list(), "ServerError");
+      const error = await refused(new TodoClient(session(origin, "busy-for-hours")).list(), "TooManyRequestsError");
+      same(isTodoError(error, "HttpError") && error.retryAfterMs, 7_200_000);
+    },
+  },
+  {
+    title: "redirects and pages are refused by name",
+    async run(origin) {
+      await refused(new TodoClient(session(origin, "redirect")).create({ Name: "x" }), "RedirectError");
+      await refused(new TodoClient(session(origin, "page")).list(), "InvalidResponseError");
+    },
+  },
+  {
+    title: "nobody there is a NetworkError",
+    async run() {
+      // Port 9 is "discard": nobody listens, and browsers refuse it outright.
+      await refused(new TodoClient("http://127.0.0.1:9/", { retry: { limit: 0 } }).list(), "NetworkError");
+    },
+  },
+  {
+    title: "watches the change feed live: snapshot, changes, removals, with ETags that work",
+    async run(origin) {
+      const todo = new TodoClient(session(origin, "feed"));
+      const { item, id } = await todo.create({ Name: "one" });
+      const watcher = new Watcher(todo);
+      same((await watcher.next("snapshot")) as unknown, { items: [{ item: { ID: id, Name: "one" }, position: 1 }] });
+      await watcher.state("live");
+      const { id: second } = await todo.create({ Name: "two" });
+      const created = await watcher.next("changed");
+      same(created as unknown, { id: second, item: { ID: second, Name: "two" }, position: 2 });
+      if (created.kind === "changed") await todo.update({ ...created.item, Done: true }, { ifMatch: created.etag });
+      same((await watcher.next("changed")) as unknown, { item: { ID: second, Name: "two", Done: true } });
+      await todo.remove(item.ID);
+      same((await watcher.next("removed")) as unknown, { id });
+      await watcher.stop();
+    },
+  },
+  {
+    title: "a lost feed is told, regained, and goes on where it broke",
+    async run(origin) {
+      const url = session(origin, "feed");
+      const todo = new TodoClient(url);
+      const watcher = new Watcher(todo);
+      await watcher.next("snapshot");
+      await watcher.state("live");
+      await todo.create({ Name: "told before" });
+      await watcher.next("changed");
+      await fetch(`${url}/cut`);
+      await watcher.state("lost");
+      const { id } = await todo.create({ Name: "while away" });
+      same((await watcher.next("changed")) as unknown, { id });
+      await watcher.state("live");
+      await watcher.stop();
+    },
+  },
+  {
+    title: "a feed that cannot say what was missed gives the whole list again",
+    async run(origin) {
+      const url = session(origin, "feed");
+      const todo = new TodoClient(url);
+      const watcher = new Watcher(todo);
+      await watcher.next("snapshot");
+      await watcher.state("live");
+      await fetch(`${url}/forget`);
+      await fetch(`${url}/cut`);
+      await watcher.state("lost");
+      await watcher.next("snapshot");
+      const { id } = await todo.create({ Name: "later" });
+      await watcher.next("changed");
+      await fetch(`${url}/resync`);
+      same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
+      const { id: next } = await todo.create({ Name: "after" });
+      same((await watcher.next("changed")) as unknown, { id: next });
+      await watcher.stop();
+    },
+  },
+  {
+    title: "a server that sends a page for a feed is polled",
+    async run(origin) {
+      const todo = new TodoClient(session(origin, "pages"));
+      const watcher = new Watcher(todo, { pollMs: 20 });
+      same((await watcher.next("snapshot")) as unknown, { items: [] });
+      await watcher.state("polling");
+      const { id } = await todo.create({ Name: "x" });
+      same((await watcher.next("changed")) as unknown, { id });
+      await watcher.stop();
+    },
+  },
+];
+
+/** Runs every claim, one after another, and says what became of each. */
+export async function runClaims(deployments: readonly Deployment[], oddOrigin: string): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const deployment of deployments)
+    for (const claim of deploymentClaims) results.push(await attempt(claim, deployment, `${deployment.name}: `));
+  for (const claim of networkClaims) results.push(await attempt(claim, oddOrigin, ""));
+  return results;
+}
+
+async function attempt<Subject>(claim: Claim<Subject>, subject: Subject, prefix: string): Promise<Result> {
+  const title = prefix + claim.title;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the claim took longer than 20 seconds")), 20_000);
+  });
+  try {
+    await Promise.race([claim.run(subject), late]);
+    return { title };
+  } catch (error) {
+    return {
+      title,
+      failure: error instanceof Error ? `${error.name}: ${error.message}\n${error.stack}` : String(error),
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Collects what a watch tells, so that a test can wait for one thing after another. */
+class Watcher {
+  readonly #controller = new AbortController();
+  readonly #events: WatchEvent<TodoItem>[] = [];
+  readonly #states: WatchState[] = [];
+  readonly #ended: Promise<unknown>;
+
+  constructor(todo: TodoClient, options: { readonly pollMs?: number } = {}) {
+    const { signal } = this.#controller;
+    const run = async () => {
+      const events = todo.watch({ ...options, signal, onState: (state) => this.#states.push(state) });
+      for await (const event of events) this.#events.push(event);
+    };
+    this.#ended = run().catch((error: unknown) => error);
+  }
+
+  /** The next event of this kind; those before it are skipped. */
+  async next(
+    kind: WatchEvent<TodoItem>["kind"],
+    matches: (event: WatchEvent<TodoItem>) => boolean = () => true,
+  ): Promise<WatchEvent<TodoItem>> {
+    const isWanted = (event: WatchEvent<TodoItem>) => event.kind === kind && matches(event);
+    await until(() => this.#events.some(isWanted));
+    const index = this.#events.findIndex(isWanted);
+    const [event] = this.#events.splice(0, index + 1).slice(index);
+    if (!event) throw new Error("the event was there a moment ago");
+    return event;
+  }
+
+  async state(kind: WatchState["kind"]): Promise<void> {
+    await until(() => this.#states.some((state) => state.kind === kind));
+    this.#states.splice(0, this.#states.findIndex((state) => state.kind === kind) + 1);
+  }
+
+  async stop(): Promise<void> {
+    const reason = new Error("watched enough");
+    this.#controller.abort(reason);
+    const ended = await this.#ended;
+    if (ended !== reason) throw ended;
+  }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function clientWith<Item>(
+  deployment: Deployment,
+  codec: NonNullable<TodoClientOptions<Item>["codec"]>,
+): TodoClient<Item> {
+  return new TodoClient(deployment.url, { form: deployment.form, credentials: deployment.credentials, codec });
+}
+
+function session(origin: string, kind: string): string {
+  return `${origin}/${kind}/${randomDigits(12)}`;
+}
+
+function randomDigits(count: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join("");
+}
+
+/** A `fetch` whose first answer is lost after the server has given it. */
+function losingAnswerOnce(): typeof globalThis.fetch {
+  let count = 0;
+  return (async (url: string, init: RequestInit) => {
+    const response = await fetch(url, init);
+    if (count++ === 0) throw new TypeError("connection lost");
+    return response;
+  }) as typeof globalThis.fetch;
+}
+
+async function refused(call: Promise<unknown>, name?: Parameters<typeof isTodoError>[1]): Promise<TodoClientError> {
+  try {
+    await call;
+  } catch (error) {
+    if (isTodoError(error, name)) return error;
+    throw error;
+  }
+  throw new Error(`expected ${name ?? "an error"}, but the call succeeded`);
+}
+
+async function failureOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return "none";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function ok(condition: boolean, message: string): void {
+  if (!condition) throw new Error(message);
+}
+
+/** Compares as JSON; of objects, only the members that are expected. */
+function same(actual: unknown, expected: unknown): void {
+  ok(matches(actual, expected), `expected ${JSON.stringify(expected)}, found ${JSON.stringify(actual)}`);
+}
+
+function matches(actual: unknown, expected: unknown): boolean {
+  if (typeof expected !== "object" || expected === null) return Object.is(actual, expected);
+  if (typeof actual !== "object" || actual === null) return false;
+  if (Array.isArray(expected) && (!Array.isArray(actual) || actual.length !== expected.length)) return false;
+  const members = new Map(Object.entries(actual));
+  return Object.entries(expected).every(([name, value]) => matches(members.get(name), value));
+}

@@ -1,0 +1,236 @@
+// A server that does what networks and servers do on bad days, and one good thing: it has a change feed. The
+// first segment of the path says what it does, the second separates the tests from each other.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+interface Change {
+  readonly version: number;
+  readonly position: number;
+  readonly id: string;
+  readonly json: string | null;
+}
+
+/** What one test has on the server. */
+class Session {
+  readonly items = new Map<string, Change>();
+  readonly log: Change[] = [];
+  readonly streams = new Set<ServerResponse>();
+  readonly released = Promise.withResolvers<void>();
+  epoch = "0123456789abcdef";
+  requests = 0;
+  version = 0;
+  /** What the next reader of the feed missed can no longer be told. */
+  forgetful = false;
+  cut = false;
+
+  write(id: string, json: string | null): Change {
+    this.version++;
+    const position = this.items.get(id)?.position ?? this.version;
+    const change = { version: this.version, position, id, json };
+    if (json === null) this.items.delete(id);
+    else this.items.set(id, change);
+    this.log.push(change);
+    for (const stream of this.streams) stream.write(this.event(change));
+    return change;
+  }
+
+  event(change: Change): string {
+    return `event: change\nid: ${this.epoch}-${change.version}\ndata: ${this.data(change)}\n\n`;
+  }
+
+  data({ version, position, id, json }: Change): string {
+    const etag = json === null ? "" : `"etag":"\\"${this.epoch}-${version}\\"",`;
+    return `{"version":${version},"position":${position},"id":"${id}",${etag}"item":${json}}`;
+  }
+}
+
+type Handler = (session: Session, request: IncomingMessage, response: ServerResponse, path: string) => unknown;
+
+const itemOf = (number: number) => `{"ID":"00000000-0000-4000-8000-${String(number).padStart(12, "0")}","N":${number}}`;
+
+const handlers: Readonly<Record<string, Handler>> = {
+  /** Sends the first item of a list, and the rest only when told that it has arrived. */
+  "first-item-first": async (session, _request, response, path) => {
+    if (path === "/release") {
+      session.released.resolve();
+      return response.end();
+    }
+    response.setHeader("Content-Type", "application/json");
+    response.write(`[${itemOf(0)},`);
+    await session.released.promise;
+    return response.end(`${itemOf(1)},${itemOf(2)}]`);
+  },
+
+  /** A list without an end, sent as fast as it is read. */
+  endless: (session, _request, response, path) => {
+    if (path === "/cut") return response.end(String(session.cut));
+    response.setHeader("Content-Type", "application/json");
+    response.on("close", () => {
+      session.cut = true;
+    });
+    let count = 0;
+    response.write("[");
+    const more = () => {
+      while (!session.cut && response.write(`${itemOf(count++)},`));
+    };
+    response.on("drain", more);
+    return more();
+  },
+
+  /** Accepts the request and never answers. */
+  silent: () => {},
+
+  /** Begins to answer, and then falls silent. */
+  stalls: (_session, _request, response) => response.writeHead(200).write("["),
+
+  /** Answers half a list and drops the connection, the first time; then answers in full. */
+  breaks: (session, _request, response) => {
+    response.writeHead(200, { "Content-Type": "application/json" });
+    if (session.requests > 1) return response.end(`[${itemOf(0)},${itemOf(1)}]`);
+    return response.write(`[${itemOf(0)},`, () => response.destroy());
+  },
+
+  /** Drops every connection in the middle of a list. */
+  drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
+
+  /** Sends one item more each time, up to three, and drops the connection when told to; another ETag if told to. */
+  "breaks-often": (session, _request, response, path) => {
+    if (path === "/break" || path === "/change") {
+      if (path === "/change") session.epoch = "another";
+      for (const stream of session.streams) stream.destroy();
+      return response.end();
+    }
+    response.writeHead(200, { "Content-Type": "application/json", ETag: `"${session.epoch}"` });
+    const items = [itemOf(0), itemOf(1), itemOf(2)].slice(0, session.requests).join(",");
+    if (session.requests === 3) return response.end(`[${items}]`);
+    session.streams.add(response);
+    return response.write(`[${items},`);
+  },
+
+  /** Carries out the first write and drops the connection instead of answering. */
+  lossy: async (session, request, response, path) => {
+    if (path === "/requests") return response.end(String(session.requests));
+    const lost = session.requests === 1;
+    const [status, body, etag] = await operate(session, request, path);
+    if (lost) return request.socket.destroy();
+    if (etag !== undefined) response.setHeader("ETag", etag);
+    return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+  },
+
+  /** Is overloaded for the first two requests. */
+  busy: (session, _request, response) => {
+    if (session.requests <= 2) return response.writeHead(503, { "Retry-After": "0" }).end();
+    return response.writeHead(200, { "Content-Type": "application/json" }).end("[]");
+  },
+
+  /** Asks for more patience than anybody has. */
+  "busy-for-hours": (_session, _request, response) => response.writeHead(429, { "Retry-After": "7200" }).end(),
+
+  redirect: (_session, _request, response) => response.writeHead(307, { Location: "https://elsewhere.example/" }).end(),
+
+  /** Sends a page, whatever is asked for. */
+  page: (_session, _request, response) =>
+    response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>"),
+
+  /** A store with a change feed, whose connections can be cut and whose memory can be wiped. */
+  feed: async (session, request, response, path) => {
+    if (path === "/cut") {
+      for (const stream of session.streams) stream.destroy();
+      return response.end();
+    }
+    if (path === "/forget") {
+      session.forgetful = true;
+      return response.end();
+    }
+    if (path === "/resync") {
+      while (session.streams.size === 0) await Bun.sleep(5);
+      for (const stream of session.streams) stream.write(resync(session));
+      return response.end();
+    }
+    if (path.startsWith("/changes")) return feed(session, request, response, path);
+    const [status, body, etag] = await operate(session, request, path);
+    if (etag !== undefined) response.setHeader("ETag", etag);
+    return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+  },
+
+  /** A store that answers every other address with a page, as servers of single-page applications do. */
+  pages: async (session, request, response, path) => {
+    if (!path.startsWith("/api/"))
+      return response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");
+    const [status, body] = await operate(session, request, path);
+    return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+  },
+};
+
+const resync = ({ epoch, version }: Session) =>
+  `event: resync\nid: ${epoch}-${version}\ndata: {"epoch":"${epoch}","version":${version}}\n\n`;
+
+function feed(session: Session, request: IncomingMessage, response: ServerResponse, path: string): void {
+  const { epoch, version } = session;
+  if (request.headers.accept === "application/json") {
+    const changes = [...session.items.values()].map((change) => session.data(change));
+    response.setHeader("Content-Type", "application/json");
+    response.end(`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[${changes.join(",")}]}`);
+    return;
+  }
+  const since = Number(new URL(path, "http://x").searchParams.get("since")?.split("-")[1] ?? version);
+  response.setHeader("Content-Type", "text/event-stream");
+  response.write(`: hello\n\nevent: ready\nid: ${epoch}-${since}\n`);
+  response.write(`data: {"epoch":"${epoch}","version":${version},"readOnly":false}\n\n`);
+  if (session.forgetful) response.write(resync(session));
+  else for (const change of session.log.filter((one) => one.version > since)) response.write(session.event(change));
+  session.forgetful = false;
+  session.streams.add(response);
+  response.on("close", () => session.streams.delete(response));
+}
+
+/** A to-do service in a few lines, form B. */
+async function operate(
+  session: Session,
+  request: IncomingMessage,
+  path: string,
+): Promise<[status: number, body: string | undefined, etag?: string]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const json = Buffer.concat(chunks).toString();
+  const pathId = path.split("/")[3]?.toLowerCase();
+  if (request.method === "GET" && !pathId)
+    return [200, `[${[...session.items.values()].map((item) => item.json).join(",")}]`];
+  const id = pathId || (JSON.parse(json) as { ID: string }).ID.toLowerCase();
+  const current = session.items.get(id);
+  const tag = ({ version }: Change) => `"${session.epoch}-${version}"`;
+  if (request.method === "POST" && current) return [409, '{"code":"TodoItemIDInUse"}'];
+  if (request.method !== "POST" && !current) return [404, '{"code":"RecordNotFound"}'];
+  if (request.method === "GET" && current) return [200, current.json ?? "", tag(current)];
+  const ifMatch = request.headers["if-match"];
+  if (current && ifMatch !== undefined && ifMatch !== tag(current))
+    return [412, `{"code":"PreconditionFailed","current":${current.json}}`, tag(current)];
+  const change = session.write(id, request.method === "DELETE" ? null : json);
+  return request.method === "POST" ? [201, json, tag(change)] : [204, undefined, tag(change)];
+}
+
+export async function startOddServer(): Promise<{ readonly origin: string; stop(): void }> {
+  const sessions = new Map<string, Session>();
+  const server: Server = createServer((request, response) => {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.setHeader("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
+    response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match");
+    response.setHeader("Access-Control-Expose-Headers", "ETag, Location, Retry-After");
+    if (request.method === "OPTIONS") return response.writeHead(204).end();
+    const [, kind = "", name = "", path = ""] = /^\/([^/]*)\/([^/]*)(\/.*)$/.exec(request.url ?? "") ?? [];
+    const session = sessions.get(`${kind}/${name}`) ?? new Session();
+    sessions.set(`${kind}/${name}`, session);
+    if (path.startsWith("/api/")) session.requests++;
+    return handlers[kind]?.(session, request, response, path) ?? undefined;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
