@@ -124,27 +124,29 @@ export class PostgresEngine implements Engine {
 
   async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
     const startedAt = performance.now();
+    const isOver = () => performance.now() - startedAt > doubtMs;
+    /** The batch that was sent and not answered, if there is one. */
     let sent: Point | undefined;
     for (let attempt = 1; ; attempt++) {
+      const doubtful = sent;
       try {
-        await this.#commitOnce(since, plan, sent, (point) => {
+        await this.#commitOnce(since, plan, doubtful, (point) => {
           sent = point;
         });
         return;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        if (isRefusal(error)) {
-          sent = undefined;
-          if (!isConflict(error) || performance.now() - startedAt > doubtMs) throw error;
-        } else if (!sent) {
-          // A connection found dead is tried once more; a server that cannot be reached is not waited for.
-          if (attempt > 1) throw error;
-        } else if (performance.now() - startedAt > doubtMs) {
+        // A refusal settles what this attempt sent, not what an earlier one did.
+        if (isRefusal(error) && sent !== doubtful) sent = undefined;
+        if (sent && isOver()) {
           throw new StoreError(`${error.message}. Whether the last commit happened is not known`, {
             cause: error,
             undecided: true,
           });
         }
+        // A connection found dead is tried once more; a server that cannot be reached is not waited for.
+        const tryAgain = isRefusal(error) ? isConflict(error) && !isOver() : attempt === 1;
+        if (!sent && !tryAgain) throw error;
       }
       if (attempt > 1) await Bun.sleep(50 + Math.random() * 100);
     }

@@ -286,6 +286,24 @@ describe("a commit whose connection is lost", () => {
     expect(await jsons(other)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"mark":true}']);
   });
 
+  test("is not taken for failed because the question whether it happened was refused", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const holding = Promise.withResolvers<Awaited<ReturnType<typeof store.hold>>>();
+    loseAnswer(wire, async () => holding.resolve(await store.hold("SELECT FROM todoitems.store FOR UPDATE")));
+    const committing = commit(engine, since, '{"mark":true}');
+    const held = await holding.promise;
+    // Long enough for the question to be refused, more than once.
+    await Bun.sleep(800);
+    await held.release();
+    expect(await committing).toMatchObject({ version: 3 });
+    expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
+    await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
+  });
+
   test("while the store stays away is neither a success nor a failure, and is seen once it is back", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
