@@ -2,7 +2,15 @@
 // every decision is made here; an engine only makes the decisions durable. Writes that arrive while a
 // commit is under way form the next one: one sync to disk, many answers.
 
-import { type Bookmark, type Engine, type News, type PlannedChange, StoreError, type Version } from "./engine.ts";
+import {
+  type Bookmark,
+  type Change,
+  type Engine,
+  type News,
+  type PlannedChange,
+  StoreError,
+  type Version,
+} from "./engine.ts";
 import { type FieldNames, respell } from "./field-names.ts";
 import { ListDocument, type ListedItem } from "./list-document.ts";
 import { Problem } from "./problem.ts";
@@ -40,6 +48,14 @@ export type WriteOutcome =
   | { readonly kind: "not-found" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
+/** The latest change of each item that changed, in order of version, up to the bookmark. */
+interface PastChanges extends Bookmark {
+  readonly changes: readonly Change[];
+}
+
+/** Told of changes once they are visible here, whoever made them; names are spelled as stored. Where all is new, they are left out. */
+type Watcher = (news: News) => void;
+
 interface PendingWrite {
   readonly write: Write;
   readonly resolve: (outcome: WriteOutcome) => void;
@@ -48,6 +64,8 @@ interface PendingWrite {
 
 /** Bounds the time one commit takes, and with it the wait of the first writer in it. */
 const batchMax = 1_000;
+/** Bounds what one question for past changes costs: an engine reads at most one row for each version. */
+const pastChangesMax = 50_000;
 
 export class TodoCollection {
   readonly #engine: Engine;
@@ -65,6 +83,10 @@ export class TodoCollection {
   #storeAway = false;
   /** When the items in memory were last known to be the newest. */
   #freshAtMs = performance.now();
+  #doubtCount = 0;
+  readonly #watchers = new Set<Watcher>();
+  /** Changes since this version can no longer be told apart: the engine has pruned some. */
+  #tooOld: Version = -1;
   #whenIdle: (() => void) | undefined;
   #onMoving: (() => void) | undefined;
 
@@ -86,6 +108,10 @@ export class TodoCollection {
   /** The version of the newest change: two lists at one version are the same list. */
   get version(): Version {
     return this.#bookmark.version;
+  }
+
+  get readOnly(): boolean {
+    return this.#options.readOnly;
   }
 
   get count(): number {
@@ -145,6 +171,42 @@ export class TodoCollection {
     return item && { version: item.version, json: this.#document.json(item) };
   }
 
+  /** Every item there is, in the order of the list, as the change that made it what it is. */
+  *items(): Generator<Change & { readonly json: string }> {
+    const inOrder = [...this.#items].sort(([, one], [, other]) => one.position - other.position);
+    for (const [id, item] of inOrder) {
+      yield { id, position: item.position, version: item.version, json: this.#document.json(item) };
+    }
+  }
+
+  /** Changes from now on. Returns what ends it. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** What happened since a bookmark, names spelled as stored; nothing where that can no longer be told. */
+  async changesSince(since: Bookmark): Promise<PastChanges | undefined> {
+    await this.refresh();
+    const { epoch, version } = this.#bookmark;
+    const age = version - since.version;
+    if (since.epoch !== epoch || age < 0 || age > pastChangesMax || since.version <= this.#tooOld) return undefined;
+    if (age === 0) return { epoch, version, changes: [] };
+    // The engine will count what it tells as known here, and it may tell more than this collection has.
+    this.#doubt();
+    const news = await this.#engine.pull(since);
+    if (news.whole) {
+      this.#tooOld = since.version;
+      return undefined;
+    }
+    const latest = new Map<Version, Change>();
+    for (const change of news.changes) {
+      latest.delete(change.position);
+      latest.set(change.position, change);
+    }
+    return { epoch: news.epoch, version: news.version, changes: [...latest.values()] };
+  }
+
   /** An item's JSON as this instance spells it. */
   render(json: string): string {
     return respell(json, this.#options.fieldNames);
@@ -196,14 +258,19 @@ export class TodoCollection {
   }
 
   async #commitQueue(): Promise<void> {
-    const batch = this.#queue.splice(0, batchMax);
+    // Filled when the store is ready for it: whoever came while other processes committed is in it too.
+    const batch: PendingWrite[] = [];
+    const fill = () => {
+      batch.push(...this.#queue.splice(0, batchMax - batch.length));
+      return batch;
+    };
     try {
-      const outcomes = await this.#commit(() => batch.map(({ write }) => write));
+      const outcomes = await this.#commit(() => fill().map(({ write }) => write));
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
       const answer = error instanceof StoreError ? storeUnavailable(error.undecided) : error;
-      for (const { reject } of batch) reject(answer);
+      for (const { reject } of batch.length > 0 ? batch : fill()) reject(answer);
     }
     this.#committing = false;
     if (this.#queue.length > 0) this.#schedule();
@@ -221,7 +288,7 @@ export class TodoCollection {
         return plan.changes;
       });
     } catch (error) {
-      this.#unsure = true;
+      this.#doubt();
       this.letMove();
       throw error;
     }
@@ -301,6 +368,7 @@ export class TodoCollection {
 
   async #takeNews(): Promise<void> {
     for (;;) {
+      const doubtCount = this.#doubtCount;
       const since = this.#bookmark;
       const news = await this.#engine.pull(since);
       // Changes may overlap with what a commit has brought in the meantime; a whole store, or one of another
@@ -308,7 +376,8 @@ export class TodoCollection {
       const overtaken = this.#bookmark !== since && (news.whole || news.epoch !== this.epoch);
       if (overtaken) continue;
       this.#take(news);
-      this.#unsure = false;
+      // A doubt that came up after the engine was asked is not settled by its answer.
+      if (doubtCount === this.#doubtCount) this.#unsure = false;
       return;
     }
   }
@@ -319,15 +388,23 @@ export class TodoCollection {
     this.#options.onStoreError(error);
   }
 
+  #doubt(): void {
+    this.#doubtCount++;
+    this.#unsure = true;
+  }
+
   /** Brings the items in memory up to what the engine has stored. */
   #take(news: News): void {
     // A new history is read to its end before it takes the old one's place.
     const items = news.whole ? new Map<string, ListedItem>() : this.#items;
     const document = news.whole ? new ListDocument() : this.#document;
     const known = news.whole ? 0 : this.version;
+    const told: Change[] = [];
+    const isTelling = this.#watchers.size > 0 && !news.whole;
     for (const { id, position, version, json } of news.changes) {
       // News may overlap what a commit has brought in the meantime.
       if (version <= known) continue;
+      if (isTelling) told.push({ id, position, version, json });
       // A creation meets no item: whatever had its ID before was deleted before.
       const item = version === position ? undefined : items.get(id);
       if (item?.position !== position) {
@@ -342,6 +419,9 @@ export class TodoCollection {
     this.#items = items;
     this.#document = document;
     this.#bookmark = { epoch: news.epoch, version: Math.max(news.version, known) };
+    if (news.whole) this.#tooOld = -1;
+    if (told.length === 0 && !news.whole) return;
+    for (const watcher of this.#watchers) watcher({ ...this.#bookmark, whole: news.whole, changes: told });
   }
 }
 

@@ -27,7 +27,12 @@ export interface WatchedItem<Item> {
   readonly position: number;
 }
 
-export type WatchEvent<Item> =
+export type WatchEvent<Item> = WatchedChange<Item> & {
+  /** Counts the changes of the list, this one included; not there while polling. */
+  readonly version: number | undefined;
+};
+
+type WatchedChange<Item> =
   /** The whole list: at first, and again whenever it is not known what was missed. It replaces all that was told before. */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
@@ -154,7 +159,7 @@ class Feed<Item> {
       .filter((change) => change.kind === "changed")
       .sort((one, other) => one.position - other.position);
     this.#token = `${stringOf(members.get("epoch")) ?? ""}-${members.get("version") ?? ""}`;
-    return { kind: "snapshot", items };
+    return { kind: "snapshot", items, version: Number(members.get("version")) };
   }
 
   async *#follow(answer: Answer): AsyncGenerator<SourceEvent<Item>> {
@@ -184,14 +189,16 @@ class Feed<Item> {
     const members = answer.parse(json, membersOf);
     const id = stringOf(members.get("id"))?.toLowerCase();
     if (id === undefined) throw new InvalidResponseError(answer.request, "a change without an ID");
+    const version = Number(members.get("version"));
     const item = members.get("item") ?? "null";
-    if (item === "null") return { kind: "removed", id };
+    if (item === "null") return { kind: "removed", id, version };
     return {
       kind: "changed",
       id,
       item: this.#requester.parseItem(answer, item),
       etag: stringOf(members.get("etag")),
       position: Number(members.get("position")),
+      version,
     };
   }
 }
@@ -258,11 +265,12 @@ class Poll<Item> {
       etag: undefined,
       position,
     }));
-    if (!inOrder) return [{ kind: "snapshot", items }];
+    const version = undefined;
+    if (!inOrder) return [{ kind: "snapshot", items, version }];
     const removed = [...before.keys()].filter((id) => !listed.has(id));
     return [
-      ...removed.map((id) => ({ kind: "removed", id }) as const),
-      ...items.map((item) => ({ kind: "changed", ...item }) as const),
+      ...removed.map((id) => ({ kind: "removed", id, version }) as const),
+      ...items.map((item) => ({ kind: "changed", ...item, version }) as const),
     ];
   }
 }

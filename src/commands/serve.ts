@@ -12,9 +12,15 @@ import { Cors } from "../http/cors.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
+import { PageFiles } from "../page/site-files.ts";
 import { type CollectionOptions, TodoCollection } from "../todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
-import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
+import {
+  CertificateError,
+  certificateFiles,
+  openDevelopmentCertificate,
+  readCertificate,
+} from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
 import { greeting, isLoopback, type RunningService, readyLine } from "./greeting.ts";
 import { sampleItems } from "./sample-items.ts";
@@ -26,6 +32,8 @@ import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts
 const impatienceMs = 500;
 const sameErrorMs = 10_000;
 const dayMs = 86_400_000;
+/** Proxies commonly give up on a connection that is silent for a minute. */
+const heartbeatMsMax = 15_000;
 
 /** Runs until a signal; resolves to the exit code. */
 export async function serve(args: readonly string[], environment: Environment): Promise<number> {
@@ -73,7 +81,7 @@ export async function work(args: readonly string[], environment: Environment): P
 
 async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
   const collection = await openCollection(settings, log);
-  const app = openApp(collection, settings, log);
+  const app = openApp(collection, settings, environment, log);
   const http = settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
   const https =
     settings.httpsPort === undefined
@@ -87,7 +95,7 @@ async function startInstance(settings: Settings, environment: Environment, log: 
       ...(https ? [{ scheme: "https", host, port: https.port } as const] : []),
     ],
     itemCount: collection.count,
-    stop: () => shutDown(collection, servers, settings, log),
+    stop: () => shutDown(collection, app, servers, settings, log),
   };
 }
 
@@ -107,10 +115,12 @@ const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, Certi
 
 async function shutDown(
   collection: TodoCollection,
+  app: App,
   servers: readonly RunningServer[],
   settings: Settings,
   log: Log,
 ): Promise<number> {
+  app.changeFeed.stop();
   const cutCounts = await Promise.all(servers.map((server) => server.stop(settings.shutdownGraceSeconds * 1000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
   if (cutCount > 0) {
@@ -180,10 +190,11 @@ function readText(path: string): string {
   }
 }
 
-function openApp(collection: TodoCollection, settings: Settings, log: Log): App {
-  return new App(collection, {
-    access: openAccess(settings, log),
+function openApp(collection: TodoCollection, settings: Settings, environment: Environment, log: Log): App {
+  const app: App = new App(collection, {
+    access: openAccess(settings, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
+    site: openPage(settings, environment),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
@@ -191,9 +202,20 @@ function openApp(collection: TodoCollection, settings: Settings, log: Log): App 
     headerBytesMax: settings.headerBytesMax,
     staleSecondsMax: settings.staleSecondsMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
+    heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
     // A claim on the store would keep the other workers waiting.
     servesHotList: settings.workers === 1,
+  });
+  return app;
+}
+
+function openPage(settings: Settings, environment: Environment): PageFiles {
+  const { httpsPort, tlsCert, readOnly, demo, fieldNames, forms, auth } = settings;
+  const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
+  return new PageFiles({
+    instance: { readOnly: readOnly || demo, fieldNames, form: forms === "a" ? "a" : "b", auth, hasAuthority },
+    authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
   });
 }
 
@@ -204,8 +226,8 @@ function dangers({ host, port, auth }: Settings): string[] {
   ];
 }
 
-function openAccess({ auth: mode, users, rateLimitPerSecond }: Settings, log: Log): Access {
-  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log);
+function openAccess({ auth: mode, users, rateLimitPerSecond }: Settings, log: Log, onUsersChanged: () => void): Access {
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
   const rate =
     rateLimitPerSecond === undefined
       ? undefined
@@ -213,11 +235,12 @@ function openAccess({ auth: mode, users, rateLimitPerSecond }: Settings, log: Lo
   return new Access({ mode, auth, rate });
 }
 
-function openUsers(path: string, log: Log): BasicAuth {
+function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
   const auth = new BasicAuth(readSomeUsers(path));
   watchFiles([path], 1_000, () => {
     try {
       auth.replaceUsers(readUsers(path));
+      onChanged();
       log("info", `${path}: the users were read again`);
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;

@@ -42,6 +42,7 @@ export class SqliteEngine implements Engine {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #sweep = new Sweep();
   #dataVersion: number;
+  #lastKnown: Version = 0;
   #claimed = false;
   #claimAgainAt = 0;
 
@@ -83,6 +84,7 @@ export class SqliteEngine implements Engine {
       this.#rollBack();
       throw storeErrorFrom(error, this.#path);
     }
+    this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
     this.#sweep.committed(changes, sweptCount);
   }
 
@@ -178,6 +180,9 @@ export class SqliteEngine implements Engine {
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
+    // What was stored beyond the last change known here, another process has stored.
+    if (since && version > this.#lastKnown) this.#meetCompany();
+    this.#lastKnown = version;
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 
@@ -211,9 +216,7 @@ export class SqliteEngine implements Engine {
   }
 
   #changesSince(version: Version): Change[] {
-    const changes = this.#statements.changesAfter.all(version, -1);
-    if (changes.length > 0) this.#meetCompany();
-    return changes;
+    return this.#statements.changesAfter.all(version, -1);
   }
 
   /** Reads the whole table for the sweep alone. */

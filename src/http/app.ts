@@ -9,23 +9,29 @@ import type { ItemState, TodoCollection, WriteOutcome } from "../todo-collection
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../todo-item.ts";
 import type { Access } from "./access.ts";
 import { type BodyLimits, checkMediaType, decodeBody, readBody } from "./body.ts";
+import { ChangeFeed } from "./change-feed.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { checkHeaders, runtimeHeaderBytesMax } from "./header-limit.ts";
 import { HotList } from "./hot-list.ts";
 import { nosniff, problemResponse } from "./problem.ts";
-import { allowedMethods, checkHost, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
+import { allowedMethods, checkHost, type ItemRoute, matchRoute, pathOf, type Route, type UrlForms } from "./routes.ts";
+import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends BodyLimits {
   readonly access: Access;
   /** Not there where web pages of other origins have no access. */
   readonly cors: Cors | undefined;
+  /** Files served beside the API, if any. */
+  readonly site: Site | undefined;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
   readonly headerBytesMax: number;
   /** How old a list may be that is sent while the store is away. */
   readonly staleSecondsMax: number;
+  /** How often a silent change feed says that it is alive. */
+  readonly heartbeatMs: number;
   readonly log: Log;
   /** Whether a list that many ask for may be left to the runtime. */
   readonly servesHotList: boolean;
@@ -39,6 +45,7 @@ const clientBufferBytes = 256_000;
 export class App {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
+  readonly changeFeed: ChangeFeed;
   /** Not there where a list must pass through the app, to be admitted or to be told apart. */
   readonly hotList: HotList | undefined;
   #warnedOfListSize = false;
@@ -46,6 +53,7 @@ export class App {
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.changeFeed = new ChangeFeed(collection, options);
     const listsAreAlike = options.access.admitsEveryList && !options.cors && !limitsHeaders(options);
     this.hotList = options.servesHotList && listsAreAlike ? new HotList(collection) : undefined;
   }
@@ -81,7 +89,7 @@ export class App {
     checkHost(request);
     if (limitsHeaders(this.#options)) checkHeaders(request, this.#options.headerBytesMax);
     const route = matchRoute(request.url);
-    if (!route) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
+    if (!route) return this.#file(request);
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return preflight;
@@ -92,7 +100,17 @@ export class App {
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
   }
 
+  /** What is no route of the API is a file of the site, or nothing. */
+  async #file(request: Request): Promise<Response> {
+    const file = await this.#options.site?.find(pathOf(request.url));
+    if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
+    return siteMethods.includes(request.method)
+      ? siteAnswer(request, file)
+      : this.#methodNotAllowed(request.method, siteMethods);
+  }
+
   #operate(request: Request, route: Route): Response | Promise<Response> {
+    if (route.resource === "changes") return this.changeFeed.answer(request);
     if (request.method === "GET") return this.#get(request, route);
     if (request.method === "POST") return this.#create(request, route);
     if (request.method === "PUT") return this.#update(request, route);

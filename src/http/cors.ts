@@ -5,7 +5,7 @@
 /** `*`, or the origins allowed, as browsers spell them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
-const requestHeaders = "Authorization, Content-Type, If-Match, If-None-Match";
+const requestHeaders = "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID";
 const exposedHeaders = "ETag, Location, Retry-After";
 const preflightSeconds = "600";
 
@@ -37,7 +37,8 @@ export class Cors {
   /** Lets the page that asked read the answer, if its origin is allowed. */
   open(request: Request, response: Response): Response {
     // Caches must not give one origin's answer to another, also where the one had no Origin at all.
-    if (this.#origins !== "*" && !response.headers.has("vary")) response.headers.set("Vary", "Origin");
+    if (this.#origins !== "*" && !response.headers.get("vary")?.includes("Origin"))
+      response.headers.append("Vary", "Origin");
     const origin = this.#allowed(request.headers.get("origin"));
     if (origin === undefined) return response;
     response.headers.set("Access-Control-Allow-Origin", origin);

@@ -6,7 +6,7 @@ export const urlForms = ["both", "a", "b"] as const;
 /** Which forms of the create and update paths are exposed: A has the ID in the path, B has not. */
 export type UrlForms = (typeof urlForms)[number];
 
-export type Route = { readonly resource: "collection" } | ItemRoute | HealthRoute;
+export type Route = { readonly resource: "collection" | "changes" } | ItemRoute | HealthRoute;
 
 export interface ItemRoute {
   readonly resource: "item";
@@ -20,8 +20,9 @@ interface HealthRoute {
 }
 
 const collection: Route = { resource: "collection" };
+const changes: Route = { resource: "changes" };
 
-/** The template api/{controller}/{id}: the controller defaults to todoitems, the ID is optional. */
+/** The template api/{controller}/{id}: the controller defaults to todoitems, the ID is optional. Beside it, /changes. */
 export function matchRoute(url: string): Route | undefined {
   const path = pathOf(url);
   if (path === "/api/todoitems/" || path === "/api/todoitems") return collection;
@@ -32,6 +33,7 @@ export function matchRoute(url: string): Route | undefined {
   // answered directly instead of by a redirect.
   if (segments.at(-1) === "") segments.pop();
   const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
+  if (prefix?.toLowerCase() === "changes" && segments.length === 1) return changes;
   if (prefix?.toLowerCase() !== "api" || controller.toLowerCase() !== "todoitems" || deeper.length > 0)
     return undefined;
   return segment === undefined ? collection : segment === "" ? undefined : { resource: "item", segment };
@@ -39,7 +41,7 @@ export function matchRoute(url: string): Route | undefined {
 
 /** The methods a resource offers, as the `Allow` header lists them. */
 export function allowedMethods(resource: Route["resource"], forms: UrlForms): readonly string[] {
-  if (resource === "live" || resource === "ready") return ["GET"];
+  if (resource === "changes" || resource === "live" || resource === "ready") return ["GET"];
   if (resource === "collection") return forms === "a" ? ["GET"] : ["GET", "POST", "PUT"];
   return forms === "b" ? ["GET", "DELETE"] : ["GET", "POST", "PUT", "DELETE"];
 }
@@ -54,7 +56,7 @@ export function checkHost(request: Request): void {
   );
 }
 
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);

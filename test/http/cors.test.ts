@@ -33,7 +33,7 @@ describeOnEveryEngine("other origins, switched on", (start) => {
       expect(response.headers.get("access-control-allow-origin")).toBe(page);
       expect(response.headers.get("access-control-allow-methods")).toBe(methods);
       expect(response.headers.get("access-control-allow-headers")).toBe(
-        "Authorization, Content-Type, If-Match, If-None-Match",
+        "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID",
       );
       expect(response.headers.get("access-control-max-age")).toBe("600");
       expect(response.headers.get("vary")).toContain("Origin");

@@ -1,0 +1,351 @@
+// The change feed: every committed change as it happens (server-sent events), or what changed since a
+// token as one document. A reader is no more than the version it has reached. The newest events are kept
+// once, for all readers; one that falls behind them is told to fetch the list again, so a reader that
+// never reads costs no more than one that does.
+
+import { type Bookmark, type Change, type News, StoreError, type Version } from "../engine.ts";
+import type { FieldNames } from "../field-names.ts";
+import type { Log } from "../log.ts";
+import type { TodoCollection } from "../todo-collection.ts";
+import { clientHas, entityTag } from "./conditions.ts";
+import { nosniff } from "./problem.ts";
+
+export interface ChangeFeedOptions {
+  readonly fieldNames: FieldNames;
+  /** How often a silent feed says that it is alive; well below the time a silent connection is kept. */
+  readonly heartbeatMs: number;
+  readonly log: Log;
+}
+
+/** How soon changes of other processes are noticed while anybody listens. */
+const pollMs = 250;
+/** Events kept for readers that are behind. */
+const recentCharactersMax = 4 * 1024 ** 2;
+/** The most that is put together for one reader from past changes; over that, the list is cheaper. */
+const pastCharactersMax = 8 * 1024 ** 2;
+/** How long a document of everything is kept for the next who asks for it. */
+const wholeKeptMs = 10_000;
+/** What a reader is handed at a time, and so the most that waits for a slow one. */
+const handedCharacters = 64 * 1024;
+
+const encoder = new TextEncoder();
+const heartbeat = encoder.encode(": still here\n\n");
+
+interface Reader {
+  /** Everything up to here was handed to it; nothing yet, while its feed is being opened. */
+  version: Version | undefined;
+  controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** Its connection has taken all it was handed and waits for more. */
+  hungry: boolean;
+}
+
+interface RecentEvent {
+  readonly version: Version;
+  readonly text: string;
+}
+
+interface Past extends Bookmark {
+  readonly texts: readonly string[];
+}
+
+interface Portion {
+  readonly from: Version;
+  readonly to: Version;
+  readonly bytes: Uint8Array;
+}
+
+export class ChangeFeed {
+  readonly #collection: TodoCollection;
+  readonly #options: ChangeFeedOptions;
+  readonly #readers = new Set<Reader>();
+  #recent: RecentEvent[] = [];
+  /** Every event after this version is in #recent. */
+  #recentSince: Version = 0;
+  #recentCharacters = 0;
+  /** What was last handed out: readers that keep up all get the same. */
+  #handed: Portion | undefined;
+  #whole: { readonly etag: string; readonly document: Blob } | undefined;
+  #stopWatching: (() => void) | undefined;
+  #stopped = false;
+  #polling = false;
+  #pollFailed = false;
+
+  constructor(collection: TodoCollection, options: ChangeFeedOptions) {
+    this.#collection = collection;
+    this.#options = options;
+  }
+
+  async answer(request: Request): Promise<Response> {
+    const since = sinceOf(request);
+    return wantsDocument(request) ? this.#document(request, since) : this.#open(since);
+  }
+
+  /** Ends every feed; readers come back with the token they have, and are asked for credentials again. */
+  endAll(): void {
+    for (const reader of this.#readers) {
+      this.#leave(reader);
+      reader.controller?.close();
+    }
+  }
+
+  /** Ends every feed, and those still to come as soon as they are opened. */
+  stop(): void {
+    this.#stopped = true;
+    this.endAll();
+  }
+
+  async #document(request: Request, since: Bookmark | undefined): Promise<Response> {
+    const past = since && (await this.#past(since, (epoch, change) => this.#data(epoch, change)));
+    if (!past) await this.#collection.refresh();
+    const { epoch, version } = past ?? this.#collection;
+    const etag = entityTag(epoch, version, this.#options.fieldNames);
+    const headers = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
+    if (clientHas(request.headers, etag)) return new Response(null, { status: 304, headers });
+    const document = past
+      ? `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[${past.texts.join(",")}]}`
+      : this.#wholeDelta(etag);
+    return new Response(document, {
+      headers: { "Content-Type": "application/json; charset=utf-8", ...nosniff, ...headers },
+    });
+  }
+
+  /** What a reader missed, each change as a text; nothing where that cannot be told, or not in short. */
+  async #past(since: Bookmark, textOf: (epoch: string, change: Change) => string): Promise<Past | undefined> {
+    const news = await this.#collection.changesSince(since);
+    if (!news) return undefined;
+    const texts: string[] = [];
+    let characters = 0;
+    for (const change of news.changes) {
+      const text = textOf(news.epoch, change);
+      characters += text.length;
+      if (characters > pastCharactersMax) return undefined;
+      texts.push(text);
+    }
+    return { epoch: news.epoch, version: news.version, texts };
+  }
+
+  // Shared by all who ask for it at one version, for the same reason as the list.
+  #wholeDelta(etag: string): Blob {
+    if (this.#whole?.etag === etag) return this.#whole.document;
+    const { epoch, version } = this.#collection;
+    const parts = [`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[`];
+    for (const item of this.#collection.items()) {
+      if (parts.length > 1) parts.push(",");
+      parts.push(this.#data(epoch, item, item.json));
+    }
+    const document = new Blob([...parts, "]}"]);
+    this.#whole = { etag, document };
+    setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
+    return document;
+  }
+
+  async #open(since: Bookmark | undefined): Promise<Response> {
+    const reader: Reader = { version: undefined, controller: undefined, hungry: false };
+    // Before the past is asked for, so that nothing falls between that and what is to come.
+    this.#join(reader);
+    let beginning: string;
+    try {
+      beginning = await this.#beginning(reader, since);
+    } catch (error) {
+      this.#leave(reader);
+      throw error;
+    }
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          reader.controller = controller;
+          controller.enqueue(encoder.encode(beginning));
+          if (this.#stopped) this.#leave(reader);
+          // It may have been ended while the past was asked for.
+          if (!this.#readers.has(reader)) controller.close();
+        },
+        pull: () => {
+          reader.hungry = true;
+          this.#feed(reader);
+        },
+        cancel: () => this.#leave(reader),
+      },
+      // Nothing is made ready ahead of a connection that can take it.
+      { highWaterMark: 0 },
+    );
+    return new Response(stream, {
+      headers: {
+        "Content-Type": "text/event-stream; charset=utf-8",
+        ...nosniff,
+        "Cache-Control": "no-cache, no-transform",
+        Vary: "Accept, Last-Event-ID",
+        // Proxies of the nginx family would hold events back otherwise.
+        "X-Accel-Buffering": "no",
+      },
+    });
+  }
+
+  /** The first events of a feed: that it is there, and what its reader missed. */
+  async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
+    const past = since && (await this.#past(since, (epoch, change) => this.#event(epoch, change)));
+    if (!past) await this.#collection.refresh();
+    const { epoch, version } = past ?? this.#collection;
+    reader.version = version;
+    const { readOnly } = this.#collection;
+    const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
+    if (!since) return `${ready}id: ${epoch}-${version}\n\n`;
+    // No token yet where a resync follows: a reader cut off in between must not take itself for current.
+    return past ? `${ready}id: ${epoch}-${since.version}\n\n${past.texts.join("")}` : `${ready}\n${this.#resync()}`;
+  }
+
+  #join(reader: Reader): void {
+    this.#readers.add(reader);
+    if (this.#stopWatching) return;
+    this.#recentSince = this.#collection.version;
+    const unwatch = this.#collection.watch((news) => this.#take(news));
+    const poll = setInterval(() => void this.#poll(), pollMs);
+    const beat = setInterval(() => this.#beat(), this.#options.heartbeatMs);
+    this.#stopWatching = () => {
+      unwatch();
+      clearInterval(poll);
+      clearInterval(beat);
+    };
+  }
+
+  #leave(reader: Reader): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0) return;
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+    this.#recent = [];
+    this.#recentCharacters = 0;
+    this.#handed = undefined;
+  }
+
+  #take(news: News): void {
+    if (news.whole) {
+      this.#recent = [];
+      this.#recentCharacters = 0;
+      this.#recentSince = news.version;
+      this.#handed = undefined;
+      for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
+    }
+    for (const change of news.whole ? [] : news.changes) {
+      const text = this.#event(news.epoch, change);
+      this.#recent.push({ version: change.version, text });
+      this.#recentCharacters += text.length;
+    }
+    this.#forget();
+    for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
+  }
+
+  /** Keeps the newest events only. */
+  #forget(): void {
+    let count = 0;
+    while (this.#recentCharacters > recentCharactersMax) {
+      const oldest = this.#recent[count];
+      if (!oldest) break;
+      this.#recentCharacters -= oldest.text.length;
+      this.#recentSince = oldest.version;
+      count++;
+    }
+    this.#recent.splice(0, count);
+  }
+
+  /** Hands a reader what comes next, if there is anything. */
+  #feed(reader: Reader): void {
+    const { version, controller } = reader;
+    if (version === undefined || !controller) return;
+    if (version < this.#recentSince) {
+      reader.version = this.#collection.version;
+      reader.hungry = false;
+      controller.enqueue(encoder.encode(this.#resync()));
+      return;
+    }
+    const next = this.#after(version);
+    if (!next) return;
+    reader.version = next.to;
+    reader.hungry = false;
+    controller.enqueue(next.bytes);
+  }
+
+  /** The events after a version, as many as are handed out at once. */
+  #after(version: Version): Portion | undefined {
+    if (this.#handed?.from === version) return this.#handed;
+    let text = "";
+    let to = version;
+    for (let index = this.#indexAfter(version); index < this.#recent.length; index++) {
+      const event = this.#recent[index];
+      if (!event || (text !== "" && text.length + event.text.length > handedCharacters)) break;
+      text += event.text;
+      to = event.version;
+    }
+    if (text === "") return undefined;
+    this.#handed = { from: version, to, bytes: encoder.encode(text) };
+    return this.#handed;
+  }
+
+  #indexAfter(version: Version): number {
+    let low = 0;
+    let high = this.#recent.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#recent[middle]?.version ?? 0) > version) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  #beat(): void {
+    for (const reader of this.#readers) {
+      if (!reader.hungry || !reader.controller) continue;
+      reader.hungry = false;
+      reader.controller.enqueue(heartbeat);
+    }
+  }
+
+  async #poll(): Promise<void> {
+    // One question at a time, however long the store takes to answer.
+    if (this.#polling) return;
+    this.#polling = true;
+    try {
+      await this.#collection.refresh();
+      this.#pollFailed = false;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (!this.#pollFailed) this.#options.log("error", `The change feed cannot look for news: ${error.message}`);
+      this.#pollFailed = true;
+    } finally {
+      this.#polling = false;
+    }
+  }
+
+  #resync(): string {
+    const { epoch, version } = this.#collection;
+    return `event: resync\nid: ${epoch}-${version}\ndata: ${JSON.stringify({ epoch, version })}\n\n`;
+  }
+
+  #event(epoch: string, change: Change): string {
+    return `event: change\nid: ${epoch}-${change.version}\ndata: ${this.#data(epoch, change)}\n\n`;
+  }
+
+  /** A change as JSON. Its item is spelled as this instance answers, unless it already is. */
+  #data(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
+    const place = `{"version":${version},"position":${position},"id":"${id}"`;
+    if (json === null) return `${place},"item":null}`;
+    const item = spelled ?? this.#collection.render(json);
+    const etag = JSON.stringify(entityTag(epoch, version, this.#options.fieldNames));
+    return `${place},"etag":${etag},"item":${item}}`;
+  }
+}
+
+function wantsDocument(request: Request): boolean {
+  const accept = request.headers.get("accept")?.toLowerCase() ?? "";
+  return accept.includes("application/json") && !accept.includes("text/event-stream");
+}
+
+/** A token is an entity tag of the list without its quotes. What is none names no point in any history. */
+const tokenPattern = /^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i;
+
+/** Where the reader stands. A browser that reconnects says it in the header, and newer than its URL does. */
+function sinceOf(request: Request): Bookmark | undefined {
+  const token = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("since");
+  if (token === null || token === "") return undefined;
+  const [, epoch = "", version = "0"] = tokenPattern.exec(token) ?? [];
+  return { epoch, version: Number(version) };
+}

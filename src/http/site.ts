@@ -1,0 +1,69 @@
+// Files beside the API: the page and what belongs to it. They are open to everybody, compressed as the
+// browser asks, and cached for good where their name says what is in them.
+
+import { clientHas } from "./conditions.ts";
+import { nosniff } from "./problem.ts";
+
+export interface SiteFile {
+  readonly mediaType: string;
+  readonly plain: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer> | undefined;
+  readonly brotli: Uint8Array<ArrayBuffer> | undefined;
+  /** Of its content, in quotes. */
+  readonly etag: string;
+  /** True where another content would have another name. */
+  readonly immutable: boolean;
+}
+
+export interface Site {
+  /** The file of a path, or nothing. Paths begin with a slash; the page itself is "/". */
+  find(path: string): Promise<SiteFile | undefined>;
+}
+
+/** The methods a file offers. */
+export const siteMethods: readonly string[] = ["GET"];
+
+// Everything comes from here, nothing is written into the page, and nobody may frame it.
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+export function siteAnswer(request: Request, file: SiteFile): Response {
+  const headers: Record<string, string> = {
+    ETag: file.etag,
+    "Cache-Control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
+    Vary: "Accept-Encoding",
+  };
+  if (clientHas(request.headers, file.etag)) return new Response(null, { status: 304, headers });
+  const { body, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
+  if (encoding !== undefined) headers["Content-Encoding"] = encoding;
+  if (file.mediaType.startsWith("text/html")) {
+    headers["Content-Security-Policy"] = pagePolicy;
+    headers["Referrer-Policy"] = "no-referrer";
+  }
+  return new Response(body, { headers: { "Content-Type": file.mediaType, ...nosniff, ...headers } });
+}
+
+function encoded(
+  { plain, gzip, brotli }: SiteFile,
+  accepted: string,
+): { body: Uint8Array<ArrayBuffer>; encoding?: string } {
+  if (brotli && accepts(accepted, "br")) return { body: brotli, encoding: "br" };
+  if (gzip && accepts(accepted, "gzip")) return { body: gzip, encoding: "gzip" };
+  return { body: plain };
+}
+
+function accepts(header: string, coding: string): boolean {
+  return header.split(",").some((member) => {
+    const [name = "", ...parameters] = member.split(";").map((part) => part.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

@@ -1,0 +1,33 @@
+// The top line: what this is, whether it is live, who is signed in, and the way to one's own app.
+
+import type { Connection, Session } from "../session.ts";
+import { Mark, PlugIcon } from "./icons.tsx";
+
+const states: Record<Connection, string> = { connecting: "Connecting", live: "Live", lost: "Offline" };
+
+export function Header({ session, onConnect }: { session: Session; onConnect: () => void }) {
+  const { connection, username } = session;
+  return (
+    <header>
+      <h1>
+        <Mark />
+        todoitems
+      </h1>
+      <span class="connection" data-connection={connection} role="status">
+        {states[connection]}
+      </span>
+      <span class="spring" />
+      {username !== undefined && !session.signIn && (
+        <button type="button" class="quiet" onClick={() => session.signOut()}>
+          Sign out <span class="wide">{username}</span>
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={onConnect} data-control="connect">
+        <PlugIcon />
+        <span>
+          Connect<span class="wide"> your app</span>
+        </span>
+      </button>
+    </header>
+  );
+}

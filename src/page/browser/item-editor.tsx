@@ -1,0 +1,152 @@
+// An item being edited in its place: its name and notes, or all of it as JSON. Either way the rest of the
+// item stays as it is, to the digit.
+
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { idOf } from "../../client/item-text.ts";
+import { compacted, indented, withFields } from "../item-fields.ts";
+import type { ShownItem } from "../session.ts";
+
+interface ItemEditorProps {
+  readonly item: ShownItem;
+  /** `base` is the state the edit was made on. */
+  readonly onSave: (base: ShownItem, json: string) => void;
+  readonly onCancel: () => void;
+}
+
+export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
+  const [base, setBase] = useState(item);
+  const [name, setName] = useState(item.fields.name);
+  const [notes, setNotes] = useState(item.fields.notes);
+  // Nothing while the form is shown.
+  const [text, setText] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const first = useRef<HTMLInputElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const problemId = useId();
+  const isJson = text !== undefined;
+
+  // At once, so that the next key already belongs to the editor.
+  useLayoutEffect(() => {
+    area.current?.setSelectionRange(0, 0);
+    (isJson ? area.current : first.current)?.focus();
+  }, [isJson]);
+  // The list learns of the new height first.
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => form.current?.scrollIntoView({ block: "nearest" }));
+    return () => cancelAnimationFrame(frame);
+  }, [isJson, problem]);
+
+  const edited = () =>
+    withFields(base.json, {
+      ...(name === base.fields.name ? {} : { name }),
+      ...(notes === base.fields.notes ? {} : { notes }),
+    });
+  const save = (event?: Event) => {
+    event?.preventDefault();
+    const result = text === undefined ? { json: edited() } : checked(text, item.id);
+    if ("problem" in result) {
+      setProblem(result.problem);
+      area.current?.focus();
+    } else if (result.json === base.json) onCancel();
+    else onSave(base, result.json);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      onCancel();
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
+  };
+  const changedElsewhere = item.json !== base.json;
+
+  return (
+    <form ref={form} class="editor" onSubmit={save} onKeyDown={onKeyDown} aria-label={`Edit ${item.fields.name}`}>
+      {changedElsewhere && (
+        <p class="hint">
+          Changed elsewhere meanwhile. Saving will ask which version to keep.{" "}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              setBase(item);
+              setName(item.fields.name);
+              setNotes(item.fields.notes);
+              setText(isJson ? indented(item.json) : undefined);
+            }}
+          >
+            Start over from theirs
+          </button>
+        </p>
+      )}
+      {isJson ? (
+        <label>
+          All fields, as JSON
+          <textarea
+            ref={area}
+            class="json"
+            value={text}
+            onInput={(event) => {
+              setText(event.currentTarget.value);
+              setProblem(undefined);
+            }}
+            rows={Math.min(12, text.split("\n").length + 1)}
+            spellcheck={false}
+            aria-invalid={problem !== undefined}
+            aria-describedby={problemId}
+            data-control="json"
+          />
+        </label>
+      ) : (
+        <>
+          <label>
+            Name
+            <input
+              ref={first}
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+              autocomplete="off"
+              data-control="name"
+            />
+          </label>
+          <label>
+            Notes
+            <textarea
+              value={notes}
+              onInput={(event) => setNotes(event.currentTarget.value)}
+              rows={Math.min(8, Math.max(2, notes.split("\n").length))}
+              data-control="notes"
+            />
+          </label>
+        </>
+      )}
+      <p class="problem" id={problemId} role="alert">
+        {problem}
+      </p>
+      <div class="buttons">
+        <button type="submit" class="primary">
+          Save
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <span class="spring" />
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={isJson}
+          onClick={() => setText(isJson ? undefined : indented(edited()))}
+          data-control="json-view"
+        >
+          {"{ }"} All fields
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function checked(text: string, id: string): { readonly json: string } | { readonly problem: string } {
+  const result = compacted(text);
+  if ("problem" in result) return result;
+  if (idOf(result.json)?.toLowerCase() === id) return result;
+  return { problem: `The ID says which item this is and cannot be changed: it must stay ${id}.` };
+}

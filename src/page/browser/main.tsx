@@ -1,0 +1,68 @@
+// Starts the page: the session with the service, the view of it, and what the browser tells both.
+
+import { render } from "preact";
+import { jsonText, TodoClient } from "../../client/index.ts";
+import { type Instance, instanceMetaName } from "../instance.ts";
+import { Outbox } from "../outbox.ts";
+import { Session } from "../session.ts";
+import { App } from "./app.tsx";
+
+const outboxKey = "todoitems-outbox";
+const restAfterMs = 20_000;
+
+function readInstance(): Instance {
+  const meta = document.querySelector<HTMLMetaElement>(`meta[name="${instanceMetaName}"]`);
+  return JSON.parse(meta?.content ?? "{}") as Instance;
+}
+
+/** The list is kept by the browser, and asked for with its tag: it is sent again only if it has changed. */
+function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
+  const isList = new Headers(init.headers).get("accept") === "application/json";
+  return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
+}
+
+const instance = readInstance();
+const session = new Session({
+  // Kept for this tab only: another tab's unsent changes are its own.
+  outbox: new Outbox({
+    read: () => sessionStorage.getItem(outboxKey),
+    write: (text) => sessionStorage.setItem(outboxKey, text),
+  }),
+  connect: (credentials) =>
+    new TodoClient(new URL(".", document.baseURI), {
+      codec: jsonText,
+      form: instance.form,
+      retry: { limit: 0 },
+      fetch: fetchConditionally,
+      ...(credentials && { credentials }),
+    }),
+  spelling: instance.fieldNames === "as-sent" ? undefined : instance.fieldNames,
+  readOnly: instance.readOnly,
+});
+
+addEventListener("online", () => session.reconnect());
+
+// Browsers keep six connections to a host without HTTPS, and a feed is one: tabs that nobody looks at let go
+// of theirs, or the seventh would not even load.
+let resting: ReturnType<typeof setTimeout> | undefined;
+let isResting = false;
+addEventListener("visibilitychange", () => {
+  clearTimeout(resting);
+  if (document.hidden)
+    resting = setTimeout(() => {
+      isResting = true;
+      session.rest();
+    }, restAfterMs);
+  else if (isResting) {
+    isResting = false;
+    session.reconnect();
+  }
+});
+
+addEventListener("beforeunload", (event) => {
+  if (session.unsentCount > 0) event.preventDefault();
+});
+
+const root = document.getElementById("page");
+if (root) render(<App session={session} instance={instance} />, root);
+session.start();

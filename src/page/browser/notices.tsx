@@ -1,0 +1,58 @@
+// Short messages at the edge: what was done, with a way back, and what went wrong.
+
+import { useEffect, useState } from "preact/hooks";
+import type { Notice, Session } from "../session.ts";
+import { CloseIcon } from "./icons.tsx";
+
+const doneMs = 8_000;
+
+export function Notices({ session }: { session: Session }) {
+  return (
+    <section class="notices" aria-label="Messages" aria-live="polite">
+      {session.notices.map((notice) => (
+        <Message key={notice.key} notice={notice} onClose={() => session.dismiss(notice.key)} />
+      ))}
+    </section>
+  );
+}
+
+function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
+  const { kind, text, action } = notice;
+  const [held, setHeld] = useState(false);
+  // What went wrong stays until it was read, and nothing goes while it is pointed at.
+  useEffect(() => {
+    if (kind !== "done" || held) return undefined;
+    const timer = setTimeout(onClose, doneMs);
+    return () => clearTimeout(timer);
+  }, [kind, held, notice.key]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it does nothing but keep it
+    <div
+      class="notice"
+      data-kind={kind}
+      role={kind === "problem" ? "alert" : "status"}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocusIn={() => setHeld(true)}
+      onFocusOut={() => setHeld(false)}
+    >
+      <span>{text}</span>
+      {action && (
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            onClose();
+            action.run();
+          }}
+          data-control="notice-action"
+        >
+          {action.label}
+        </button>
+      )}
+      <button type="button" class="bare" onClick={onClose} aria-label="Dismiss">
+        <CloseIcon />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+// The name and the password this instance asks for. They are kept in this page's memory and nowhere else.
+
+import { useState } from "preact/hooks";
+import type { Session, SignIn } from "../session.ts";
+import { Dialog } from "./dialog.tsx";
+
+export function SignInDialog({ session, signIn }: { session: Session; signIn: SignIn }) {
+  const [username, setUsername] = useState("");
+  const [password, setPassword] = useState("");
+  return (
+    <Dialog title="Sign in" kind="sign-in" onClose={() => session.loaded && session.cancelSignIn()}>
+      <p>This instance asks for a name and a password. They stay in this tab’s memory and are forgotten with it.</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          session.signInAs({ username, password });
+          setPassword("");
+        }}
+      >
+        <label>
+          Name
+          <input
+            value={username}
+            onInput={(event) => setUsername(event.currentTarget.value)}
+            autocomplete="username"
+            autocapitalize="none"
+            required
+            data-control="username"
+          />
+        </label>
+        <label>
+          Password
+          <input
+            type="password"
+            value={password}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+            autocomplete="current-password"
+            required
+            data-control="password"
+          />
+        </label>
+        <p class="problem" role="alert">
+          {signIn.problem}
+        </p>
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={signIn.busy}>
+            {signIn.busy ? "Signing in …" : "Sign in"}
+          </button>
+          {session.loaded && (
+            <button type="button" onClick={() => session.cancelSignIn()}>
+              Cancel
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

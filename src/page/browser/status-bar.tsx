@@ -1,0 +1,45 @@
+// The instance's figures: what it does with changes, how many items, how large the list is against what one
+// family of clients reads at most, and the version of the list.
+
+import type { Session } from "../session.ts";
+
+/** The specification's client stops reading a response here. */
+const markBytes = 256_000;
+
+export function StatusBar({ session }: { session: Session }) {
+  const { readOnly, storedCount, listBytes, version, loaded } = session;
+  if (!loaded) return <footer />;
+  return (
+    <footer>
+      <span data-figure="mode">{readOnly ? "Read-only" : "Writable"}</span>
+      <span data-figure="items">{storedCount === 1 ? "1 item" : `${storedCount.toLocaleString("en")} items`}</span>
+      <span class="size" data-figure="bytes">
+        <span>
+          {listBytes.toLocaleString("en")} bytes
+          <span class="unseen"> of the 256,000 that some clients read at most</span>
+        </span>
+        <Gauge bytes={listBytes} />
+        {listBytes > markBytes && (
+          <span class="over">over 256,000: a client with the tutorial’s buffer limit stops reading</span>
+        )}
+      </span>
+      <span data-figure="version">Version {version ?? "unknown"}</span>
+    </footer>
+  );
+}
+
+function Gauge({ bytes }: { bytes: number }) {
+  // The mark stands at four fifths until the list outgrows it.
+  const full = Math.max(markBytes * 1.25, bytes * 1.05);
+  return (
+    <span
+      class="gauge"
+      aria-hidden="true"
+      title="The mark is at 256,000 bytes, where a client with the tutorial’s buffer limit stops reading"
+      data-over={bytes > markBytes}
+    >
+      <span class="level" style={{ width: `${(bytes / full) * 100}%` }} />
+      <span class="limit" style={{ left: `${(markBytes / full) * 100}%` }} />
+    </span>
+  );
+}

@@ -1,0 +1,134 @@
+// The page as files to be served: bundled from its sources by the runtime when it is first asked for, so
+// that there is no build step, nothing generated to keep in step, and no cost for those who never open it.
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { authorityPath, type Instance, instanceMetaName } from "./instance.ts";
+
+/** A file, in every encoding it can be sent in. */
+export interface PageFile {
+  readonly mediaType: string;
+  readonly plain: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer> | undefined;
+  readonly brotli: Uint8Array<ArrayBuffer> | undefined;
+  readonly etag: string;
+  readonly immutable: boolean;
+}
+
+const browserFolder = join(import.meta.dir, "browser");
+const apiDescription = join(import.meta.dir, "../../openapi.yaml");
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+export interface PageOptions {
+  readonly instance: Instance;
+  /** Finds the PEM file of the development authority, where there is one. */
+  readonly authorityFile: (() => Promise<string>) | undefined;
+}
+
+export class PageFiles {
+  readonly #options: PageOptions;
+  #bundled: Promise<ReadonlyMap<string, PageFile>> | undefined;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+  }
+
+  async find(path: string): Promise<PageFile | undefined> {
+    const { authorityFile } = this.#options;
+    if (path === "/openapi.yaml") return compressed("application/yaml", await read(apiDescription));
+    if (path === `/${authorityPath}` && authorityFile)
+      return compressed("application/x-x509-ca-cert", await read(await authorityFile()));
+    if (path !== "/" && !path.startsWith("/assets/")) return undefined;
+    this.#bundled ??= this.#bundle();
+    return (await this.#bundled).get(path);
+  }
+
+  async #bundle(): Promise<ReadonlyMap<string, PageFile>> {
+    const build = await Bun.build({
+      entrypoints: [join(browserFolder, "main.tsx"), join(browserFolder, "page.css")],
+      target: "browser",
+      minify: true,
+      define: { "process.env.NODE_ENV": '"production"' },
+    });
+    const bytesOf = async (extension: string) => {
+      const output = build.outputs.find(({ path }) => path.endsWith(extension));
+      if (!output) throw new Error(`the page's bundle has no ${extension} file`);
+      return new Uint8Array(await output.arrayBuffer());
+    };
+    const assets = [
+      { name: "script", extension: "js", mediaType: "text/javascript; charset=utf-8", bytes: await bytesOf(".js") },
+      { name: "style", extension: "css", mediaType: "text/css; charset=utf-8", bytes: await bytesOf(".css") },
+      {
+        name: "icon",
+        extension: "svg",
+        mediaType: "image/svg+xml",
+        bytes: await read(join(browserFolder, "icon.svg")),
+      },
+    ];
+    const paths = new Map(
+      assets.map(({ name, extension, bytes }) => [name, `assets/${name}-${hash(bytes)}.${extension}`] as const),
+    );
+    const files = new Map<string, PageFile>();
+    for (const { name, mediaType, bytes } of assets)
+      files.set(`/${paths.get(name)}`, { ...(await compressed(mediaType, bytes)), immutable: true });
+    const html = new TextEncoder().encode(this.#html((name) => paths.get(name) ?? ""));
+    files.set("/", await compressed("text/html; charset=utf-8", html));
+    return files;
+  }
+
+  // Addresses are relative, so that the page also works behind a proxy that serves it under a path.
+  #html(path: (name: string) => string): string {
+    const instance = escapeAttribute(JSON.stringify(this.#options.instance));
+    return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="The to-do items of this service, live.">
+<meta name="${instanceMetaName}" content="${instance}">
+<title>todoitems</title>
+<link rel="icon" type="image/svg+xml" href="${path("icon")}">
+<link rel="stylesheet" href="${path("style")}">
+<script type="module" src="${path("script")}"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript><p>This page needs JavaScript. The items are also at <a href="api/todoitems/">api/todoitems/</a>.</p></noscript>
+</body>
+</html>
+`;
+  }
+}
+
+async function read(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await readFile(path));
+}
+
+async function compressed(mediaType: string, plain: Uint8Array<ArrayBuffer>): Promise<PageFile> {
+  const [gzipped, brotli] = await Promise.all([
+    compressGzip(plain, { level: 9 }),
+    compressBrotli(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } }),
+  ]);
+  return {
+    mediaType,
+    plain,
+    gzip: new Uint8Array(gzipped),
+    brotli: new Uint8Array(brotli),
+    etag: `"${hash(plain)}"`,
+    immutable: false,
+  };
+}
+
+function hash(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+}

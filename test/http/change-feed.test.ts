@@ -1,0 +1,378 @@
+// The change feed: what is told, to whom, from where on, and what it costs to listen without reading.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { SqliteEngine } from "../../src/engines/sqlite.ts";
+import { Access } from "../../src/http/access.ts";
+import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { Cors } from "../../src/http/cors.ts";
+import { startServer } from "../../src/http/server.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, runProgram } from "../program.ts";
+import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
+import { FeedReader } from "./feed-reader.ts";
+import { serverOptions } from "./server-options.ts";
+
+const opened: FeedReader[] = [];
+afterEach(async () => {
+  for (const feed of opened.splice(0)) await feed.close();
+});
+
+async function openFeed(
+  service: Service,
+  { since = "", headers = {} }: { since?: string; headers?: Record<string, string> } = {},
+): Promise<FeedReader> {
+  const response = await service.fetch("GET", `/changes${since === "" ? "" : `?since=${since}`}`, { headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  const feed = new FeedReader(response);
+  opened.push(feed);
+  return feed;
+}
+
+/** The token of the list as it is now. */
+async function token(service: Service): Promise<string> {
+  const response = await service.fetch("GET", "/api/todoitems/");
+  return response.headers.get("etag")?.slice(1, -1) ?? "";
+}
+
+async function delta(service: Service, path: string): Promise<string> {
+  const response = await service.fetch("GET", path, { headers: { Accept: "application/json" } });
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  return response.text();
+}
+
+const exact = '"n":12345678901234567890,"m":1.0,"s":"\\ud800","__proto__":1e400';
+
+describeOnEveryEngine("the change feed", (start) => {
+  test("starts with the token it starts from, then tells every change once it is committed", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    const { epoch } = service.collection;
+    const feed = await openFeed(service);
+    expect(await feed.next()).toEqual({
+      event: "ready",
+      id: `${epoch}-1`,
+      data: `{"epoch":"${epoch}","version":1,"readOnly":false}`,
+    });
+    await service.create(item(ids.mixedCase, exact));
+    expect(await feed.next()).toEqual({
+      event: "change",
+      id: `${epoch}-2`,
+      data: `{"version":2,"position":2,"id":"${ids.mixedCase.toLowerCase()}","etag":"\\"${epoch}-2\\"","item":${item(ids.mixedCase, exact)}}`,
+    });
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"y"'));
+    expect((await feed.next())?.data).toBe(
+      `{"version":3,"position":1,"id":"${ids.one}","etag":"\\"${epoch}-3\\"","item":${item(ids.one, '"Name":"y"')}}`,
+    );
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    expect(await feed.next()).toEqual({
+      event: "change",
+      id: `${epoch}-4`,
+      data: `{"version":4,"position":1,"id":"${ids.one}","item":null}`,
+    });
+  });
+
+  test("its etag is the one the item is served with", async () => {
+    const service = await start({ fieldNames: "camel" });
+    const feed = await openFeed(service);
+    await feed.next();
+    await service.create(item(ids.one));
+    const served = await service.fetch("GET", `/api/todoitems/${ids.one}`);
+    const change = await feed.next();
+    expect(JSON.parse(change?.data ?? "")).toMatchObject({
+      etag: served.headers.get("etag"),
+      item: { id: ids.one, name: "x" },
+    });
+  });
+
+  for (const where of ["?since=", "Last-Event-ID"]) {
+    test(`tells first what was missed since the token of ${where}, deletions too, then goes on`, async () => {
+      const service = await start();
+      await service.create(item(ids.one));
+      await service.create(item(ids.two));
+      const since = await token(service);
+      await service.send("PUT", "/api/todoitems/", item(ids.two, '"Name":"y"'));
+      await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+      await service.create(item(ids.three));
+      const feed = await openFeed(
+        service,
+        where === "?since=" ? { since } : { since: "other-1", headers: { "Last-Event-ID": since } },
+      );
+      expect((await feed.next())?.id).toBe(since);
+      expect([await feed.next(), await feed.next(), await feed.next()].map((event) => event?.data)).toEqual([
+        expect.stringMatching(/^\{"version":3,"position":2,.*"Name":"y"/),
+        `{"version":4,"position":1,"id":"${ids.one}","item":null}`,
+        expect.stringMatching(/^\{"version":5,"position":5,/),
+      ]);
+      await service.fetch("DELETE", `/api/todoitems/${ids.two}`);
+      expect((await feed.next())?.data).toContain('{"version":6,"position":2,');
+    });
+  }
+
+  for (const [which, tokenOf] of Object.entries({
+    "another epoch": () => "0123456789abcdef-1",
+    "a version that is still to come": (current: string) => `${current.slice(0, -1)}9`,
+    "no shape that a token has": () => "yesterday",
+  })) {
+    test(`a token of ${which} is answered with resync, and the feed goes on from there`, async () => {
+      const service = await start();
+      await service.create(item(ids.one));
+      const current = await token(service);
+      const feed = await openFeed(service, { since: tokenOf(current) });
+      // Without a token: a reader cut off here must not take itself for current.
+      expect(await feed.next()).toMatchObject({ event: "ready", id: undefined });
+      const { epoch } = service.collection;
+      expect(await feed.next()).toEqual({ event: "resync", id: current, data: `{"epoch":"${epoch}","version":1}` });
+      await service.create(item(ids.two));
+      expect(await feed.next()).toMatchObject({ event: "change", id: `${epoch}-2` });
+    });
+  }
+
+  test("a token older than the tombstones kept is answered with resync", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    const since = await token(service);
+    for (let round = 0; round < 12; round++) {
+      const some = Array.from({ length: 1_000 }, (_, index) => numbered(round * 1_000 + index));
+      await Promise.all(some.map((id) => service.create(item(id))));
+      await Promise.all(some.map((id) => service.fetch("DELETE", `/api/todoitems/${id}`)));
+    }
+    // SQLite prunes in later commits, a few rows with each change.
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        Array.from({ length: 1_000 }, () => service.send("PUT", "/api/todoitems/", item(ids.one, `"n":${round}`))),
+      );
+    }
+    const feed = await openFeed(service, { since });
+    expect((await feed.next())?.event).toBe("ready");
+    expect((await feed.next())?.event).toBe("resync");
+    expect(JSON.parse(await delta(service, `/changes?since=${since}`))).toMatchObject({ whole: true });
+  });
+
+  test("as JSON, without a token, it is every item with its version", async () => {
+    const service = await start();
+    await service.create(item(ids.one, exact));
+    await service.create(item(ids.two));
+    await service.fetch("DELETE", `/api/todoitems/${ids.two}`);
+    const { epoch } = service.collection;
+    expect(await delta(service, "/changes")).toBe(
+      `{"epoch":"${epoch}","version":3,"whole":true,"changes":[{"version":1,"position":1,"id":"${ids.one}","etag":"\\"${epoch}-1\\"","item":${item(ids.one, exact)}}]}`,
+    );
+  });
+
+  test("as JSON, with a token, it is what changed since, and nothing if nothing did", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    await service.create(item(ids.two));
+    const since = await token(service);
+    const { epoch } = service.collection;
+    expect(await delta(service, `/changes?since=${since}`)).toBe(
+      `{"epoch":"${epoch}","version":2,"whole":false,"changes":[]}`,
+    );
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    expect(await delta(service, `/changes?since=${since}`)).toBe(
+      `{"epoch":"${epoch}","version":3,"whole":false,"changes":[{"version":3,"position":1,"id":"${ids.one}","item":null}]}`,
+    );
+    expect(JSON.parse(await delta(service, "/changes?since=other-1"))).toMatchObject({ whole: true, version: 3 });
+  });
+
+  test("as JSON it has the list's ETag and is not sent again to who has it", async () => {
+    const service = await start({ fieldNames: "pascal" });
+    await service.create(item(ids.one));
+    const etag = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
+    const headers = { Accept: "application/json" };
+    const first = await service.fetch("GET", "/changes", { headers });
+    expect([first.headers.get("etag"), first.headers.get("cache-control")]).toEqual([etag, "no-cache"]);
+    const second = await service.fetch("GET", "/changes", { headers: { ...headers, "If-None-Match": etag } });
+    expect(second.status).toBe(304);
+    // The tag's own text, with its suffix, is a token.
+    expect(JSON.parse(await delta(service, `/changes?since=${etag.slice(1, -1)}`))).toMatchObject({ whole: false });
+  });
+
+  test("a read-only instance says so, and tells of no change it did not keep", async () => {
+    const service = await start({ readOnly: true });
+    const feed = await openFeed(service, {});
+    expect((await feed.next())?.data).toContain('"readOnly":true');
+    await service.create(item(ids.one));
+    expect(JSON.parse(await delta(service, "/changes"))).toMatchObject({ version: 0, changes: [] });
+  });
+
+  test("a reader that does not read is told to resync instead of being waited for", async () => {
+    const service = await start();
+    const feed = await openFeed(service);
+    expect((await feed.next())?.event).toBe("ready");
+    const long = "x".repeat(100_000);
+    for (let count = 0; count < 60; count++) await service.create(`{"Notes":"${long}"}`);
+    // What was handed over before the reader stopped reading may still come.
+    let event = await feed.next();
+    let count = 0;
+    for (; event?.event === "change"; count++) event = await feed.next();
+    expect(count).toBeLessThan(10);
+    expect(event).toMatchObject({ event: "resync", id: await token(service) });
+    await service.create(item(ids.one));
+    expect(await feed.next()).toMatchObject({ event: "change", id: await token(service) });
+  });
+
+  test("silence is broken by heartbeats", async () => {
+    const service = await start({ heartbeatMs: 10 });
+    const feed = await openFeed(service);
+    await feed.next();
+    expect([await feed.block(), await feed.block()]).toEqual([": still here", ": still here"]);
+  });
+
+  test("ends for everybody at a stop, and for whoever comes after it", async () => {
+    const service = await start();
+    const feed = await openFeed(service);
+    await feed.next();
+    const end = feed.next();
+    service.app.changeFeed.stop();
+    expect(await end).toBeUndefined();
+    const late = await openFeed(service);
+    expect((await late.next())?.event).toBe("ready");
+    expect(await late.next()).toBeUndefined();
+  });
+});
+
+function numbered(index: number): string {
+  return `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`;
+}
+
+describe("who may listen", () => {
+  test("only GET is offered", async () => {
+    const service = await Service.on(new MemoryEngine());
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]) {
+      const response = await service.fetch(method, "/changes");
+      expect([method, response.status, response.headers.get("allow")]).toEqual([method, 405, "GET"]);
+    }
+    await expectProblem(await service.fetch("GET", "/changes/more"), 404, "RouteNotFound");
+  });
+
+  test("the credentials rule is the list's", async () => {
+    const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+    const auth = new BasicAuth(new Map([["ann", hash]]));
+    const all = await Service.on(new MemoryEngine(), { access: new Access({ mode: "all", auth, rate: undefined }) });
+    await expectProblem(await all.fetch("GET", "/changes"), 401, "CredentialsRequired");
+    const feed = await openFeed(all, { headers: { Authorization: `Basic ${btoa("ann:secret")}` } });
+    expect((await feed.next())?.event).toBe("ready");
+    const writes = await Service.on(new MemoryEngine(), {
+      access: new Access({ mode: "writes", auth, rate: undefined }),
+    });
+    expect((await (await openFeed(writes)).next())?.event).toBe("ready");
+  });
+
+  test("a page of an allowed origin may read it, and send the token it has", async () => {
+    const service = await Service.on(new MemoryEngine(), { cors: new Cors(new Set(["https://app.example"])) });
+    const preflight = await service.fetch("OPTIONS", "/changes", {
+      headers: { Origin: "https://app.example", "Access-Control-Request-Method": "GET" },
+    });
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("Last-Event-ID");
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET");
+    const response = await service.fetch("GET", "/changes", { headers: { Origin: "https://app.example" } });
+    opened.push(new FeedReader(response));
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    expect(response.headers.get("vary")).toBe("Accept, Last-Event-ID, Origin");
+  });
+});
+
+describe("on sockets and across processes", () => {
+  test("a change by another process on the same store is told without anybody asking", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder.path, "store.db");
+    const [here, there] = await Promise.all([1, 2].map(() => Service.on(new SqliteEngine(path, { readOnly: false }))));
+    if (!here || !there) throw new Error("two services were asked for");
+    const feed = await openFeed(here);
+    await feed.next();
+    await there.create(item(ids.one));
+    expect((await feed.next())?.data).toContain(item(ids.one));
+    // What the past was asked for did not hide what is to come.
+    const since = await token(here);
+    await there.create(item(ids.two));
+    expect(JSON.parse(await delta(here, `/changes?since=${since}`))).toMatchObject({ changes: [{ id: ids.two }] });
+    expect(await here.list()).toContain(item(ids.two));
+    expect((await feed.next())?.data).toContain(item(ids.two));
+    await feed.close();
+    await Promise.all([here, there].map((service) => service.collection.close()));
+    folder.dispose();
+  });
+
+  test("what a store tells of the past in passing is not taken for known", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder.path, "store.db");
+    const there = await Service.on(new SqliteEngine(path, { readOnly: false }));
+    const engine = new SqliteEngine(path, { readOnly: false });
+    const here = await Service.on(engine);
+    await here.create(item(ids.one));
+    // Another process commits between the question whether there is news and the one what there was.
+    const pull = engine.pull.bind(engine);
+    engine.pull = async (since) => {
+      engine.pull = pull;
+      await there.create(item(ids.two));
+      return pull(since);
+    };
+    const { epoch } = here.collection;
+    expect(JSON.parse(await delta(here, `/changes?since=${epoch}-0`))).toMatchObject({ version: 2 });
+    expect(await here.list()).toContain(item(ids.two));
+    await Promise.all([here, there].map((service) => service.collection.close()));
+    folder.dispose();
+  });
+
+  test("with several workers on one port, every feed tells what came in through any of them", async () => {
+    const folder = temporaryFolder();
+    const program = await Program.start({
+      args: ["--port", "0", "--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`],
+    });
+    const feeds = await Promise.all(
+      Array.from({ length: 8 }, async () => new FeedReader(await program.fetch("/changes"))),
+    );
+    for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
+    const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
+    // On connections of their own, so that both workers get some.
+    for (const json of written)
+      expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
+    for (const feed of feeds) {
+      for (const json of written) expect((await feed.next())?.data).toContain(json);
+    }
+    expect((await program.stop()).exitCode).toBe(0);
+    folder.dispose();
+  });
+
+  test("a silent feed outlives the idle time-out", async () => {
+    const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
+    const server = startServer(service.app, { ...serverOptions, idleTimeoutSeconds: 5 });
+    const feed = new FeedReader(await fetch(`http://127.0.0.1:${server.port}/changes`));
+    for (let beats = 0; beats < 5; beats++) expect(await feed.block()).toBeDefined();
+    await service.create(item(ids.one));
+    expect((await feed.next())?.data).toContain(item(ids.one));
+    service.app.changeFeed.stop();
+    await server.stop(1_000);
+  });
+
+  test("open feeds do not delay a stop", async () => {
+    const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+    const feed = new FeedReader(await program.fetch("/changes"));
+    await feed.next();
+    const { exitCode, stderr } = await program.stop();
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toContain("cut off");
+  });
+
+  test("feeds end when the users change, so that whoever was removed hears no more", async () => {
+    const folder = temporaryFolder();
+    const users = join(folder.path, "users.txt");
+    await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
+    await runProgram("user", { args: ["add", "bob", "--users", users], input: "long enough too\n" });
+    const program = await Program.start({
+      args: ["--port", "0", "--store", "memory:", "--auth", "all", "--users", users],
+    });
+    const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
+    const feed = new FeedReader(await program.fetch("/changes", { headers }));
+    expect((await feed.next())?.event).toBe("ready");
+    await runProgram("user", { args: ["remove", "ann", "--users", users] });
+    expect(await feed.next()).toBeUndefined();
+    expect((await program.fetch("/changes", { headers })).status).toBe(401);
+    await program.stop();
+    folder.dispose();
+  });
+});

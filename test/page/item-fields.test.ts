@@ -1,0 +1,98 @@
+// What the page reads from an item and what its edits leave alone.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { compacted, indented, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
+
+describe("an item's fields", () => {
+  test("are found in both spellings, and everything else is counted and searched", () => {
+    const pascal = '{"ID":"x","Name":"Milk","Notes":"oat","Done":true,"Price":1.50,"Tags":["Shop"]}';
+    expect(readFields(pascal)).toEqual({
+      name: "Milk",
+      notes: "oat",
+      done: true,
+      otherCount: 2,
+      searchText: 'milk\noat\n1.50\n["shop"]',
+    });
+    expect(readFields('{"id":"x","name":"milk","done":false}')).toMatchObject({
+      name: "milk",
+      done: false,
+      otherCount: 0,
+    });
+  });
+
+  test("of other types are shown as they are, and only true is a tick", () => {
+    expect(readFields('{"Name":12345678901234567890,"Notes":null,"Done":"true"}')).toMatchObject({
+      name: "12345678901234567890",
+      notes: "",
+      done: false,
+    });
+  });
+
+  test("a name that is spelled otherwise is just another field", () => {
+    expect(readFields('{"NAME":"x"}')).toMatchObject({ name: "", otherCount: 1 });
+  });
+});
+
+describe("an edit", () => {
+  test("replaces its values and leaves every other character alone", () => {
+    const json = '{"x":1.0,"Name":"a","y":{"Name":"inner"},"Done":false,"z":"\\ud800"}';
+    expect(withFields(json, { name: 'b"c', done: true })).toBe(
+      '{"x":1.0,"Name":"b\\"c","y":{"Name":"inner"},"Done":true,"z":"\\ud800"}',
+    );
+  });
+
+  test("adds a field the item lacks, spelled as its others are", () => {
+    expect(withFields('{"id":"x"}', { done: true })).toBe('{"id":"x","done":true}');
+    expect(withFields('{"ID":"x","Name":"n"}', { notes: "m" })).toBe('{"ID":"x","Name":"n","Notes":"m"}');
+    expect(withFields("{}", { name: "n" })).toBe('{"Name":"n"}');
+  });
+
+  test("and back again is the item it was, whatever else is in it", () => {
+    const others = fc.dictionary(
+      fc.string().filter((name) => name.toLowerCase() !== "name"),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(others, fc.string(), (rest, name) => {
+        const json = JSON.stringify({ ...rest, Name: name });
+        const edited = withFields(json, { name: `${name}!` });
+        expect(readFields(edited).name).toBe(`${name}!`);
+        expect(withFields(edited, { name })).toBe(json);
+      }),
+    );
+  });
+});
+
+describe("a new item", () => {
+  test("has the names of the family it joins", () => {
+    expect(newItem("x", "Milk", "pascal")).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
+    expect(newItem("x", "Milk", "camel")).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
+    expect([spellingOf('{"id":"x","Name":"n"}'), spellingOf('{"id":"x"}'), spellingOf("{}")]).toEqual([
+      "pascal",
+      "camel",
+      "pascal",
+    ]);
+  });
+});
+
+describe("JSON for reading", () => {
+  test("has line breaks, and the same tokens", () => {
+    expect(indented('{"a":[1.0,{}],"b":"x,y:{z}","c":{"d":1e400}}')).toBe(
+      '{\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x,y:{z}",\n  "c": {\n    "d": 1e400\n  }\n}',
+    );
+  });
+
+  test("is the same item again when the breaks are taken out", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const json = JSON.stringify(value);
+        expect(compacted(indented(json))).toEqual({ json });
+      }),
+    );
+  });
+
+  test("that is wrong is said to be so, and where", () => {
+    expect(compacted('{"a":}')).toEqual({ problem: expect.stringContaining("line 1, column 6") });
+  });
+});

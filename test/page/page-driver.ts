@@ -1,0 +1,120 @@
+// The page in a real browser, used as a person uses it: by what can be seen, clicked and typed.
+
+import { openPage } from "../chromium.ts";
+
+export interface SeenItem {
+  readonly name: string;
+  readonly notes: string;
+  readonly done: boolean;
+}
+
+/** The longest a test waits for what it claims; far more than it takes. */
+const patienceMs = 20_000;
+
+export class PageDriver {
+  readonly view: Bun.WebView;
+
+  private constructor(view: Bun.WebView) {
+    this.view = view;
+  }
+
+  /** Opens the page of a service and waits until the list is there, or the service asks who wants it. */
+  static async open(origin: string): Promise<PageDriver> {
+    const driver = new PageDriver(await openPage());
+    await driver.view.navigate(`${origin}/`);
+    await driver.until("document.querySelector('footer span, dialog[open]')");
+    return driver;
+  }
+
+  /** The value of an expression in the page. */
+  async evaluate<Value>(expression: string): Promise<Value> {
+    return (await this.view.evaluate(expression)) as Value;
+  }
+
+  /** Waits until an expression in the page is true, and says what is there instead if it never is. */
+  async until(expression: string): Promise<void> {
+    const giveUpAt = performance.now() + patienceMs;
+    while (!(await this.evaluate(`Boolean(${expression})`))) {
+      if (performance.now() > giveUpAt)
+        throw new Error(`never true: ${expression}\n${await this.evaluate("document.body.innerText")}`);
+      await this.evaluate("new Promise((resolve) => setTimeout(resolve, 15))");
+    }
+  }
+
+  async untilText(text: string): Promise<void> {
+    await this.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
+  }
+
+  /** The items in sight, from top to bottom. */
+  items(): Promise<SeenItem[]> {
+    return this.evaluate(`[...document.querySelectorAll("li .row")]
+      .sort((a, b) => a.parentElement.dataset.index - b.parentElement.dataset.index)
+      .map((row) => ({
+        name: row.querySelector(".name").textContent,
+        notes: row.querySelector(".notes")?.textContent ?? "",
+        done: row.querySelector(".tick").checked,
+      }))`);
+  }
+
+  /** Waits until these names are in sight, from top to bottom, and no others. */
+  async untilNames(...names: readonly string[]): Promise<void> {
+    const seen = `[...document.querySelectorAll("li .row")]
+      .sort((a, b) => a.parentElement.dataset.index - b.parentElement.dataset.index)
+      .map((row) => row.querySelector(".name").textContent)`;
+    await this.until(`JSON.stringify(${seen}) === ${JSON.stringify(JSON.stringify(names))}`);
+  }
+
+  /** Clicks a control of the item with this name. */
+  async clickItem(name: string, control: string): Promise<void> {
+    await this.evaluate(`document.querySelectorAll("[data-test]").forEach((marked) => delete marked.dataset.test)`);
+    await this.until(`(() => {
+      const row = [...document.querySelectorAll("li .row")].find((row) => row.querySelector(".name").textContent === ${JSON.stringify(name)});
+      const target = row?.querySelector('[data-control="${control}"]');
+      if (target) target.dataset.test = "target";
+      return target;
+    })()`);
+    await this.view.click('[data-test="target"]');
+  }
+
+  async click(selector: string): Promise<void> {
+    await this.view.click(selector, { timeout: patienceMs });
+  }
+
+  async clickButton(text: string): Promise<void> {
+    await this.evaluate(`document.querySelectorAll("[data-test]").forEach((marked) => delete marked.dataset.test)`);
+    await this.until(`(() => {
+      const button = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === ${JSON.stringify(text)});
+      if (button) button.dataset.test = "target";
+      return button;
+    })()`);
+    await this.click('[data-test="target"]');
+  }
+
+  /** Replaces what stands in a field. */
+  async fill(selector: string, text: string): Promise<void> {
+    await this.click(selector);
+    await this.selectAll();
+    await this.view.press("Delete");
+    await this.view.type(text);
+  }
+
+  /** As Ctrl+A does, which a browser without a window takes for no command. */
+  async selectAll(): Promise<void> {
+    await this.evaluate("document.activeElement.select()");
+  }
+
+  async add(name: string): Promise<void> {
+    await this.click('[data-control="composer"]');
+    await this.view.type(name);
+    await this.view.press("Enter");
+  }
+
+  /** What has the focus: its data-control, or its tag. */
+  focused(): Promise<string> {
+    return this.evaluate("document.activeElement.dataset.control ?? document.activeElement.tagName");
+  }
+
+  close(): void {
+    this.view.close();
+  }
+}

@@ -1,0 +1,97 @@
+// `npm run screenshots`: takes the pictures of the page that stand in the documents, from the page itself.
+
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, projectFolder } from "../program.ts";
+import { PageDriver } from "./page-driver.ts";
+
+interface Picture {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly items?: readonly object[];
+  readonly dark?: boolean;
+  readonly width?: number;
+  readonly height?: number;
+  /** What is done before the picture is taken. */
+  readonly prepare?: (page: PageDriver, program: Program) => Promise<void>;
+}
+
+const items = [
+  { Name: "Learn app development", Notes: "Take the course, then build something small", Done: true },
+  { Name: "Develop apps", Notes: "Use the emulator first, then a phone on the same network", Done: false },
+  { Name: "Publish apps", Notes: "", Done: false, Store: "beta channel", Price: 1.5 },
+  { name: "Renew the certificate", notes: "From the camelCase app: both spellings live side by side", done: false },
+  { Name: "Read what changed while I was offline", Notes: "", Done: true },
+  {
+    Name: "Call Ann about the trip to the coast",
+    Notes: "Trains leave at 9:12 and 11:12.\nAsk for the window seat.",
+    Done: false,
+  },
+];
+
+const pictures: readonly Picture[] = [
+  { name: "light", items },
+  { name: "dark", items, dark: true, prepare: async (page) => page.clickItem("Publish apps", "text") },
+  { name: "phone", items, width: 390, height: 844 },
+  { name: "empty" },
+  { name: "error", items, prepare: showError },
+  { name: "offline", items, prepare: goOffline },
+  { name: "conflict", items, prepare: showConflict },
+  { name: "read-only", args: ["--demo"] },
+  { name: "connect", items, prepare: async (page) => page.click('[data-control="connect"]') },
+];
+
+async function showError(page: PageDriver): Promise<void> {
+  await page.add("A name that is too long for this instance. ".repeat(12));
+  await page.untilText("was not added");
+}
+
+async function goOffline(page: PageDriver, program: Program): Promise<void> {
+  await program.stop();
+  await page.untilText("cannot be reached");
+  await page.add("Buy milk");
+  await page.clickItem("Develop apps", "tick");
+}
+
+async function showConflict(page: PageDriver, program: Program): Promise<void> {
+  const [, second] = JSON.parse(await program.list()) as { ID: string; Notes: string }[];
+  await page.clickItem("Develop apps", "text");
+  await program.send("PUT", "/api/todoitems/", JSON.stringify({ ...second, Notes: "On the phone", Done: true }));
+  await page.fill('[data-control="notes"]', "In the emulator");
+  await page.clickButton("Save");
+  await page.until("document.querySelector('dialog.conflict-dialog')");
+}
+
+async function take({ name, args, items = [], dark = false, width = 1100, height = 720, prepare }: Picture) {
+  const folder = temporaryFolder();
+  const program = await Program.start({
+    args: ["--port", "0", "--body-limit", "500", ...(args ?? ["--store", `sqlite:${join(folder.path, "store.db")}`])],
+  });
+  for (const item of items) await program.send("POST", "/api/todoitems/", JSON.stringify(item));
+  const page = await PageDriver.open(program.origin);
+  await page.view.cdp("Emulation.setDeviceMetricsOverride", {
+    width,
+    height,
+    deviceScaleFactor: 2,
+    mobile: width < 500,
+  });
+  await page.view.cdp("Emulation.setEmulatedMedia", {
+    features: [
+      { name: "prefers-color-scheme", value: dark ? "dark" : "light" },
+      { name: "prefers-reduced-motion", value: "reduce" },
+    ],
+  });
+  await prepare?.(page, program);
+  // What says that something is not sent yet takes a moment to appear.
+  await page.evaluate("new Promise((resolve) => setTimeout(resolve, 900))");
+  const path = join(projectFolder, "docs/images", `${name}.png`);
+  await Bun.write(path, await page.view.screenshot());
+  console.log(path);
+  page.close();
+  await program.stop();
+  folder.dispose();
+}
+
+const wanted = process.argv.slice(2);
+for (const picture of pictures) if (wanted.length === 0 || wanted.includes(picture.name)) await take(picture);
+process.exit(0);

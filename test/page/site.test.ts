@@ -1,0 +1,117 @@
+// The page as it is sent: how large, how cached, how guarded, and that nothing else is served beside it.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, projectFolder } from "../program.ts";
+import { expectProblem } from "../service.ts";
+
+let program: Program;
+let html: Response;
+let assets: string[];
+
+beforeAll(async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:", "--auth", "off"] });
+  html = await program.fetch("/");
+  assets = [...(await html.clone().text()).matchAll(/(?:href|src)="(assets\/[^"]+)"/g)].map(([, path]) => `/${path}`);
+});
+afterAll(async () => {
+  await program.stop();
+});
+
+const raw = (path: string, headers: Record<string, string>) =>
+  fetch(`${program.origin}${path}`, { headers, decompress: false });
+
+describe("the page's files", () => {
+  test("the page is HTML that may use what comes from here, and nothing written into it", () => {
+    expect(html.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const policy = html.headers.get("content-security-policy") ?? "";
+    expect(policy).toStartWith(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';",
+    );
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+  });
+
+  test("nothing in it names another host", async () => {
+    expect(assets).toHaveLength(3);
+    const texts = await Promise.all(["/", ...assets].map(async (path) => (await program.fetch(path)).text()));
+    const hosts = texts.flatMap((text) => [...text.matchAll(/https?:\/\/[\w.]+/g)].map(([host]) => host));
+    // Namespaces are names, not addresses.
+    expect(hosts.filter((host) => !host.endsWith("www.w3.org"))).toEqual([]);
+  });
+
+  test("the first load is under 60 KB, with either compression", async () => {
+    for (const coding of ["br", "gzip"]) {
+      const answers = await Promise.all(["/", ...assets].map((path) => raw(path, { "Accept-Encoding": coding })));
+      expect(answers.map(({ headers }) => headers.get("content-encoding"))).toEqual([coding, coding, coding, coding]);
+      const sizes = await Promise.all(answers.map(async (answer) => (await answer.arrayBuffer()).byteLength));
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+    }
+    const plain = await raw(assets[0] ?? "", { "Accept-Encoding": "br;q=0, gzip;q=0" });
+    expect(plain.headers.get("content-encoding")).toBeNull();
+  });
+
+  test("assets are cached for good, the page is asked for again, and not sent if it is the same", async () => {
+    for (const path of assets) {
+      const { headers } = await program.fetch(path);
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(headers.get("vary")).toBe("Accept-Encoding");
+    }
+    expect(html.headers.get("cache-control")).toBe("no-cache");
+    const again = await program.fetch("/", { headers: { "If-None-Match": html.headers.get("etag") ?? "" } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
+  test("only GET is offered", async () => {
+    for (const path of ["/", ...assets, "/openapi.yaml"]) {
+      for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
+        const response = await program.fetch(path, { method });
+        expect([path, method, response.status, response.headers.get("allow")]).toEqual([path, method, 405, "GET"]);
+      }
+    }
+  });
+
+  test("what is no file is 404, whatever the method", async () => {
+    for (const path of [
+      "/index.html",
+      "/assets/",
+      "/assets/script.js",
+      "/assets/../package.json",
+      "/src/main.ts",
+      "/favicon.ico",
+    ]) {
+      await expectProblem(await program.fetch(path), 404, "RouteNotFound");
+      expect((await program.fetch(path, { method: "HEAD" })).status).toBe(404);
+    }
+    await expectProblem(await program.fetch("/certificate-authority.crt"), 404, "RouteNotFound");
+  });
+
+  test("the API description is served as it is", async () => {
+    const response = await program.fetch("/openapi.yaml");
+    expect(response.headers.get("content-type")).toBe("application/yaml");
+    const text = await response.text();
+    expect(text).toBe(readFileSync(join(projectFolder, "openapi.yaml"), "utf8"));
+    const description = Bun.YAML.parse(text) as { openapi: string; paths: Record<string, Record<string, unknown>> };
+    expect(description.openapi).toStartWith("3.1");
+    expect(Object.entries(description.paths).map(([path, operations]) => [path, Object.keys(operations)])).toEqual([
+      ["/api/todoitems/", ["get", "post", "put"]],
+      ["/api/todoitems/{id}", ["parameters", "get", "post", "put", "delete"]],
+      ["/changes", ["get"]],
+    ]);
+  });
+});
+
+test("the page is open where everything else needs credentials, and with rates limited", async () => {
+  const folder = temporaryFolder();
+  const users = join(folder.path, "users.txt");
+  await Bun.write(users, `ann:${await Bun.password.hash("long enough", { algorithm: "bcrypt", cost: 4 })}\n`);
+  const guarded = await Program.start({
+    args: ["--port", "0", "--store", "memory:", "--auth", "all", "--users", users, "--rate-limit", "1/s"],
+  });
+  for (let count = 0; count < 5; count++) expect((await guarded.fetch("/")).status).toBe(200);
+  expect((await guarded.fetch("/changes")).status).toBe(401);
+  await guarded.stop();
+  folder.dispose();
+});
