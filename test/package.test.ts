@@ -107,13 +107,19 @@ describe("the package", () => {
     expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
   });
 
-  test("its command passes signals on and ends with the program's exit code", async () => {
+  test("its command serves the page too, passes signals on and ends with the program's exit code", async () => {
     const child = Bun.spawn(
       ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
       { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
     );
     const { value } = await child.stdout.getReader().read();
-    expect(new TextDecoder().decode(value)).toStartWith("todoitems is ready on ");
+    const [, origin = ""] = /^todoitems is ready on (\S+)\/\n/.exec(new TextDecoder().decode(value)) ?? [];
+    // The page and the API's description are made of files that must have come along.
+    const page = await (await fetch(`${origin}/`)).text();
+    const linked = [...page.matchAll(/(?:src|href)="([^":]+)"/g)].map(([, path = ""]) => path);
+    expect(linked.length).toBeGreaterThan(1);
+    for (const path of [...linked, "openapi.yaml"])
+      expect({ path, status: (await fetch(new URL(path, `${origin}/`))).status }).toEqual({ path, status: 200 });
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
     expect(await run(["node", "node_modules/todoitems/bin/todoitems.js", "nosuch"])).toMatchObject({ exitCode: 2 });
