@@ -80,6 +80,8 @@ export class TodoCollection {
   /** The question to the engine that many share, and what is done with its answer. */
   #asked: Promise<boolean> | undefined;
   #refreshed: Promise<void> | undefined;
+  /** The news being taken, if any are. */
+  #taking: Promise<void> | undefined;
   #storeAway = false;
   /** When the items in memory were last known to be the newest. */
   #freshAtMs = performance.now();
@@ -129,6 +131,8 @@ export class TodoCollection {
 
   /** Learns what other processes committed. To be awaited, where it returns a promise, before every read. */
   refresh(): undefined | Promise<void> {
+    // What the engine has told but is not taken yet is no news to the engine any more.
+    if (this.#taking) return this.#taking.then(() => this.refresh());
     try {
       const hasNews = this.#unsure || this.#engine.hasNews();
       if (hasNews === false) return undefined;
@@ -354,7 +358,8 @@ export class TodoCollection {
   async #pull(hasNews: boolean | Promise<boolean>): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      if (await hasNews) await this.#takeNews();
+      if (await hasNews) await this.#takeNewsOnce();
+      else await this.#taking;
     } catch (error) {
       this.#noteFailure(error);
       throw error;
@@ -364,6 +369,14 @@ export class TodoCollection {
       this.#storeAway = false;
       this.#options.onStoreBack();
     }
+  }
+
+  /** All who learn of news at the same time wait for one taking of them. */
+  #takeNewsOnce(): Promise<void> {
+    this.#taking ??= this.#takeNews().finally(() => {
+      this.#taking = undefined;
+    });
+    return this.#taking;
   }
 
   async #takeNews(): Promise<void> {
