@@ -37,7 +37,10 @@ export interface News extends Bookmark {
 }
 
 export interface Engine {
-  /** True if another process committed since this engine last pulled or committed. Cheap: every read asks. */
+  /**
+   * True if another process committed since this engine last pulled or committed. Cheap: every read asks.
+   * Where asking takes a while, all who ask in the meantime get one promise, of an answer not yet asked for.
+   */
   hasNews(): boolean | Promise<boolean>;
 
   /** What happened since the bookmark; without one, the whole store. */
@@ -62,6 +65,13 @@ export interface Engine {
 /** The store could not be opened, read or written. `message` says what to do; it is for the operator, not for the wire. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
+  /** True if a commit may have happened all the same: its answer was lost, and the store is away. */
+  readonly undecided: boolean;
+
+  constructor(message: string, { undecided = false, ...options }: ErrorOptions & { undecided?: boolean } = {}) {
+    super(message, options);
+    this.undecided = undecided;
+  }
 }
 
 /** A name for a new store's history; one that was never used before. */

@@ -62,6 +62,9 @@ const CLOSE_BRACE = 0x7d;
 const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const literalPattern = /true|false|null/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+// Compiled to machine code, this finds the end of a run several times as fast as a loop over its characters.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a run ends at.
+const runPattern = /[^"\\\u0000-\u001f]*/y;
 
 class Scanner {
   readonly #source: string;
@@ -152,13 +155,13 @@ class Scanner {
   #string(): void {
     this.#at++;
     for (;;) {
+      this.#match(runPattern);
       const code = this.peek();
       if (code === QUOTE) break;
-      if (code === BACKSLASH) {
-        if (!this.#match(escapePattern)) this.#fail("a valid escape");
-      } else if (code >= 0x20) this.#at++;
-      else
+      if (code !== BACKSLASH) {
         this.#fail(Number.isNaN(code) ? "a closing quote" : "an escape such as \\n instead of a raw control character");
+      }
+      if (!this.#match(escapePattern)) this.#fail("a valid escape");
     }
     this.#at++;
   }

@@ -21,8 +21,10 @@ export interface CollectionOptions {
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
   readonly writeQueueMax: number;
-  /** Told of a commit that failed; the writers only learn that the store is unavailable. */
+  /** Told of a commit or a question to the store that failed; clients only learn that the store is unavailable. */
   readonly onStoreError: (error: StoreError) => void;
+  /** Told when the store answers again, after a question that failed. */
+  readonly onStoreBack: () => void;
 }
 
 /** What a write's condition is asked: does it hold for an item at this version? */
@@ -79,6 +81,12 @@ export class TodoCollection {
   readonly #watchers = new Set<Watcher>();
   /** Changes since this version can no longer be told apart: the engine has pruned some. */
   #tooOld: Version = -1;
+  /** The question to the engine that many share, and what is done with its answer. */
+  #asked: Promise<boolean> | undefined;
+  #refreshed: Promise<void> | undefined;
+  #storeAway = false;
+  /** When the items in memory were last known to be the newest. */
+  #freshAtMs = performance.now();
   #whenIdle: (() => void) | undefined;
   #onMoving: (() => void) | undefined;
 
@@ -114,11 +122,26 @@ export class TodoCollection {
     return this.#document.byteLength;
   }
 
+  /** For how long, in seconds, changes of others may have been missed. */
+  get ageSeconds(): number {
+    return (performance.now() - this.#freshAtMs) / 1_000;
+  }
+
   /** Learns what other processes committed. To be awaited, where it returns a promise, before every read. */
   refresh(): undefined | Promise<void> {
-    const hasNews = this.#unsure || this.#engine.hasNews();
-    if (hasNews === false) return undefined;
-    return this.#pull(hasNews);
+    try {
+      const hasNews = this.#unsure || this.#engine.hasNews();
+      if (hasNews === false) return undefined;
+      if (hasNews === true) return this.#pull(hasNews);
+      if (hasNews !== this.#asked) {
+        this.#asked = hasNews;
+        this.#refreshed = this.#pull(hasNews);
+      }
+      return this.#refreshed;
+    } catch (error) {
+      this.#noteFailure(error);
+      throw error;
+    }
   }
 
   list(): Blob {
@@ -241,7 +264,8 @@ export class TodoCollection {
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
-      for (const { reject } of batch) reject(error instanceof StoreError ? storeUnavailable() : error);
+      const answer = error instanceof StoreError ? storeUnavailable(error.undecided) : error;
+      for (const { reject } of batch) reject(answer);
     }
     this.#committing = false;
     if (this.#queue.length > 0) this.#schedule();
@@ -250,6 +274,7 @@ export class TodoCollection {
 
   /** Decides the writes on the newest state there is and makes the result durable, then visible. */
   async #commit(writes: () => readonly Write[]): Promise<WriteOutcome[]> {
+    const startedAtMs = performance.now();
     let plan: Plan = { outcomes: [], changes: [] };
     try {
       await this.#engine.commit(this.#bookmark, (missed) => {
@@ -263,6 +288,7 @@ export class TodoCollection {
       throw error;
     }
     this.letMove();
+    this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
     const last = plan.changes.at(-1);
     if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
     return plan.outcomes;
@@ -321,16 +347,45 @@ export class TodoCollection {
   }
 
   async #pull(hasNews: boolean | Promise<boolean>): Promise<void> {
-    if (!(await hasNews)) return;
-    const doubtCount = this.#doubtCount;
-    this.#take(await this.#engine.pull(this.#bookmark));
-    // A doubt that came up after the engine was asked is not settled by its answer.
-    if (doubtCount === this.#doubtCount) this.#unsure = false;
+    const startedAtMs = performance.now();
+    try {
+      if (await hasNews) await this.#takeNews();
+    } catch (error) {
+      this.#noteFailure(error);
+      throw error;
+    }
+    this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
+    if (this.#storeAway) {
+      this.#storeAway = false;
+      this.#options.onStoreBack();
+    }
+  }
+
+  async #takeNews(): Promise<void> {
+    for (;;) {
+      const since = this.#bookmark;
+      const doubtCount = this.#doubtCount;
+      const news = await this.#engine.pull(since);
+      // Changes may overlap with what a commit has brought in the meantime; a whole store, or one of another
+      // history, would undo it.
+      const overtaken = this.#bookmark !== since && (news.whole || news.epoch !== this.epoch);
+      if (overtaken) continue;
+      this.#take(news);
+      // A doubt that came up after the engine was asked is not settled by its answer.
+      if (doubtCount === this.#doubtCount) this.#unsure = false;
+      return;
+    }
   }
 
   #doubt(): void {
     this.#doubtCount++;
     this.#unsure = true;
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!(error instanceof StoreError)) return;
+    this.#storeAway = true;
+    this.#options.onStoreError(error);
   }
 
   /** Brings the items in memory up to what the engine has stored. */
@@ -388,9 +443,11 @@ function accept(change: PlannedChange): Decision {
   return { outcome: { kind: "done", version: change.version, kept: true }, change };
 }
 
-function storeUnavailable(): Problem {
+function storeUnavailable(undecided: boolean): Problem {
   return new Problem(
     "StoreUnavailable",
-    "The store could not save the change; nothing was changed. Send the request again shortly.",
+    undecided
+      ? "The store went away while it saved the change; whether it did is not known. Read the item before you send the request again."
+      : "The store could not save the change; nothing was changed. Send the request again shortly.",
   );
 }

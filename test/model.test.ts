@@ -63,12 +63,12 @@ class System {
   }
 
   async start(): Promise<void> {
-    for (const index of this.#shared ? [0, 1] : [0]) this.#services[index] = await Service.on(this.#store.open());
+    for (const index of this.#shared ? [0, 1] : [0]) this.#services[index] = await Service.on(await this.#store.open());
   }
 
   async stop(): Promise<void> {
     for (const { collection } of [...this.#services, ...this.#abandoned]) await collection.close();
-    this.#store.dispose();
+    await this.#store.dispose();
   }
 
   async run(step: Step): Promise<void> {
@@ -92,7 +92,7 @@ class System {
         // A crashed process closes nothing; its lock and its unsynced state are gone, what it had answered is not.
         if (step.kind === "restart") await service.collection.close();
         else this.#abandoned.push(service);
-        this.#services[index] = await Service.on(this.#store.open());
+        this.#services[index] = await Service.on(await this.#store.open());
     }
   }
 
@@ -152,7 +152,7 @@ for (const kind of engineKinds) {
   test(`random operations${kind.durable ? ", restarts and crashes, through two processes on one store," : ""} agree with a Map [${kind.name}]`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), async (steps) => {
-        const system = new System(kind.createStore(), kind.durable);
+        const system = new System(await kind.createStore(), kind.durable);
         await system.start();
         try {
           for (const step of steps) await system.run(step);

@@ -9,6 +9,8 @@ export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Stands before the program on the command line: a shell that sets a limit, say. */
   readonly launcher?: readonly string[];
+  /** Where another build of the program lies. */
+  readonly folder?: string;
 }
 
 export class Program {
@@ -114,8 +116,8 @@ function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore
   });
 }
 
-function commandLine(command: string, { args = [], launcher = [] }: ProgramOptions): string[] {
-  return [...launcher, process.execPath, join(projectFolder, "src/main.ts"), command, ...args];
+function commandLine(command: string, { args = [], launcher = [], folder = projectFolder }: ProgramOptions): string[] {
+  return [...launcher, process.execPath, join(folder, "src/main.ts"), command, ...args];
 }
 
 function environmentOf({ environment = {} }: ProgramOptions): Record<string, string | undefined> {

@@ -7,7 +7,7 @@ import { App, type AppOptions } from "../src/http/app.ts";
 import { type CollectionOptions, TodoCollection } from "../src/todo-collection.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 
-export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError"> & Omit<AppOptions, "log">>;
+export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
 
 export interface LogEntry {
   readonly level: string;
@@ -34,6 +34,7 @@ export class Service {
       fieldNames: "as-sent",
       writeQueueMax: 10_000,
       onStoreError: (error: StoreError) => log.push({ level: "error", message: error.message }),
+      onStoreBack: () => log.push({ level: "info", message: "back" }),
       ...options,
     });
     const app = new App(collection, {
@@ -42,6 +43,7 @@ export class Service {
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
       headerBytesMax: 16 * 1024,
+      staleSecondsMax: 0,
       requestTimeoutMs: 30_000,
       heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
@@ -88,12 +90,12 @@ export function describeOnEveryEngine(title: string, define: (start: StartServic
       afterEach(async () => {
         for (const { service, store } of started.splice(0)) {
           await service.collection.close();
-          store.dispose();
+          await store.dispose();
         }
       });
       define(async (options) => {
-        const store = kind.createStore();
-        const service = await Service.on(store.open(), options);
+        const store = await kind.createStore();
+        const service = await Service.on(await store.open(), options);
         started.push({ service, store });
         return service;
       });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Engine, type News, StoreError } from "../src/engine.ts";
+import { type Bookmark, type Engine, type News, StoreError } from "../src/engine.ts";
 import { MemoryEngine } from "../src/engines/memory.ts";
 import { TodoCollection } from "../src/todo-collection.ts";
 import { ids, item, Service } from "./service.ts";
@@ -107,6 +107,7 @@ describe("batching", () => {
       fieldNames: "as-sent",
       writeQueueMax: 10,
       onStoreError() {},
+      onStoreBack() {},
     });
     const write = collection.write(create(ids.one));
     await collection.close();
@@ -188,6 +189,84 @@ test("news that was under way while a commit was made does not undo it", async (
   await service.send("PUT", "/api/todoitems/", item(ids.one, '"n":3'));
   engine.arrived.resolve();
   expect(await reading).toBe(`[${item(ids.one, '"n":3')}]`);
+});
+
+/** An engine on another machine: it has to be asked for news, and its answers take as long as the test says. */
+class RemoteEngine implements Engine {
+  readonly #store = new MemoryEngine();
+  question = Promise.withResolvers<boolean>();
+  pulls = 0;
+  /** Answers every pull with everything, as of its beginning. */
+  whole = false;
+  readonly pulled = Promise.withResolvers<void>();
+  arrival: Promise<void> | undefined;
+
+  hasNews(): Promise<boolean> {
+    return this.question.promise;
+  }
+
+  commit(...args: Parameters<Engine["commit"]>): Promise<void> {
+    return this.#store.commit(...args);
+  }
+
+  claim(): boolean {
+    return false;
+  }
+
+  release(): void {}
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async pull(since?: Bookmark): Promise<News> {
+    this.pulls++;
+    const news = await this.#store.pull(this.whole ? undefined : since);
+    this.pulled.resolve();
+    await this.arrival;
+    return news;
+  }
+}
+
+const hasNews = ({ collection }: Service) => collection.refresh();
+
+test("readers who share a question share what comes of it", async () => {
+  const engine = new RemoteEngine();
+  const service = await Service.on(engine);
+  const readers = Array.from({ length: 50 }, () => hasNews(service));
+  engine.question.resolve(true);
+  await Promise.all(readers);
+  expect(engine.pulls).toBe(2);
+});
+
+test("a whole store that was under way while a commit was made does not undo it", async () => {
+  const engine = new RemoteEngine();
+  const service = await Service.on(engine);
+  await service.create(item(ids.one));
+  engine.question.resolve(true);
+  engine.whole = true;
+  const arrival = Promise.withResolvers<void>();
+  engine.arrival = arrival.promise;
+  const reading = service.list();
+  await engine.pulled.promise;
+  await service.create(item(ids.two));
+  engine.whole = false;
+  arrival.resolve();
+  expect(await reading).toBe(`[${item(ids.one)},${item(ids.two)}]`);
+});
+
+test("a store that could not be asked is said to be back, once, when it answers", async () => {
+  const engine = new RemoteEngine();
+  const service = await Service.on(engine);
+  engine.question.reject(new StoreError("away"));
+  expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(503);
+  expect(service.log).toEqual([{ level: "error", message: "away" }]);
+  for (let count = 0; count < 2; count++) {
+    engine.question = Promise.withResolvers();
+    engine.question.resolve(false);
+    expect(await service.list()).toBe("[]");
+  }
+  expect(service.log.slice(1)).toEqual([{ level: "info", message: "back" }]);
 });
 
 /** Whether a promise settles within a few turns of the event loop. */

@@ -2,6 +2,7 @@
 // simulator or phone reaches it.
 
 import { networkInterfaces } from "node:os";
+import { describeAddress } from "../engines/postgres-address.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** Where the service listens. */
@@ -65,7 +66,7 @@ function reachability(host: string, api: (address: string) => string): [string, 
 
 function describeStore({ store, demo }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
-  return `SQLite file ${store.path}`;
+  return store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${store.path}`;
 }
 
 function describeMode({ demo, readOnly, forms }: Settings): string {

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type Engine, StoreError } from "../engine.ts";
 import { MemoryEngine } from "../engines/memory.ts";
+import { PostgresEngine } from "../engines/postgres.ts";
 import { SqliteEngine } from "../engines/sqlite.ts";
 import { Access } from "../http/access.ts";
 import { App } from "../http/app.ts";
@@ -12,7 +13,7 @@ import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
 import { PageFiles } from "../page/site-files.ts";
-import { TodoCollection } from "../todo-collection.ts";
+import { type CollectionOptions, TodoCollection } from "../todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
 import {
   CertificateError,
@@ -29,6 +30,7 @@ import type { Settings } from "./settings-table.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 
 const impatienceMs = 500;
+const sameErrorMs = 10_000;
 const dayMs = 86_400_000;
 /** Proxies commonly give up on a connection that is silent for a minute. */
 const heartbeatMsMax = 15_000;
@@ -140,19 +142,39 @@ function openLog({ log }: Settings): Log {
 
 async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
   const seed = readSeed(settings);
-  const collection = await TodoCollection.open(openEngine(settings, seed !== undefined), {
+  const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
     writeQueueMax: settings.writeQueueMax,
-    onStoreError: (error) => log("error", `Writes were refused: ${error.message}`),
+    ...storeLog(log),
   });
   if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
   return collection;
 }
 
-function openEngine({ store, demo, readOnly }: Settings, seeding: boolean): Engine {
+function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Promise<Engine> {
+  const { store, demo } = settings;
+  const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
-  return new SqliteEngine(store.path, { readOnly: readOnly && !seeding });
+  if (store.engine === "postgres") return PostgresEngine.open(store, { readOnly, log });
+  return new SqliteEngine(store.path, { readOnly });
+}
+
+/** What the log says of the store. While it is away every request fails alike, so the same is not said at every one. */
+function storeLog(log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
+  let last: { readonly message: string; readonly atMs: number } | undefined;
+  return {
+    onStoreError({ message }) {
+      const now = performance.now();
+      if (last?.message === message && now - last.atMs < sameErrorMs) return;
+      last = { message, atMs: now };
+      log("error", `Requests were refused: ${message}`);
+    },
+    onStoreBack() {
+      last = undefined;
+      log("info", "The store answers again");
+    },
+  };
 }
 
 function readSeed({ seed, demo, nestingDepthMax }: Settings) {
@@ -178,6 +200,7 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
     headerBytesMax: settings.headerBytesMax,
+    staleSecondsMax: settings.staleSecondsMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,

@@ -1,6 +1,12 @@
 // How the text of a setting becomes its value. Each parser refuses with the sentence that tells what
 // would have been accepted.
 
+import {
+  isPostgresUrl,
+  type PostgresAddress,
+  PostgresAddressError,
+  parsePostgresUrl,
+} from "../engines/postgres-address.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 
 /** A value that cannot be used; the message says what can. */
@@ -79,11 +85,31 @@ export function byteSize(value: string, max: number): number {
   throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
 }
 
-export type StoreAddress = { readonly engine: "memory" } | { readonly engine: "sqlite"; readonly path: string };
+/** Seconds, or none at all. */
+export function secondsOrOff(value: string): number {
+  return value === "off" ? 0 : integer(1, 86_400)(value);
+}
+
+export type StoreAddress =
+  | { readonly engine: "memory" }
+  | { readonly engine: "sqlite"; readonly path: string }
+  | ({ readonly engine: "postgres" } & PostgresAddress);
 
 export function storeAddress(value: string): StoreAddress {
   if (value === "memory:") return { engine: "memory" };
+  if (isPostgresUrl(value)) return { engine: "postgres", ...postgresAddress(value) };
   const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
   if (path !== "") return { engine: "sqlite", path };
-  throw new WrongValue("expected memory: or sqlite:PATH, such as sqlite:todoitems.db");
+  throw new WrongValue(
+    "expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE",
+  );
+}
+
+function postgresAddress(value: string): PostgresAddress {
+  try {
+    return parsePostgresUrl(value);
+  } catch (error) {
+    if (error instanceof PostgresAddressError) throw new WrongValue(error.message);
+    throw error;
+  }
 }

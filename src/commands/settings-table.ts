@@ -18,6 +18,7 @@ import {
   portOrOff,
   ratePerSecond,
   type StoreAddress,
+  secondsOrOff,
   storeAddress,
 } from "./setting-values.ts";
 
@@ -30,6 +31,7 @@ export interface Settings {
   readonly tlsKey: string | undefined;
   readonly hsts: boolean;
   readonly store: StoreAddress;
+  readonly staleSecondsMax: number;
   readonly workers: number;
   readonly readOnly: boolean;
   readonly demo: boolean;
@@ -110,8 +112,17 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "store",
     placeholder: "STORE",
     default: "sqlite:todoitems.db",
-    meaning: "where items are kept: `sqlite:PATH`, or `memory:` for nothing kept at all",
+    meaning:
+      "where items are kept: `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory:` for nothing kept at all",
     parse: storeAddress,
+  },
+  staleSecondsMax: {
+    flag: "stale-reads",
+    placeholder: "SECONDS",
+    default: "off",
+    meaning:
+      "for how long, while PostgreSQL is away, lists and items are answered as last seen, with `Age` and `Warning`; otherwise 503",
+    parse: secondsOrOff,
   },
   workers: {
     flag: "workers",

@@ -28,7 +28,7 @@ export function readSettings(args: readonly string[], environment: Environment):
     } catch (error) {
       if (!(error instanceof WrongValue)) throw error;
       const source = fromFlag === undefined ? `${variable}=${fromEnvironment}` : `--${definition.flag} ${fromFlag}`;
-      problems.push(`${source}: ${error.message}`);
+      problems.push(`${withoutPassword(source)}: ${error.message}`);
       return definition.parse(definition.default);
     }
   };
@@ -102,6 +102,11 @@ function idleSettings({ auth, users }: Settings): string[] {
   return auth === "off" && users !== undefined
     ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
     : [];
+}
+
+/** What is wrong is shown to whoever reads the log; a password in a URL is not. */
+function withoutPassword(text: string): string {
+  return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
 }
 
 function variableOf(flag: string): string {

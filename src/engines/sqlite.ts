@@ -15,6 +15,7 @@ import {
 } from "../engine.ts";
 import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
 import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
+import { WalIndex } from "./wal-index.ts";
 
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
@@ -37,6 +38,7 @@ export class SqliteEngine implements Engine {
   readonly #readOnly: boolean;
   readonly #identity: string | undefined;
   readonly #database: Database;
+  readonly #walIndex: WalIndex | undefined;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #sweep = new Sweep();
   #dataVersion: number;
@@ -49,13 +51,17 @@ export class SqliteEngine implements Engine {
     this.#readOnly = readOnly;
     this.#database = openDatabase(path, readOnly);
     this.#identity = fileIdentity(path);
+    this.#walIndex = WalIndex.open(path);
     this.#statements = prepare(this.#database);
     this.#dataVersion = this.#readDataVersion();
   }
 
   hasNews(): boolean {
-    if (this.#claimed) return false;
-    return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+    if (this.#claimed || this.#walIndex?.hasMoved === false) return false;
+    this.#walIndex?.remember();
+    const hasNews = this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+    if (hasNews) this.#walIndex?.forget();
+    return hasNews;
   }
 
   async pull(since?: Bookmark): Promise<News> {

@@ -28,6 +28,8 @@ export interface AppOptions extends BodyLimits {
   readonly fieldNames: FieldNames;
   readonly nestingDepthMax: number;
   readonly headerBytesMax: number;
+  /** How old a list may be that is sent while the store is away. */
+  readonly staleSecondsMax: number;
   /** How often a silent change feed says that it is alive. */
   readonly heartbeatMs: number;
   readonly log: Log;
@@ -92,6 +94,8 @@ export class App {
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return preflight;
     if (!allowed.includes(request.method)) return this.#methodNotAllowed(request.method, allowed);
+    if (route.resource === "live") return health(200, "live");
+    if (route.resource === "ready") return this.#ready();
     const admitted = this.#options.access.admit(request, addressOf);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
   }
@@ -118,7 +122,28 @@ export class App {
     const pathId = pathIdOf(route);
     const answer = () => (pathId === undefined ? this.#list(request) : this.#read(request, pathId));
     const refreshed = this.#collection.refresh();
-    return refreshed ? refreshed.then(answer) : answer();
+    return refreshed ? refreshed.then(answer, (error) => this.#answerStale(answer, error)) : answer();
+  }
+
+  /** While the store is away, what is in memory may do, if the operator says so, for a while and marked as old. */
+  #answerStale(answer: () => Response, error: unknown): Response {
+    const age = this.#collection.ageSeconds;
+    if (!(error instanceof StoreError) || age > this.#options.staleSecondsMax) throw error;
+    const response = answerOr(error, answer);
+    response.headers.set("Age", String(Math.ceil(age)));
+    response.headers.set("Warning", '110 - "Response is Stale"');
+    return response;
+  }
+
+  /** Asks the store, so that an instance nobody sends requests to comes back by itself. */
+  async #ready(): Promise<Response> {
+    try {
+      await this.#collection.refresh();
+      return health(200, "ready");
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return health(503, "store unavailable");
+    }
   }
 
   #list(request: Request): Response {
@@ -213,12 +238,12 @@ export class App {
 
   #refuse(error: unknown): Response {
     if (error instanceof Problem) return problemResponse(error);
-    this.#options.log("error", describeError(error));
     if (error instanceof StoreError) {
       return problemResponse(
         new Problem("StoreUnavailable", "The store cannot be read at present. Send the request again shortly."),
       );
     }
+    this.#options.log("error", describeError(error));
     return problemResponse(
       new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
     );
@@ -243,6 +268,22 @@ export class App {
       { listBytes: this.#collection.listBytes },
     );
   }
+}
+
+/** What is not in memory may be in the store, so not to find it is no answer. */
+function answerOr(error: StoreError, answer: () => Response): Response {
+  try {
+    return answer();
+  } catch (problem) {
+    throw problem instanceof Problem ? error : problem;
+  }
+}
+
+function health(status: number, state: string): Response {
+  return new Response(JSON.stringify({ status: state }), {
+    status,
+    headers: { ...jsonHeaders, "Cache-Control": "no-store" },
+  });
 }
 
 function limitsHeaders({ headerBytesMax }: AppOptions): boolean {

@@ -5,7 +5,6 @@
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../engine.ts";
 import type { FieldNames } from "../field-names.ts";
-import type { Log } from "../log.ts";
 import type { TodoCollection } from "../todo-collection.ts";
 import { clientHas, entityTag } from "./conditions.ts";
 import { nosniff } from "./problem.ts";
@@ -14,7 +13,6 @@ export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
   /** How often a silent feed says that it is alive; well below the time a silent connection is kept. */
   readonly heartbeatMs: number;
-  readonly log: Log;
 }
 
 /** How soon changes of other processes are noticed while anybody listens. */
@@ -68,7 +66,6 @@ export class ChangeFeed {
   #stopWatching: (() => void) | undefined;
   #stopped = false;
   #polling = false;
-  #pollFailed = false;
 
   constructor(collection: TodoCollection, options: ChangeFeedOptions) {
     this.#collection = collection;
@@ -305,11 +302,9 @@ export class ChangeFeed {
     this.#polling = true;
     try {
       await this.#collection.refresh();
-      this.#pollFailed = false;
     } catch (error) {
+      // The collection has told of it; readers wait until the store is back.
       if (!(error instanceof StoreError)) throw error;
-      if (!this.#pollFailed) this.#options.log("error", `The change feed cannot look for news: ${error.message}`);
-      this.#pollFailed = true;
     } finally {
       this.#polling = false;
     }

@@ -6,12 +6,17 @@ export const urlForms = ["both", "a", "b"] as const;
 /** Which forms of the create and update paths are exposed: A has the ID in the path, B has not. */
 export type UrlForms = (typeof urlForms)[number];
 
-export type Route = { readonly resource: "collection" } | { readonly resource: "changes" } | ItemRoute;
+export type Route = { readonly resource: "collection" | "changes" } | ItemRoute | HealthRoute;
 
 export interface ItemRoute {
   readonly resource: "item";
   /** The ID as it stands in the path, decoded but not yet checked. */
   readonly segment: string;
+}
+
+/** For those who watch over the service: is it there, and can it answer? */
+interface HealthRoute {
+  readonly resource: "live" | "ready";
 }
 
 const collection: Route = { resource: "collection" };
@@ -21,6 +26,8 @@ const changes: Route = { resource: "changes" };
 export function matchRoute(url: string): Route | undefined {
   const path = pathOf(url);
   if (path === "/api/todoitems/" || path === "/api/todoitems") return collection;
+  if (path === "/health/live") return { resource: "live" };
+  if (path === "/health/ready") return { resource: "ready" };
   const segments = path.slice(1).split("/");
   // Clients follow a redirected POST with a GET and still report success, so a trailing slash is
   // answered directly instead of by a redirect.
@@ -34,7 +41,7 @@ export function matchRoute(url: string): Route | undefined {
 
 /** The methods a resource offers, as the `Allow` header lists them. */
 export function allowedMethods(resource: Route["resource"], forms: UrlForms): readonly string[] {
-  if (resource === "changes") return ["GET"];
+  if (resource === "changes" || resource === "live" || resource === "ready") return ["GET"];
   if (resource === "collection") return forms === "a" ? ["GET"] : ["GET", "POST", "PUT"];
   return forms === "b" ? ["GET", "DELETE"] : ["GET", "POST", "PUT", "DELETE"];
 }

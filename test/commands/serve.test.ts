@@ -305,7 +305,7 @@ describe("a disk that is full", () => {
     expect(accepted.length).toBeLessThan(100);
     expect(await program.list()).toBe(`[${accepted.join(",")}]`);
     const { stderr } = await program.stop("SIGKILL");
-    expect(stderr).toContain("Writes were refused:");
+    expect(stderr).toContain("Requests were refused:");
     expect(await (await serve(["--store", store])).list()).toBe(`[${accepted.join(",")}]`);
   });
 });

@@ -23,6 +23,7 @@ describe("settings", () => {
       tlsKey: undefined,
       hsts: false,
       store: { engine: "sqlite", path: "todoitems.db" },
+      staleSecondsMax: 0,
       workers: 1,
       readOnly: false,
       demo: false,
@@ -111,10 +112,58 @@ describe("settings", () => {
   for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
     test(`a store of ${JSON.stringify(store)} is refused with those there are`, () => {
       expect(problems([`--store=${store}`])).toEqual([
-        `--store ${store}: expected memory: or sqlite:PATH, such as sqlite:todoitems.db`,
+        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
       ]);
     });
   }
+
+  test("a PostgreSQL store is a URL with one host or several", () => {
+    expect(read(["--store", "postgres://ann:s%40fe@db.example/todo"]).store).toEqual({
+      engine: "postgres",
+      hosts: [{ host: "db.example", port: 5432 }],
+      user: "ann",
+      password: "s@fe",
+      database: "todo",
+      tls: "prefer",
+    });
+    const several = "postgresql://ann@10.0.0.1:5433,[::1]:5434,c/todo?target_session_attrs=read-write&sslmode=require";
+    expect(read(["--store", several]).store).toMatchObject({
+      hosts: [
+        { host: "10.0.0.1", port: 5433 },
+        { host: "::1", port: 5434 },
+        { host: "c", port: 5432 },
+      ],
+      password: undefined,
+      tls: "require",
+    });
+  });
+
+  for (const wrong of [
+    "postgres:",
+    "postgres://",
+    "postgres://ann:secret@/todo",
+    "postgres://ann:secret@host:0/todo",
+    "postgres://ann:secret@host:70000/todo",
+    "postgres://ann:secret@a,,b/todo",
+    "postgres://ann:secret%@host/todo",
+    "postgres://ann:sec/ret@host/todo",
+    "postgres://ann:secret@host/todo?sslmode=maybe",
+    "postgres://ann:secret@host/todo?target_session_attrs=any",
+    "postgres://ann:secret@host/todo?statement_timeout=1",
+    "postgres://ann:secret@host/todo?sslmode=verify-full&sslrootcert=/does/not/exist",
+  ]) {
+    test(`a store of ${wrong} is refused, and no password is shown`, () => {
+      const [problem = "", ...more] = problems(["--store", wrong]);
+      expect(more).toEqual([]);
+      expect(problem).toStartWith("--store postgres:");
+      expect(problem).not.toContain("sec");
+    });
+  }
+
+  test("stale reads are a number of seconds, or none", () => {
+    expect(read(["--stale-reads", "60"]).staleSecondsMax).toBe(60);
+    for (const wrong of ["0", "-1", "always"]) expect(problems(["--stale-reads", wrong])).toHaveLength(1);
+  });
 
   test("that are empty in the environment are not set", () => {
     expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));

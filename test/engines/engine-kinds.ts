@@ -7,29 +7,34 @@ import { join } from "node:path";
 import type { Engine } from "../../src/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory.ts";
 import { SqliteEngine } from "../../src/engines/sqlite.ts";
+import { createPostgresStore } from "../postgres/postgres-store.ts";
 
 /** One store, empty at first. */
 export interface TestStore {
-  open(): Engine;
-  dispose(): void;
+  open(): Engine | Promise<Engine>;
+  dispose(): void | Promise<void>;
 }
 
 export interface EngineKind {
   readonly name: string;
   /** Whether the items outlive the engine. */
   readonly durable: boolean;
-  createStore(): TestStore;
+  /** Whether one process may keep the others from committing for a moment. */
+  readonly claims: boolean;
+  createStore(): TestStore | Promise<TestStore>;
 }
 
 export const engineKinds: readonly EngineKind[] = [
   {
     name: "memory",
     durable: false,
+    claims: true,
     createStore: () => ({ open: () => new MemoryEngine(), dispose() {} }),
   },
   {
     name: "sqlite",
     durable: true,
+    claims: true,
     createStore() {
       const folder = temporaryFolder();
       return {
@@ -38,6 +43,7 @@ export const engineKinds: readonly EngineKind[] = [
       };
     },
   },
+  { name: "postgres", durable: true, claims: false, createStore: createPostgresStore },
 ];
 
 export function temporaryFolder(): { readonly path: string; dispose(): void } {

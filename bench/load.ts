@@ -1,0 +1,54 @@
+// One run of the load generator against one server: what it got through, and what that cost the server.
+
+import { join } from "node:path";
+import { benchFolder, cpuSeconds, type Server } from "./servers.ts";
+
+export interface Load {
+  readonly connections: number;
+  /** A script of loads/ and what it is told; without one, the list is asked for. */
+  readonly script?: readonly string[];
+  readonly headers?: readonly string[];
+  readonly seconds: number;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  readonly bytesPerSecond: number;
+  readonly p99Ms: number;
+  /** Of the server, for each request. */
+  readonly cpuMicroseconds: number;
+}
+
+export async function run(server: Server, { connections, script, headers = [], seconds }: Load): Promise<Measured> {
+  const [name, ...args] = script ?? [];
+  const command = [
+    ...["wrk", "--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`, "--latency"],
+    ...(name === undefined ? [] : ["--script", join(benchFolder, "loads", name)]),
+    ...[...server.headers, ...headers].flatMap((header) => ["--header", header]),
+    `${server.url}${server.listPath}`,
+    ...(args.length === 0 ? [] : ["--", ...args]),
+  ];
+  const cpuBefore = cpuSeconds(server.pid);
+  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
+  const output = await new Response(child.stdout).text();
+  const cpu = cpuSeconds(server.pid) - cpuBefore;
+  const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? Number.NaN);
+  const refused = number(/Non-2xx or 3xx responses: ([0-9]+)/);
+  const requests = number(/([0-9]+) requests in/);
+  if (refused > 0 || !(requests > 0)) throw new Error(`${command.join(" ")}\n${output}`);
+  return {
+    perSecond: number(/Requests\/sec: +([0-9.]+)/),
+    bytesPerSecond: amount(/Transfer\/sec: +([0-9.]+)([KMGT]?)B/.exec(output)),
+    p99Ms: milliseconds(/99% +([0-9.]+)(us|ms|s)/.exec(output)),
+    cpuMicroseconds: (cpu * 1e6) / requests,
+  };
+}
+
+function amount(match: RegExpExecArray | null): number {
+  return Number(match?.[1]) * 1024 ** " KMGT".indexOf(match?.[2] || " ");
+}
+
+function milliseconds(match: RegExpExecArray | null): number {
+  const units: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
+  return Number(match?.[1]) * (units[match?.[2] ?? ""] ?? Number.NaN);
+}

@@ -1,0 +1,15 @@
+// The limit for a request with a body: Bun.serve that reads it and sends it back, and nothing else.
+// bun echo.ts PORT
+
+Bun.serve({
+  hostname: "127.0.0.1",
+  port: Number(process.argv[2]),
+  development: false,
+  reusePort: false,
+  fetch: async (request) =>
+    new Response(await request.bytes(), {
+      status: 201,
+      headers: { "Content-Type": "application/json; charset=utf-8", ETag: '"1"', Location: "/api/todoitems/1" },
+    }),
+});
+console.log("ready");

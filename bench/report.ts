@@ -1,0 +1,274 @@
+// docs/performance.md and its charts, from what was measured.
+
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { type Bar, barChart } from "./chart.ts";
+import type { Results } from "./results.ts";
+import { peers, updateSizes, work } from "./scenes.ts";
+import { benchFolder } from "./servers.ts";
+
+const ours = "todoitems";
+const docs = join(benchFolder, "../docs");
+
+interface Goal {
+  readonly title: string;
+  readonly value: number;
+  readonly goal: number;
+  /** Whether less is better. */
+  readonly atMost?: boolean;
+  readonly unit?: string;
+}
+
+/** Shows what was reached; writes it down too where everything was measured. */
+export async function writeReport(results: Results, rounds: number, seconds: number, whole: boolean): Promise<void> {
+  console.log(goalTable(goals(results).filter(({ value }) => !Number.isNaN(value))));
+  if (!whole) {
+    console.log(`\n${everything(results)}`);
+    return;
+  }
+  await Bun.write(join(docs, "images/lists.svg"), listChart(results));
+  await Bun.write(join(docs, "images/creates.svg"), createChart(results));
+  await Bun.write(join(docs, "images/growth.svg"), growthChart(results));
+  const explanations = (await Bun.file(join(benchFolder, "explanations.md")).text()).trim();
+  await Bun.write(
+    join(docs, "performance.md"),
+    `# Performance
+
+Written by \`npm run bench\`: ${rounds} rounds, ${seconds} s for each load, contenders taking turns within each round, each on a process and a store of its own. Values are medians, with the least and the most in parentheses; ratios are medians of the rounds' ratios.
+
+${machine()}
+
+![Lists a second](images/lists.svg)
+
+![Durable creates a second](images/creates.svg)
+
+![Writes a second as the store grows](images/growth.svg)
+
+## Goals
+
+${goalTable(goals(results))}
+
+${explanations}
+
+## Everything measured
+
+${everything(results)}
+`,
+  );
+}
+
+function goals(results: Results): Goal[] {
+  const { ratio } = { ratio: results.ratio.bind(results) };
+  const create = work.create(0, 64);
+  const rows: (Goal | undefined)[] = [
+    { title: "list of 100, unchanged ÷ nginx", value: against(results, work.list(100), "nginx"), goal: 1 },
+    { title: "list of 1,000, unchanged ÷ nginx", value: against(results, work.list(1_000), "nginx"), goal: 0.9 },
+    { title: "304 ÷ nginx's 304", value: against(results, work.notModified, "nginx"), goal: 1 },
+    {
+      title: "9 lists to 1 update at 1,000 items ÷ unchanged list",
+      value: ratio([work.mixed, ours], [work.unmixed, ours]),
+      goal: 0.7,
+    },
+    {
+      title: "create at 64 connections ÷ raw SQLite in batches of 64, a table of items",
+      value: ratio([create, ours], [work.rawRows, "raw SQLite, items"]),
+      goal: 0.45,
+    },
+    {
+      title: "create at 64 connections ÷ raw SQLite in batches of 64, a log as ours",
+      value: ratio([create, ours], [work.rawRows, "raw SQLite, log"]),
+      goal: 0.45,
+    },
+    {
+      title: "create at 64 connections ÷ Fastify + better-sqlite3",
+      value: against(results, create, "Fastify + better-sqlite3"),
+      goal: 3,
+    },
+    { title: "create at 64 connections ÷ PocketBase", value: against(results, create, "PocketBase"), goal: 3 },
+    { title: "create at 64 connections ÷ json-server", value: against(results, create, "json-server"), goal: 30 },
+    results.has(work.update(1_000_000, 64), ours)
+      ? {
+          title: "update at 1,000,000 items ÷ at 100",
+          value: ratio([work.update(1_000_000, 64), ours], [work.update(100, 64), ours]),
+          goal: 0.8,
+        }
+      : undefined,
+    {
+      title: "list of 100,000, bytes a second ÷ nginx",
+      value: against(results, work.list(100_000), "nginx"),
+      goal: 0.8,
+    },
+    {
+      title: "memory added by 100 slow readers of a 14 MB list",
+      value: results.median(work.slowReaders, ours),
+      goal: 100,
+      atMost: true,
+      unit: " MB",
+    },
+    {
+      title: "memory at 1,000,000 items",
+      value: results.median(work.memoryListed, ours),
+      goal: 600,
+      atMost: true,
+      unit: " bytes an item",
+    },
+    {
+      title: "start at 1,000,000 items",
+      value: results.median(work.start(1_000_000), ours),
+      goal: 3_000,
+      atMost: true,
+      unit: " ms",
+    },
+    {
+      title: "start of an empty store",
+      value: results.median(work.start(0), ours),
+      goal: 150,
+      atMost: true,
+      unit: " ms",
+    },
+    {
+      title: "p99 of a list beside 64 writers ÷ without them",
+      value: ratio([work.listBesideWriters, ours], [work.listAlone, ours]),
+      goal: 5,
+      atMost: true,
+    },
+    {
+      title: "list with credentials ÷ without, both by the app",
+      value: ratio([work.list(100), "credentials"], [work.list(100), "open, by the app"]),
+      goal: 0.8,
+    },
+  ];
+  return rows.filter((row) => row !== undefined);
+}
+
+function against(results: Results, of: string, other: string): number {
+  return results.ratio([of, ours], [of, other]);
+}
+
+function goalTable(rows: readonly Goal[]): string {
+  const lines = rows.map(({ title, value, goal, atMost = false, unit = "×" }) => {
+    const reached = atMost ? value <= goal : value >= goal;
+    const verdict = Number.isNaN(value) ? "not measured" : reached ? "reached" : "missed";
+    const shown = Number.isNaN(value) ? "" : unit === "×" ? `${value.toFixed(2)}×` : `${Math.round(value)}${unit}`;
+    return `| ${title} | ${shown} | ${atMost ? "≤" : "≥"} ${goal}${unit} | ${verdict} |`;
+  });
+  return ["| work | measured | goal | |", "|---|---|---|---|", ...lines].join("\n");
+}
+
+function everything(results: Results): string {
+  const names = [
+    ours,
+    "nginx",
+    "bare Bun.serve echo",
+    ...["raw SQLite, items", "raw SQLite, log"],
+    ...peers.map(({ name }) => name),
+    ...["credentials", "open, by the app", "HTTPS", "1 worker, by the app", "2 workers"],
+  ];
+  const sizes = [0, 100, 10_000, 1_000_000];
+  const connections = [1, 64, 256];
+  const writes = sizes.flatMap((items) =>
+    connections.flatMap((count) => [work.create(items, count), work.update(items, count), work.delete(items, count)]),
+  );
+  const perSecond = [
+    work.list(3),
+    work.list(100),
+    work.list(1_000),
+    work.notModified,
+    work.unmixed,
+    work.mixed,
+    ...writes,
+    work.rawRows,
+  ];
+  const rows = (titles: readonly string[], show: (value: number) => string) =>
+    titles.flatMap((title) =>
+      names
+        .filter((name) => results.has(title, name))
+        .map((name) => {
+          const [least, most] = results.range(title, name);
+          return `| ${title} | ${name} | ${show(results.median(title, name))} (${show(least)}–${show(most)}) |`;
+        }),
+    );
+  const missing = peers
+    .filter((peer) => peer.missing !== undefined)
+    .map(({ name, missing }) => `${name} was not measured: ${missing}.`);
+  return [
+    "| work | contender | a second |",
+    "|---|---|---|",
+    ...rows(perSecond, (value) => Math.round(value).toLocaleString("en")),
+    ...rows([work.list(100_000)], (value) => `${(value / 1024 ** 2).toFixed(0)} MiB`),
+    "",
+    "| work | contender | CPU time of the server for each request |",
+    "|---|---|---|",
+    ...rows([...perSecond, work.list(100_000)].map(work.cpu), (value) => `${value.toFixed(1)} µs`),
+    "",
+    "| what | contender | |",
+    "|---|---|---|",
+    ...rows([work.start(0), work.start(1_000_000)], (value) => `${Math.round(value)} ms`),
+    ...rows([work.memory, work.memoryListed], (value) => `${Math.round(value)}`),
+    ...rows([work.slowReaders], (value) => `${value.toFixed(1)} MB`),
+    ...rows([work.listAlone, work.listBesideWriters], (value) => `${value.toFixed(2)} ms`),
+    "",
+    ...missing,
+  ].join("\n");
+}
+
+function machine(): string {
+  const [cpu] = cpus();
+  const version = (command: readonly string[], pattern: RegExp) => {
+    const { stdout, stderr } = Bun.spawnSync([...command]);
+    return pattern.exec(`${stdout}${stderr}`)?.[0] ?? "?";
+  };
+  const versions = [
+    `Bun ${Bun.version}`,
+    `Node ${version(["node", "--version"], /[0-9.]+/)}`,
+    version(["nginx", "-v"], /nginx\/[0-9.]+/),
+    version(["wrk", "--version"], /wrk [^ ]+/),
+  ];
+  const memory = `${Math.round(totalmem() / 1024 ** 3)} GiB`;
+  const model = cpu && cpu.model !== "unknown" ? `, ${cpu.model}` : "";
+  return `${new Date().toISOString().slice(0, 10)}; ${cpus().length} cores (${process.arch}${model}), ${memory}, ${process.platform} ${release()}; ${versions.join(", ")}. The load generator and the server share the cores.`;
+}
+
+function chart(title: string, rows: readonly (readonly [label: string, value: number, ours: boolean])[]): string {
+  const bars = rows
+    .filter(([, value]) => !Number.isNaN(value))
+    .map(
+      ([label, value, isOurs]): Bar => ({ label, value, text: Math.round(value).toLocaleString("en"), ours: isOurs }),
+    );
+  return barChart(title, bars);
+}
+
+function listChart(results: Results): string {
+  const names = [ours, "nginx", ...peers.map(({ name }) => name)];
+  return chart(
+    "Lists of 100 items a second (64 connections)",
+    names.map((name) => [
+      name === "nginx" ? "nginx, a file of the same bytes" : name,
+      results.median(work.list(100), name),
+      name === ours,
+    ]),
+  );
+}
+
+function createChart(results: Results): string {
+  const names = [ours, ...peers.map(({ name }) => name), "bare Bun.serve echo"];
+  return chart(
+    "Durable creates a second (64 connections)",
+    names.map((name) => [
+      name === "bare Bun.serve echo" ? "bare Bun.serve, nothing stored" : name,
+      results.median(work.create(0, 64), name),
+      name === ours,
+    ]),
+  );
+}
+
+function growthChart(results: Results): string {
+  return chart(
+    "Updates a second as the store grows (64 connections)",
+    updateSizes.map((items) => [
+      `${items.toLocaleString("en")} items`,
+      results.median(work.update(items, 64), ours),
+      true,
+    ]),
+  );
+}

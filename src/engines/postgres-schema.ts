@@ -1,0 +1,105 @@
+// The tables of a PostgreSQL store, in a schema of their own. Many instances may start at once on an
+// empty database; one makes the tables, the others wait for it.
+
+import { StoreError } from "../engine.ts";
+import { type PostgresSession, type Sql, within } from "./postgres-session.ts";
+
+/** Each step brings the schema from its index to the next version. Steps are added, never changed. */
+const migrations: readonly string[] = [
+  `
+CREATE SCHEMA IF NOT EXISTS todoitems;
+-- One row, the clock: whoever holds its lock commits next.
+CREATE TABLE todoitems.store (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  schema_version integer NOT NULL,
+  epoch text NOT NULL,
+  version bigint NOT NULL,
+  batch text NOT NULL,
+  pruned_through bigint NOT NULL
+);
+-- The items as they are now; json is null for one that was deleted.
+CREATE TABLE todoitems.item (
+  position bigint PRIMARY KEY,
+  version bigint NOT NULL,
+  id text NOT NULL,
+  json text
+);
+CREATE UNIQUE INDEX item_version ON todoitems.item (version);
+CREATE INDEX item_tombstone ON todoitems.item (version) WHERE json IS NULL;
+-- Which batches were committed: tells whether one was whose answer was lost, and one history from another.
+CREATE TABLE todoitems.history (
+  version bigint PRIMARY KEY,
+  batch text NOT NULL
+);
+INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_through)
+  VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
+`,
+];
+
+/** Any number will do, as long as it is always the same one: "todo" in ASCII. */
+const migrationLock = 0x746f646f;
+const migrationMs = 60_000;
+
+/** Makes the tables where there are none, and brings older ones up to date. */
+export async function prepareStore(session: PostgresSession): Promise<void> {
+  await session.use((sql) => within(migrationMs, migrate(sql)));
+}
+
+async function migrate(sql: Sql): Promise<void> {
+  await checkEncoding(sql);
+  if ((await readSchemaVersion(sql)) === migrations.length) return;
+  await checkRights(sql);
+  await sql`begin`;
+  await sql`set local lock_timeout = 0`;
+  await sql`select pg_advisory_xact_lock(${migrationLock})`;
+  // Read again: while this one waited for the lock, another may have been at work.
+  for (const migration of migrations.slice(await readSchemaVersion(sql))) await sql.unsafe(migration);
+  await sql`update todoitems.store set schema_version = ${migrations.length}`;
+  await sql`commit`;
+}
+
+async function checkEncoding(sql: Sql): Promise<void> {
+  const [{ encoding } = { encoding: "" }] = await sql<{ encoding: string }[]>`
+    select current_setting('server_encoding') as encoding`;
+  if (encoding === "UTF8") return;
+  throw new StoreError(
+    `the database has the encoding ${encoding} and needs UTF8, or it could not hold every item; make one with: createdb --encoding=UTF8 --template=template0 NAME`,
+  );
+}
+
+async function readSchemaVersion(sql: Sql): Promise<number> {
+  // From the catalogue, as of now: to_regclass remembers that there was none until the transaction ends.
+  const [{ exists } = { exists: false }] = await sql<{ exists: boolean }[]>`
+    select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists`;
+  if (!exists) return 0;
+  const [{ version } = { version: 0 }] = await sql<{ version: number }[]>`
+    select schema_version as version from todoitems.store`;
+  if (version <= migrations.length) return version;
+  throw new StoreError(
+    `the store was written by a newer todoitems (schema ${version}, this one knows ${migrations.length}); start that one instead`,
+  );
+}
+
+async function checkRights(sql: Sql): Promise<void> {
+  const [rights] = await sql<{ user: string; database: string; granted: boolean }[]>`
+    select current_user as user, current_database() as database,
+      has_database_privilege(current_database(), 'CREATE') as granted`;
+  if (!rights || rights.granted) return;
+  const version = await readSchemaVersion(sql);
+  throw new StoreError(
+    `the user ${rights.user} may not make tables in the database ${rights.database}. An administrator can do it, with this SQL:\n${administratorSql(version, rights.user)}`,
+  );
+}
+
+/** What an administrator runs in the place of a user who may not make tables. */
+function administratorSql(fromVersion: number, user: string): string {
+  const role = `"${user.replaceAll('"', '""')}"`;
+  return [
+    "BEGIN;",
+    ...migrations.slice(fromVersion).map((migration) => migration.trim()),
+    `UPDATE todoitems.store SET schema_version = ${migrations.length};`,
+    `GRANT USAGE ON SCHEMA todoitems TO ${role};`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA todoitems TO ${role};`,
+    "COMMIT;",
+  ].join("\n");
+}

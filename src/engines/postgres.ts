@@ -1,0 +1,385 @@
+// The engine for many machines: any number of instances share one PostgreSQL database. A single row,
+// the clock, orders their commits: a batch locks it, learns what it missed, and writes, in two round
+// trips. Reads ask for the clock's version with one tiny query, shared by all who wait at that moment.
+
+import {
+  type Bookmark,
+  type Change,
+  type Engine,
+  type News,
+  newEpoch,
+  type PlannedChange,
+  StoreError,
+  tombstonesMax,
+  type Version,
+} from "../engine.ts";
+import type { Log } from "../log.ts";
+import type { PostgresAddress } from "./postgres-address.ts";
+import { prepareStore } from "./postgres-schema.ts";
+import { isConflict, isRefusal, PostgresSession, type Sql, standbyError, within } from "./postgres-session.ts";
+
+export interface PostgresOptions {
+  /** A read-only engine never commits. */
+  readonly readOnly: boolean;
+  readonly log: Log;
+}
+
+/** How long the store may take for what takes milliseconds. */
+const answerMs = 5_000;
+/** How long it may take to send everything there is. */
+const loadMs = 300_000;
+/** How long a writer is kept waiting while it is not known whether its commit happened. */
+const doubtMs = 10_000;
+const pruneEvery = 1_000;
+const linesInPage = 1_000;
+/** How many versions back the history of batches reaches. */
+const historyLength = 100_000;
+
+/** A point in the store's history, with the batch that led to it: two histories may have the same version, not the same batch. */
+interface Point extends Bookmark {
+  readonly batch: string;
+}
+
+interface Clock extends Point {
+  readonly standby: boolean;
+}
+
+interface ClockAndChange extends Clock {
+  readonly prunedThrough: Version;
+  /** Whether the store's history goes through the point that was asked about. */
+  readonly continues: boolean;
+  /** Null where there is no change, and then so are the others. */
+  readonly changeVersion: Version | null;
+  readonly position: Version;
+  readonly id: string;
+  readonly json: string | null;
+}
+
+export class PostgresEngine implements Engine {
+  readonly #readOnly: boolean;
+  readonly #log: Log;
+  /** For what every read asks. */
+  readonly #reader: PostgresSession;
+  /** For commits, and for reading everything. */
+  readonly #writer: PostgresSession;
+  #known: Point = { epoch: "", version: 0, batch: "" };
+  /** The question under way, and the one that will be asked when it is answered. */
+  #asked: Promise<unknown> = Promise.resolve();
+  #toAsk: Promise<boolean> | undefined;
+  #changesSincePrune = 0;
+
+  private constructor(address: PostgresAddress, { readOnly, log }: PostgresOptions) {
+    this.#readOnly = readOnly;
+    this.#log = log;
+    this.#reader = new PostgresSession(address);
+    this.#writer = new PostgresSession(address);
+  }
+
+  /** Connects to the store, or makes it. */
+  static async open(address: PostgresAddress, options: PostgresOptions): Promise<PostgresEngine> {
+    const engine = new PostgresEngine(address, options);
+    try {
+      await prepareStore(engine.#reader);
+      return engine;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  // Whoever comes while a question is under way waits for the next one: the answer to the first may be
+  // older than a write that somebody has been told of in the meantime.
+  hasNews(): Promise<boolean> {
+    this.#toAsk ??= this.#asked.then(() => {
+      this.#toAsk = undefined;
+      const answer = this.#ask();
+      this.#asked = answer.catch(() => {});
+      return answer;
+    });
+    return this.#toAsk;
+  }
+
+  async #ask(): Promise<boolean> {
+    return this.#reader.read(async (sql) => {
+      const { epoch, version, batch } = checked((await within(answerMs, readClock(sql)))[0]);
+      const known = this.#known;
+      return version !== known.version || batch !== known.batch || epoch !== known.epoch;
+    });
+  }
+
+  async pull(since?: Bookmark): Promise<News> {
+    if (!since) return this.#load();
+    const rows = await this.#reader.read((sql) => within(loadMs, this.#changesSince(sql, since)));
+    const news = this.#newsFrom(rows, since);
+    if (news) return news;
+    if (isCut(rows, since) && !this.#readOnly) {
+      await this.#writer.use((sql) =>
+        within(answerMs, sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${since.epoch}`),
+      );
+    }
+    const whole = await this.#load();
+    this.#tellOfOtherHistory(since, whole);
+    return whole;
+  }
+
+  async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
+    const startedAt = performance.now();
+    let sent: Point | undefined;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#commitOnce(since, plan, sent, (point) => {
+          sent = point;
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        if (isRefusal(error)) {
+          sent = undefined;
+          if (!isConflict(error) || performance.now() - startedAt > doubtMs) throw error;
+        } else if (!sent) {
+          // A connection found dead is tried once more; a server that cannot be reached is not waited for.
+          if (attempt > 1) throw error;
+        } else if (performance.now() - startedAt > doubtMs) {
+          throw new StoreError(`${error.message}. Whether the last commit happened is not known`, {
+            cause: error,
+            undecided: true,
+          });
+        }
+      }
+      if (attempt > 1) await Bun.sleep(50 + Math.random() * 100);
+    }
+  }
+
+  /** Others are on other machines: nobody may keep them waiting. */
+  claim(): boolean {
+    return false;
+  }
+
+  release(): void {}
+
+  async close(): Promise<void> {
+    await Promise.all([this.#reader.close(), this.#writer.close()]);
+  }
+
+  /**
+   * Two round trips: one locks the clock and learns what was missed, the other writes and commits. Where an
+   * earlier attempt was `sent` and its answer lost, the lock also settles whether it happened: its
+   * transaction is over, or this one could not have the lock.
+   */
+  async #commitOnce(
+    since: Bookmark,
+    plan: (missed: News | undefined) => readonly PlannedChange[],
+    sent: Point | undefined,
+    onSend: (point: Point) => void,
+  ): Promise<void> {
+    const committed = await this.#writer.use(async (sql) => {
+      const [, , rows, happened] = await within(
+        doubtMs,
+        Promise.all([
+          sql`begin`,
+          sql`select from todoitems.store for update`,
+          this.#changesSince(sql, since),
+          sent ? sql`select from todoitems.history where version = ${sent.version} and batch = ${sent.batch}` : [],
+        ]),
+      );
+      if (sent && happened.length > 0) {
+        // Committed once more, so that this answer waits for the standbys the lost one may not have waited for.
+        await within(doubtMs, Promise.all([sql`update todoitems.store set batch = batch`, this.#end(sql)]));
+        return sent;
+      }
+      const { start, missed } = await this.#missed(sql, rows, since);
+      const changes = plan(missed);
+      const last = changes.at(-1);
+      if (!last) {
+        await within(answerMs, this.#end(sql));
+        return start;
+      }
+      const point = { epoch: start.epoch, version: last.version, batch: newEpoch() };
+      onSend(point);
+      await within(
+        doubtMs,
+        Promise.all([this.#write(sql, start, point, changes), ...this.#prune(sql, point, changes), this.#end(sql)]),
+      );
+      return point;
+    });
+    this.#learn(committed);
+  }
+
+  /** Ends the transaction; it must not count as done if the server gave up waiting for its standbys. */
+  async #end(sql: Sql): Promise<void> {
+    const warningsBefore = this.#writer.warningCount;
+    const { command } = await sql`commit`;
+    if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back");
+    if (this.#writer.warningCount > warningsBefore) {
+      throw new StoreError("the server stopped waiting for its standbys before they had the commit");
+    }
+  }
+
+  async #missed(
+    sql: Sql,
+    rows: readonly ClockAndChange[],
+    since: Bookmark,
+  ): Promise<{ start: Point; missed: News | undefined }> {
+    const { version, batch, ...clock } = checked(rows[0]);
+    const news = this.#newsFrom(rows, since);
+    if (news) return { start: { ...news, batch }, missed: news.version === since.version ? undefined : news };
+    const epoch = isCut(rows, since) ? newEpoch() : clock.epoch;
+    if (epoch !== clock.epoch) await sql`update todoitems.store set epoch = ${epoch}`;
+    const whole = { epoch, version, whole: true, changes: await within(loadMs, everything(sql)) };
+    this.#tellOfOtherHistory(since, whole);
+    return { start: { epoch, version, batch }, missed: whole };
+  }
+
+  // Sets the clock only if it stands where the plan began, and writes only if the clock was set: right by
+  // itself, whatever became of the transaction around it.
+  async #write(sql: Sql, start: Point, { version, batch }: Point, changes: readonly PlannedChange[]): Promise<void> {
+    const { count } = await sql`
+      with clock as (
+        update todoitems.store set version = ${version}, batch = ${batch}
+        where epoch = ${start.epoch} and version = ${start.version} and batch = ${start.batch}
+        returning version, batch
+      ), history as (
+        insert into todoitems.history (version, batch) select version, batch from clock
+      )
+      insert into todoitems.item (position, version, id, json)
+      select position, change.version, id, json
+      from clock, unnest(
+        ${changes.map((change) => change.position)}::bigint[],
+        ${changes.map((change) => change.version)}::bigint[],
+        ${changes.map((change) => change.id)}::text[],
+        ${changes.map((change) => change.json)}::text[]
+      ) as change (position, version, id, json)
+      on conflict (position) do update set version = excluded.version, json = excluded.json`;
+    if (count !== changes.length) throw new StoreError("the connection was lost in the middle of a transaction");
+  }
+
+  /** Every now and then, the oldest tombstones and the oldest history go. */
+  #prune(sql: Sql, { version }: Point, changes: readonly PlannedChange[]): Promise<unknown>[] {
+    this.#changesSincePrune += changes.length;
+    if (this.#changesSincePrune < pruneEvery) return [];
+    this.#changesSincePrune = 0;
+    return [
+      sql`
+        with oldest as (
+          select version from todoitems.item where json is null order by version desc offset ${tombstonesMax} limit 1
+        ), pruned as (
+          delete from todoitems.item using oldest where json is null and item.version <= oldest.version
+        ), forgotten as (
+          delete from todoitems.history where version < ${version - historyLength}
+        )
+        update todoitems.store set pruned_through = oldest.version from oldest`,
+    ];
+  }
+
+  /** One statement, so that clock and changes are of one moment. */
+  #changesSince(sql: Sql, { epoch, version }: Bookmark): Promise<ClockAndChange[]> {
+    // Which batch led to the bookmark is known only of the newest one.
+    const batch = this.#known.epoch === epoch && this.#known.version === version ? this.#known.batch : null;
+    return sql<ClockAndChange[]>`
+      select store.epoch, store.version, store.batch, store.pruned_through as "prunedThrough",
+        pg_is_in_recovery() as standby,
+        ${version}::bigint <= store.version and (
+          ${batch}::text is null
+          or ${version} < (select coalesce(min(history.version), 0) from todoitems.history)
+          or ${version} = 0
+          or exists (select from todoitems.history where history.version = ${version} and history.batch = ${batch})
+        ) as continues,
+        item.version as "changeVersion", item.position, item.id, item.json
+      from todoitems.store
+      left join todoitems.item on item.version > ${version}
+        and store.epoch = ${epoch} and store.pruned_through <= ${version}
+      order by item.version`;
+  }
+
+  /** Nothing where the changes do not lead from the bookmark to now, and everything must be read. */
+  #newsFrom(rows: readonly ClockAndChange[], since: Bookmark): News | undefined {
+    const { epoch, version, batch, continues, prunedThrough } = checked(rows[0]);
+    if (epoch !== since.epoch || !continues || since.version < prunedThrough) return undefined;
+    this.#learn({ epoch, version, batch });
+    return { epoch, version, whole: false, changes: rows.flatMap(changeOf) };
+  }
+
+  // Not over the reader's connection, where a question could fall into this transaction and be answered
+  // as of its beginning.
+  async #load(): Promise<News> {
+    const [, clocks, changes] = await this.#writer.read((sql) =>
+      within(
+        loadMs,
+        Promise.all([
+          sql`begin isolation level repeatable read read only`,
+          readClock(sql),
+          everything(sql),
+          sql`commit`,
+        ]),
+      ),
+    );
+    const { epoch, version, batch } = checked(clocks[0]);
+    this.#known = { epoch, version, batch };
+    return { epoch, version, whole: true, changes };
+  }
+
+  /** Notes where the store is; an answer that was overtaken by a newer one changes nothing. */
+  #learn({ epoch, version, batch }: Point): void {
+    if (epoch === this.#known.epoch && version < this.#known.version) return;
+    this.#known = { epoch, version, batch };
+  }
+
+  #tellOfOtherHistory(since: Bookmark, { epoch, version }: Bookmark): void {
+    if (since.epoch === epoch) return;
+    this.#log(
+      "warn",
+      `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that had not everything. This instance was at version ${since.version} of ${since.epoch} and has loaded everything anew, at version ${version} of ${epoch}`,
+    );
+  }
+}
+
+function readClock(sql: Sql): Promise<Clock[]> {
+  return sql<Clock[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
+}
+
+/** Every item there is. A row object for each would take several times the memory the items take, so rows are kept as lines of text. */
+async function everything(sql: Sql): Promise<Iterable<Change>> {
+  const pages: string[] = [];
+  let page: string[] = [];
+  // No field holds a tab or a line break: IDs have none, and JSON text has them only as escapes.
+  await sql<{ line: string }[]>`
+    select concat_ws(E'\t', version, position, id, json) as line
+    from todoitems.item where json is not null order by version`.forEach(({ line }) => {
+    page.push(line);
+    if (page.length < linesInPage) return;
+    pages.push(page.join("\n"));
+    page = [];
+  });
+  pages.push(page.join("\n"));
+  return readPages(pages);
+}
+
+function* readPages(pages: string[]): Iterable<Change> {
+  for (const [index, page] of pages.entries()) {
+    // What has been read is not needed any more.
+    pages[index] = "";
+    for (const line of page === "" ? [] : page.split("\n")) {
+      const [version = "", position = "", id = "", json = ""] = line.split("\t");
+      yield { version: Number(version), position: Number(position), id, json };
+    }
+  }
+}
+
+function changeOf({ changeVersion, position, id, json }: ClockAndChange): Change[] {
+  return changeVersion === null ? [] : [{ version: changeVersion, position, id, json }];
+}
+
+/**
+ * True if the store has the bookmark's epoch but not its history: versions were taken back. Such a store
+ * gets a new epoch, so that no client takes what it knows for what is stored.
+ */
+function isCut([clock]: readonly ClockAndChange[], since: Bookmark): boolean {
+  return clock !== undefined && clock.epoch === since.epoch && !clock.continues;
+}
+
+function checked<Row extends Clock>(clock: Row | undefined): Row {
+  if (!clock)
+    throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");
+  if (clock.standby) throw standbyError();
+  return clock;
+}

@@ -1,0 +1,461 @@
+// What only a server can do: refuse, hang, lose an answer, be replaced. Each against a real PostgreSQL.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Bookmark, type News, type PlannedChange, StoreError } from "../../src/engine.ts";
+import { PostgresEngine } from "../../src/engines/postgres.ts";
+import { parsePostgresUrl } from "../../src/engines/postgres-address.ts";
+import { eventually } from "../eventually.ts";
+import { createPostgresStore, type PostgresTestStore } from "../postgres/postgres-store.ts";
+import { Wire } from "../postgres/wire.ts";
+
+let store: PostgresTestStore;
+let logged: string[];
+const opened: { close(): unknown }[] = [];
+
+beforeEach(async () => {
+  store = await createPostgresStore();
+  logged = [];
+});
+
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+  await store.dispose();
+});
+
+async function open(url = store.url, readOnly = false): Promise<PostgresEngine> {
+  const engine = await PostgresEngine.open(parsePostgresUrl(url), {
+    readOnly,
+    log: (_, message) => logged.push(message),
+  });
+  opened.push(engine);
+  return engine;
+}
+
+async function connectWire(): Promise<Wire> {
+  const wire = await Wire.to(Number(new URL(store.url).port));
+  opened.push(wire);
+  return wire;
+}
+
+async function refusal(url: string): Promise<string> {
+  try {
+    await open(url);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError);
+    return error instanceof Error ? error.message : "";
+  }
+  throw new Error("the store was opened");
+}
+
+const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
+  version,
+  position: version,
+  id: `id-${version}`,
+  json,
+  replaces: undefined,
+});
+
+/** Commits these rows, whatever else happened in the meantime, and says where that leads. */
+async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
+  let point = since;
+  await engine.commit(since, (missed) => {
+    const { epoch, version } = missed ?? since;
+    point = { epoch, version: version + 1 };
+    return [row(version + 1, json)];
+  });
+  return point;
+}
+
+/** A commit or two, so that the engine has prepared its statements and a commit is two round trips. */
+async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
+  return commit(engine, await commit(engine, await engine.pull()));
+}
+
+const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
+const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
+
+describe("a PostgreSQL store that cannot be used is refused with a sentence that helps", () => {
+  test("a port where nothing listens", async () => {
+    expect(await refusal("postgres://ann:secret@127.0.0.1:1/todo")).toBe(
+      "127.0.0.1:1: nothing listens there; is PostgreSQL running, and is this its host and port?",
+    );
+  });
+
+  test("a wrong password, which is not shown", async () => {
+    const message = await refusal(store.url.replace(/:[^:@]*@/, ":swordfish@"));
+    expect(message).toContain("the password is wrong for this user");
+    expect(message).not.toContain("swordfish");
+  });
+
+  test("a database that does not exist", async () => {
+    expect(await refusal(store.url.replace(/[^/]*$/, "nowhere"))).toContain("there is no such database");
+  });
+
+  test("a database that cannot hold every character", async () => {
+    await store.run("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+    expect(await refusal(store.url.replace(/[^/]*$/, "latin"))).toContain("has the encoding LATIN1 and needs UTF8");
+    await store.run("DROP DATABASE latin");
+  });
+
+  test("a store of a newer version", async () => {
+    await open();
+    await store.run("UPDATE todoitems.store SET schema_version = 999");
+    expect(await refusal(store.url)).toContain("newer todoitems (schema 999");
+  });
+
+  test("several hosts, of which none can be used, are all named", async () => {
+    const message = await refusal("postgres://ann@127.0.0.1:1,127.0.0.1:2/todo");
+    expect(message).toContain("127.0.0.1:1: nothing listens");
+    expect(message).toContain("127.0.0.1:2: nothing listens");
+  });
+
+  test("a user who may not make tables gets the SQL for an administrator, and that is all it takes", async () => {
+    await store.run("CREATE ROLE plain LOGIN PASSWORD 'p'");
+    const url = store.url.replace(/\/\/.*@/, "//plain:p@");
+    const message = await refusal(url);
+    expect(message).toContain("the user plain may not make tables");
+    await store.run(message.slice(message.indexOf("BEGIN;")));
+    const engine = await open(url);
+    await warmUp(engine);
+    expect(await jsons(engine)).toHaveLength(2);
+    await store.run("DROP OWNED BY plain; DROP ROLE plain");
+  });
+});
+
+describe("starting on PostgreSQL", () => {
+  test("many instances at once on an empty database make one store", async () => {
+    const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
+    const epochs = await Promise.all(engines.map(async (engine) => (await engine.pull()).epoch));
+    expect(new Set(epochs).size).toBe(1);
+  });
+
+  test("a host that does not answer is passed over for one that does", async () => {
+    const engine = await open(store.url.replace("@", "@127.0.0.1:1,"));
+    await warmUp(engine);
+    expect(await jsons(engine)).toHaveLength(2);
+  });
+
+  test("a read-only instance needs no more than to read", async () => {
+    await warmUp(await open());
+    await store.run("CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA todoitems TO reader");
+    await store.run("GRANT SELECT ON ALL TABLES IN SCHEMA todoitems TO reader");
+    const engine = await open(store.url.replace(/\/\/.*@/, "//reader:p@"), true);
+    expect(await jsons(engine)).toHaveLength(2);
+    expect(await engine.hasNews()).toBe(false);
+    await store.run("DROP OWNED BY reader; DROP ROLE reader");
+  });
+
+  test("a database that does not wait for its disk is told to", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    const engine = await open();
+    await store.run(`
+      CREATE TABLE todoitems.seen (setting text);
+      CREATE FUNCTION todoitems.see() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
+      CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
+    const since = await commit(engine, await engine.pull());
+    // And over every later connection too: the engine has a moment to notice that it needs one.
+    await store.disconnectAll();
+    await Bun.sleep(100);
+    await commit(engine, since);
+    expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
+    await store.run(`ALTER DATABASE ${database} RESET synchronous_commit`);
+  });
+});
+
+describe("what PostgreSQL is asked", () => {
+  test("a commit is two round trips, whatever the size of the batch", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    let { epoch, version } = await warmUp(engine);
+    for (const size of [1, 500]) {
+      wire.roundTrips = 0;
+      const first = version + 1;
+      await engine.commit({ epoch, version }, () => Array.from({ length: size }, (_, index) => row(first + index)));
+      version += size;
+      expect(wire.roundTrips).toBe(2);
+    }
+    expect(await jsons(engine)).toHaveLength(503);
+  });
+
+  test("a hundred readers who come together ask once", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    await engine.pull();
+    await engine.hasNews();
+    wire.roundTrips = 0;
+    await Promise.all(Array.from({ length: 100 }, () => engine.hasNews()));
+    expect(wire.roundTrips).toBe(1);
+  });
+
+  test("a reader who comes while a question is under way is not given its answer, which may be too old", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const start = await engine.pull();
+    await engine.hasNews();
+    wire.held = true;
+    const early = engine.hasNews();
+    // The server has answered the early question; the answer is on its way.
+    await wire.heldSomething();
+    await commit(other, start);
+    const late = engine.hasNews();
+    wire.release();
+    expect(await early).toBe(false);
+    expect(await late).toBe(true);
+  });
+
+  test("to pull one change reads a few rows of a large store, not all of them", async () => {
+    const { epoch } = await (await open()).pull();
+    await store.run(`
+      INSERT INTO todoitems.item SELECT n, n, 'id-' || n, '{}' FROM generate_series(1, 200000) AS n;
+      INSERT INTO todoitems.history VALUES (200000, 'many');
+      UPDATE todoitems.store SET version = 200000, batch = 'many';
+      ANALYZE todoitems.item`);
+    const before = await rowsRead();
+    const [engine, other] = [await open(), await open()];
+    let since = { epoch, version: 200_000 };
+    for (let count = 0; count < 20; count++) {
+      since = await commit(other, since);
+      const { whole, changes } = await engine.pull({ epoch, version: since.version - 1 });
+      expect([whole, [...changes].length]).toEqual([false, 1]);
+    }
+    // A connection reports what it has read when it ends.
+    await Promise.all([engine.close(), other.close()]);
+    await eventually(async () => expect(await rowsRead()).toBeGreaterThan(before));
+    expect((await rowsRead()) - before).toBeLessThan(1_000);
+  });
+
+  async function rowsRead(): Promise<number> {
+    const [counts] = await store.run(
+      "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) AS count FROM pg_stat_user_tables WHERE relname = 'item'",
+    );
+    return Number(counts?.["count"]);
+  }
+});
+
+describe("a commit whose connection is lost", () => {
+  test("after it happened is found to have happened, and is not made twice", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    loseAnswer(wire, async () => {});
+    await commit(engine, since, '{"mark":true}');
+    expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
+    expect((await engine.pull()).version).toBe(3);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("after it happened is found to have happened, also where others have committed since", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    loseAnswer(wire, async () => {
+      const here = await other.pull();
+      await other.commit(here, () => [{ ...row(4, '{"n":4}'), position: 3, id: "id-3", replaces: 3 }]);
+    });
+    let plans = 0;
+    await engine.commit(since, () => {
+      plans++;
+      return [row(3, '{"mark":true}')];
+    });
+    expect(plans).toBe(1);
+    expect(await engine.hasNews()).toBe(true);
+    expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
+  });
+
+  test("before the server had it is made again, on what others have committed since", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    const here = await other.pull();
+    wire.onceSent("mark", async () => {
+      wire.refusing = true;
+      wire.cut();
+      await commit(other, here);
+      wire.refusing = false;
+    });
+    const missed: number[] = [];
+    await engine.commit(since, (news) => {
+      missed.push([...(news?.changes ?? [])].length);
+      return [row((news ?? since).version + 1, '{"mark":true}')];
+    });
+    expect(missed).toEqual([0, 1]);
+    expect(await jsons(other)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"mark":true}']);
+  });
+
+  test("while the store stays away is neither a success nor a failure, and is seen once it is back", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const gone = Promise.withResolvers<void>();
+    loseAnswer(wire, async () => {
+      wire.refusing = true;
+      gone.resolve();
+    });
+    const error = await commit(engine, since, '{"mark":true}').catch((failure: unknown) => failure);
+    await gone.promise;
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ undecided: true });
+    wire.refusing = false;
+    await eventually(async () => expect(jsonsOf(await engine.pull(since))).toHaveLength(1));
+  }, 60_000);
+
+  /** Lets the commit reach the server and its answer get lost; then, with the commit done, does what the test wants. */
+  function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
+    wire.onceSent("mark", async (pass) => {
+      wire.held = true;
+      pass();
+      await eventually(async () => {
+        const rows = await store.run(`SELECT FROM todoitems.item WHERE json LIKE '%mark%'`);
+        expect(rows).toHaveLength(1);
+      });
+      await afterCommit();
+      wire.cut();
+      wire.held = false;
+    });
+  }
+});
+
+describe("a server that says no", () => {
+  test("because of its statement_timeout: nothing is stored, and the next commit works", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
+    const engine = await open();
+    const since = await warmUp(engine);
+    const held = await store.hold("SELECT FROM todoitems.store FOR UPDATE");
+    await expect(commit(engine, since)).rejects.toThrow("statement_timeout is too short");
+    await commit(engine, since).catch((error: unknown) => expect(error).toMatchObject({ undecided: false }));
+    await held.release();
+    await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
+    await commit(engine, since);
+    expect(await jsons(engine)).toHaveLength(3);
+  });
+
+  test("because its disk is full: nothing is stored, reads go on, and the next commit works", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run(`
+      CREATE FUNCTION todoitems.full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER disk BEFORE INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.full()`);
+    await expect(commit(engine, since)).rejects.toThrow("the server's disk is full");
+    expect(await jsons(engine)).toHaveLength(2);
+    expect(await engine.hasNews()).toBe(false);
+    await store.run("DROP TRIGGER disk ON todoitems.item");
+    await commit(engine, since);
+    expect(await jsons(engine)).toHaveLength(3);
+  });
+
+  test("because it is a standby by now is not believed to be the newest there is", async () => {
+    // What a pooler does that moves a session to another server, played by a function of the same name.
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`
+      CREATE TABLE public.role (standby boolean);
+      INSERT INTO public.role VALUES (false);
+      CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT standby FROM public.role';
+      ALTER DATABASE ${database} SET search_path = public, pg_catalog`);
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run("UPDATE public.role SET standby = true");
+    await expect(engine.hasNews()).rejects.toThrow("the server is a standby");
+    await expect(commit(engine, since)).rejects.toThrow("the server is a standby");
+    await store.run("UPDATE public.role SET standby = false");
+    await eventually(async () => expect(await engine.hasNews()).toBe(false));
+    await store.run(`
+      ALTER DATABASE ${database} RESET search_path;
+      DROP FUNCTION public.pg_is_in_recovery();
+      DROP TABLE public.role`);
+  });
+});
+
+describe("a connection that is lost", () => {
+  test("while nobody uses it is made anew, and nobody notices", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await engine.hasNews();
+    wire.cut();
+    expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { version: 3 }]);
+  });
+
+  test("is not asked for again and again while there is none to be had", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    wire.refusing = true;
+    wire.cut();
+    wire.connections = 0;
+    for (let count = 0; count < 300; count++) await expect(engine.hasNews()).rejects.toThrow(StoreError);
+    expect(wire.connections).toBeLessThan(50);
+    wire.refusing = false;
+    await eventually(() => engine.hasNews());
+  });
+});
+
+describe("a store whose history was cut", () => {
+  test("by a restored backup is loaded anew under a new epoch, and the log says so", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    expect(await engine.hasNews()).toBe(true);
+    const news = await engine.pull(lost);
+    expect(news).toMatchObject({ whole: true, version: 2 });
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}']);
+    expect(logged.join()).toContain("another history");
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is noticed also where others have gone on since, beyond the version that was known", async () => {
+    const engine = await open();
+    const other = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    let here: Bookmark = await other.pull();
+    for (let count = 0; count < 3; count++) here = await commit(other, here);
+    expect(here.version).toBeGreaterThan(lost.version);
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    const found = jsonsOf(news);
+    expect(found).not.toContain('{"lost":true}');
+    expect(found).toHaveLength(5);
+    // And so do all the others, and every client that remembers the old epoch.
+    expect(await other.hasNews()).toBe(true);
+    expect((await other.pull(here)).epoch).toBe(news.epoch);
+  });
+
+  test("is noticed by a commit, which is then decided on what there is", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    let missed: boolean | undefined;
+    await engine.commit(lost, (news) => {
+      missed = news?.whole;
+      return [row((news?.version ?? 99) + 1, '{"after":true}')];
+    });
+    expect(missed).toBe(true);
+    const news = await engine.pull();
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
+  });
+
+  test("by another store in its place is loaded anew", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run("DROP SCHEMA todoitems CASCADE");
+    await commit(await open(), since);
+    const news = await engine.pull(since);
+    expect(news).toMatchObject({ whole: true, version: 1 });
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(logged.join()).toContain("another history");
+  });
+});

@@ -1,0 +1,129 @@
+// Three instances on a replicated PostgreSQL under constant load; its primary is killed, over and over,
+// and a standby promoted. Checks after each round that no answered write is lost, that none is there
+// twice, and that what all clients saw is linearizable. `npm test` runs one round; for a long run:
+//
+//   npm run test:failover -- 20
+
+import { check } from "../linearizability/checker.ts";
+import { record } from "../linearizability/history.ts";
+import { PostgresCluster } from "../postgres/postgres-cluster.ts";
+import { Program } from "../program.ts";
+
+export interface FailoverOptions {
+  readonly rounds: number;
+  readonly onRound?: (round: number, totals: FailoverTotals) => void;
+}
+
+export interface FailoverTotals {
+  /** Creates that were answered with success. */
+  created: number;
+  /** Creates that were answered 503, or not at all, and sent again. */
+  repeated: number;
+  /** Of those, how many turned out to have happened: the answer to the second was 409. */
+  happened: number;
+  /** Operations, of all kinds, whose order was checked. */
+  checked: number;
+}
+
+const instanceCount = 3;
+const creatorCount = 12;
+const checkedClientCount = 9;
+
+export async function failoverRounds({ rounds, onRound }: FailoverOptions): Promise<FailoverTotals> {
+  const cluster = await PostgresCluster.start();
+  const programs: Program[] = [];
+  const totals: FailoverTotals = { created: 0, repeated: 0, happened: 0, checked: 0 };
+  const kept = new Set<string>();
+  try {
+    const args = ["--port", "0", "--store", cluster.url];
+    for (let count = 0; count < instanceCount; count++) programs.push(await Program.start({ args }));
+    for (let round = 1; round <= rounds; round++) {
+      await runRound(cluster, programs, kept, totals);
+      onRound?.(round, totals);
+    }
+    for (const program of programs) {
+      const { exitCode, stderr } = await program.stop();
+      if (exitCode !== 0) throw new Error(`an instance ended with ${exitCode}`);
+      if (stderr.includes("another history")) throw new Error(`an instance saw something that was lost: ${stderr}`);
+    }
+  } finally {
+    for (const program of programs) await program.stop("SIGKILL");
+    await cluster.dispose();
+  }
+  return totals;
+}
+
+async function runRound(
+  cluster: PostgresCluster,
+  programs: readonly Program[],
+  kept: Set<string>,
+  totals: FailoverTotals,
+): Promise<void> {
+  let loading = true;
+  const createdBy = programs.map(() => 0);
+  const creators = Array.from({ length: creatorCount }, async (_, index) => {
+    const instance = index % programs.length;
+    while (loading) {
+      await create(programs[instance], kept, totals);
+      createdBy[instance] = (createdBy[instance] ?? 0) + 1;
+    }
+  });
+  const recording = record({
+    origins: programs.map(({ origin }) => origin),
+    clientCount: checkedClientCount,
+    goOn: () => loading,
+  });
+  const progress = async () => {
+    const before = [...createdBy];
+    while (createdBy.some((count, instance) => count < (before[instance] ?? 0) + 30)) await Bun.sleep(10);
+  };
+  await progress();
+  // Somewhere in the middle of something.
+  await Bun.sleep(Math.random() * 100);
+  await cluster.failOver();
+  // Every instance goes on, with nobody's help.
+  await progress();
+  loading = false;
+  const [history] = await Promise.all([recording, ...creators]);
+  totals.checked += history.operations.length + history.lists.length;
+  const wrong = check(history);
+  if (wrong !== undefined) throw new Error(`not linearizable: ${wrong}`);
+  for (const program of programs) verify(await program.list(), kept);
+}
+
+/** Creates an item, as a careful client does: with an ID of its own, and again until it knows that it is there. */
+async function create(program: Program | undefined, kept: Set<string>, totals: FailoverTotals): Promise<void> {
+  const id = crypto.randomUUID();
+  for (let attempt = 1; ; attempt++) {
+    const response = await program?.send("POST", "/api/todoitems/", `{"ID":"${id}"}`, {}).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+    if (response === 201 || (response === 409 && attempt > 1)) {
+      kept.add(id);
+      totals.created++;
+      if (response === 409) totals.happened++;
+      return;
+    }
+    if (response !== 503 && response !== undefined) throw new Error(`a create was answered ${response}`);
+    totals.repeated++;
+    await Bun.sleep(20);
+  }
+}
+
+function verify(list: string, kept: ReadonlySet<string>): void {
+  const ids = (JSON.parse(list) as { ID: string }[]).map(({ ID }) => ID);
+  const stored = new Set(ids);
+  if (stored.size !== ids.length) throw new Error("an item is there twice");
+  for (const id of kept) if (!stored.has(id)) throw new Error(`an answered write is lost: ${id}`);
+}
+
+if (import.meta.main) {
+  const rounds = Number(process.argv[2] ?? 20);
+  if (!(rounds >= 1)) throw new Error("say how many rounds, as in: npm run test:failover -- 20");
+  const totals = await failoverRounds({
+    rounds,
+    onRound: (round, so) => console.log(`round ${round} of ${rounds}: ${JSON.stringify(so)}`),
+  });
+  console.log(`Nothing lost, nothing twice, all linearizable in ${rounds} failovers: ${JSON.stringify(totals)}`);
+}

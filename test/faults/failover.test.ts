@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { PostgresCluster } from "../postgres/postgres-cluster.ts";
+import { Program, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+import { failoverRounds } from "./failover-rounds.ts";
+
+test("of several hosts the one that takes writes is used, and a standby alone is refused", async () => {
+  const cluster = await PostgresCluster.start();
+  const args = (store: string) => ["--port", "0", "--store", store];
+  try {
+    const { stderr } = await runProgram("serve", { args: args(cluster.standbyUrl) });
+    expect(stderr).toContain("the server is a standby, which takes no writes");
+    const standbyFirst = cluster.url.replace("@", `@${new URL(cluster.standbyUrl).host},`);
+    const program = await Program.start({ args: args(standbyFirst) });
+    expect((await program.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
+    expect(await program.list()).toBe(`[${item(ids.one)}]`);
+    await program.stop();
+  } finally {
+    await cluster.dispose();
+  }
+}, 60_000);
+
+test("when PostgreSQL's primary is killed under load and a standby promoted, nothing answered is lost or doubled, and three instances go on", async () => {
+  const totals = await failoverRounds({ rounds: 1 });
+  expect(totals.created).toBeGreaterThan(100);
+  expect(totals.repeated).toBeGreaterThan(0);
+}, 120_000);

@@ -1,0 +1,135 @@
+// The service while its PostgreSQL is away, and after: what clients, probes and the log are told.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../eventually.ts";
+import { PostgresServer } from "../postgres/postgres-server.ts";
+import { Program } from "../program.ts";
+import { expectProblem, ids, item } from "../service.ts";
+
+let server: PostgresServer;
+let url: string;
+let program: Program | undefined;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterEach(async () => {
+  await program?.stop("SIGKILL");
+  program = undefined;
+  await server.run("DROP SCHEMA IF EXISTS todoitems CASCADE");
+});
+
+afterAll(() => server.dispose());
+
+async function serve(...args: string[]): Promise<Program> {
+  url = server.url();
+  program = await Program.start({ args: ["--port", "0", "--store", url, ...args] });
+  return program;
+}
+
+async function readiness(service: Program): Promise<[number, unknown]> {
+  const response = await service.fetch("/health/ready");
+  return [response.status, await response.json()];
+}
+
+describe("while PostgreSQL is away", () => {
+  test("requests are 503 with Retry-After and the instance is not ready; it comes back by itself, and the log says both", async () => {
+    const service = await serve();
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    expect(await readiness(service)).toEqual([200, { status: "ready" }]);
+    await server.stop();
+    for (const request of [
+      () => service.fetch("/api/todoitems/"),
+      () => service.fetch(`/api/todoitems/${ids.one}`),
+      () => service.send("POST", "/api/todoitems/", item(ids.two)),
+      () => service.fetch(`/api/todoitems/${ids.one}`, { method: "DELETE" }),
+    ]) {
+      const response = await request();
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect(response.headers.get("warning")).toBeNull();
+      const { detail } = await expectProblem(response, 503, "StoreUnavailable");
+      expect(detail).not.toContain("127.0.0.1");
+    }
+    expect(await readiness(service)).toEqual([503, { status: "store unavailable" }]);
+    expect((await service.fetch("/health/live")).status).toBe(200);
+    await server.resume();
+    await eventually(async () => expect(await readiness(service)).toEqual([200, { status: "ready" }]));
+    expect(await service.list()).toBe(`[${item(ids.one)}]`);
+    expect((await service.send("POST", "/api/todoitems/", item(ids.two))).status).toBe(201);
+    const { stderr } = await service.stop();
+    expect(stderr.match(/Requests were refused: .*nothing listens there/g)).toHaveLength(1);
+    expect(stderr.match(/The store answers again/g)).toHaveLength(1);
+    expect(stderr).not.toContain("sesame");
+  }, 60_000);
+
+  test("--stale-reads answers what was last seen, marked as old, for as long as it says; writes are 503", async () => {
+    const service = await serve("--stale-reads", "5");
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    const etag = (await service.fetch("/api/todoitems/")).headers.get("etag") ?? "";
+    await server.stop();
+    const list = await service.fetch("/api/todoitems/");
+    expect([list.status, await list.text()]).toEqual([200, `[${item(ids.one)}]`]);
+    expect(list.headers.get("warning")).toBe('110 - "Response is Stale"');
+    expect(Number(list.headers.get("age"))).toBeGreaterThan(0);
+    const one = await service.fetch(`/api/todoitems/${ids.one}`);
+    expect([one.status, await one.text()]).toEqual([200, item(ids.one)]);
+    const unchanged = await service.fetch("/api/todoitems/", { headers: { "If-None-Match": etag } });
+    expect([unchanged.status, unchanged.headers.has("warning")]).toEqual([304, true]);
+    // It may have been created elsewhere, just now.
+    await expectProblem(await service.fetch(`/api/todoitems/${ids.two}`), 503, "StoreUnavailable");
+    await expectProblem(await service.send("POST", "/api/todoitems/", item(ids.two)), 503, "StoreUnavailable");
+    expect((await readiness(service))[0]).toBe(503);
+    await eventually(async () => expect((await service.fetch("/api/todoitems/")).status).toBe(503));
+    await server.resume();
+    await eventually(async () => expect((await service.fetch("/api/todoitems/")).status).toBe(200));
+    expect((await service.fetch("/api/todoitems/")).headers.get("warning")).toBeNull();
+  }, 60_000);
+
+  test("a server that crashed and came back has every answered write", async () => {
+    const service = await serve();
+    const answered = new Set<string>();
+    let writing = true;
+    const writers = Array.from({ length: 8 }, async () => {
+      while (writing) {
+        const id = crypto.randomUUID();
+        if ((await service.send("POST", "/api/todoitems/", item(id))).status === 201) answered.add(id);
+      }
+    });
+    await eventually(async () => expect(answered.size).toBeGreaterThan(50));
+    await server.crash();
+    const before = answered.size;
+    await server.resume();
+    await eventually(async () => expect(answered.size).toBeGreaterThan(before + 50));
+    writing = false;
+    await Promise.all(writers);
+    const stored = new Set((JSON.parse(await service.list()) as { ID: string }[]).map(({ ID }) => ID));
+    expect([...answered].filter((id) => !stored.has(id))).toEqual([]);
+  }, 60_000);
+});
+
+test("a commit that PostgreSQL stopped replicating halfway is not answered until the standbys have it", async () => {
+  const service = await serve();
+  await service.send("POST", "/api/todoitems/", item(ids.one));
+  await server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await server.run("SELECT pg_reload_conf()");
+  await eventually(async () =>
+    expect(await server.run("SHOW synchronous_standby_names")).toEqual([{ synchronous_standby_names: "nobody" }]),
+  );
+  let answered = false;
+  const write = service.send("POST", "/api/todoitems/", item(ids.two)).then((response) => {
+    answered = true;
+    return response.status;
+  });
+  const cancelWaiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  await eventually(async () => expect(await server.run(cancelWaiting)).toHaveLength(1));
+  // It is committed here by now, and nowhere else: the service waits again.
+  await eventually(async () =>
+    expect(await server.run("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).toHaveLength(1),
+  );
+  expect(await server.run("SELECT FROM todoitems.item")).toHaveLength(2);
+  expect(answered).toBe(false);
+  await server.run("ALTER SYSTEM RESET synchronous_standby_names");
+  await server.run("SELECT pg_reload_conf()");
+  expect(await write).toBe(201);
+}, 60_000);

@@ -1,0 +1,57 @@
+// Three instances on one PostgreSQL, clients at each of them, and a checker that was not told how any of
+// it works.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { createPostgresStore, type PostgresTestStore } from "../postgres/postgres-store.ts";
+import { Program, projectFolder } from "../program.ts";
+import { check } from "./checker.ts";
+import { type History, record } from "./history.ts";
+
+let store: PostgresTestStore;
+const programs: Program[] = [];
+
+beforeEach(async () => {
+  store = await createPostgresStore();
+});
+
+afterEach(async () => {
+  for (const program of programs.splice(0)) await program.stop("SIGKILL");
+  await store.dispose();
+});
+
+async function recordOnThree(folder = projectFolder): Promise<History> {
+  const args = ["--port", "0", "--store", store.url];
+  programs.push(...(await Promise.all([1, 2, 3].map(() => Program.start({ args, folder })))));
+  return record({
+    origins: programs.map(({ origin }) => origin),
+    clientCount: 12,
+    goOn: (operationsSoFar) => operationsSoFar < 4_000,
+  });
+}
+
+test("what clients of three instances see is what one list would have shown them", async () => {
+  const history = await recordOnThree();
+  expect(history.lists.length).toBeGreaterThan(100);
+  expect(
+    history.operations.filter((operation) => "outcome" in operation && operation.outcome === "done").length,
+  ).toBeGreaterThan(500);
+  expect(check(history)).toBeUndefined();
+}, 120_000);
+
+test("a build that does not ask whether others have committed is found out", async () => {
+  const folder = temporaryFolder();
+  for (const name of ["src", "package.json"])
+    cpSync(join(projectFolder, name), join(folder.path, name), { recursive: true });
+  symlinkSync(join(projectFolder, "node_modules"), join(folder.path, "node_modules"));
+  const engine = join(folder.path, "src/engines/postgres.ts");
+  const source = readFileSync(engine, "utf8");
+  const asking = "hasNews(): Promise<boolean> {";
+  expect(source).toContain(asking);
+  writeFileSync(engine, source.replace(asking, `${asking}\n    if (true) return Promise.resolve(false);`));
+  const history = await recordOnThree(folder.path);
+  expect(check(history)).toBeString();
+  folder.dispose();
+}, 120_000);

