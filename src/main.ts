@@ -1,29 +1,38 @@
 #!/usr/bin/env bun
-// The command line: picks a command, nothing else.
+// The command line: picks a command, and says why it failed. Nothing else.
 
 import { version } from "../package.json";
-import { certificate } from "./commands/certificate.ts";
-import { helpText } from "./commands/help.ts";
-import { serve, work } from "./commands/serve.ts";
-import { user } from "./commands/user.ts";
+import { UsageError } from "./commands/command.ts";
+import { commands } from "./commands/commands.ts";
+import { describeFailure } from "./commands/failure.ts";
+import { commandHelp, overview } from "./commands/help.ts";
+import { endWithReader, print } from "./commands/output.ts";
+import { work } from "./commands/serve.ts";
 import { workCommand } from "./commands/workers.ts";
 
-async function run([command, ...args]: readonly string[]): Promise<number> {
-  const asked = [command, ...args];
-  if (command === undefined || command === "help" || asked.includes("--help") || asked.includes("-h")) {
-    console.log(helpText());
-    return 0;
-  }
-  if (asked.includes("--version")) {
-    console.log(version);
-    return 0;
-  }
-  if (command === "serve") return serve(args, process.env);
-  if (command === workCommand) return work(args, process.env);
-  if (command === "user") return user(args, process.env);
-  if (command === "certificate") return certificate(args, process.env);
-  console.error(`todoitems has no command ${command}; --help lists what there is.`);
-  return 2;
+async function run([name, ...args]: readonly string[]): Promise<number> {
+  const command = commands.find((one) => one.name === name);
+  // What stands behind two dashes is a name or a text, not a flag.
+  const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
+  const asksForHelp = flags.includes("--help") || flags.includes("-h");
+  if (name === undefined || name === "--help" || name === "-h") await print(overview(commands));
+  else if (name === workCommand) return work(args, process.env);
+  else if (name === "--version" || (command && flags.includes("--version"))) await print(version);
+  else if (command && asksForHelp) await print(commandHelp(command));
+  else if (command) return command.run(args, process.env);
+  else throw new UsageError(`todoitems has no command ${name}; todoitems help lists what there is.`);
+  return 0;
 }
 
-process.exit(await run(process.argv.slice(2)));
+endWithReader();
+try {
+  process.exit(await run(process.argv.slice(2)));
+} catch (error) {
+  const failure = describeFailure(error);
+  if (!failure) throw error;
+  console.error(failure.message);
+  const [name] = process.argv.slice(2);
+  if (error instanceof UsageError && commands.some((command) => command.name === name))
+    console.error(`todoitems help ${name} says more.`);
+  process.exit(failure.exitCode);
+}

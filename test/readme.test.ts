@@ -84,6 +84,42 @@ describe("the README", () => {
     folder.dispose();
   }, 30_000);
 
+  test("its session at the command line is what happens", async () => {
+    const folder = temporaryFolder();
+    const { port } = await npmStart(["--store", "memory:"], folder.path);
+    const session = blocks.find(([first]) => first?.command.startsWith("npx todoitems add")) ?? [];
+    expect(session.length).toBeGreaterThan(3);
+    /** The IDs in the README, and those the service made in their place. */
+    const ids: [shown: string, made: string][] = [];
+    const asMade = (text: string) =>
+      ids.reduce((changed, [shown, made]) => {
+        const start = new RegExp(`(?<=^| )${shown.slice(0, 4)}(?= |$)`, "gm");
+        return changed.replaceAll(shown, made).replace(start, made.slice(0, 4));
+      }, text);
+    for (const { command, output } of session) {
+      const shell = Bun.spawn(["bash", "-c", `${asMade(command).replace("npx", "exec npx --prefix $PROJECT")} 2>&1`], {
+        cwd: folder.path,
+        env: {
+          ...process.env,
+          PROJECT: projectFolder,
+          TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
+          HOME: folder.path,
+        },
+        stdout: "pipe",
+      });
+      const printed = (await new Response(shell.stdout).text()).replaceAll(/^npm warn.*\n/gm, "");
+      const [[shown = ""] = [], [made = ""] = []] = [output, printed].map((text) => /[0-9a-f-]{36}/.exec(text) ?? []);
+      if (command.includes(" add ")) ids.push([shown, made]);
+      const comparable = (text: string) =>
+        text
+          .replace(/[0-9a-f]{64}/, "hash")
+          .replaceAll("\r", "")
+          .trimEnd();
+      expect({ command, output: comparable(printed) }).toEqual({ command, output: comparable(asMade(output)) });
+    }
+    folder.dispose();
+  }, 60_000);
+
   for (const { command } of blocks[2] ?? []) {
     test(`"${command}" starts`, async () => {
       const folder = temporaryFolder();

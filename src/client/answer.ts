@@ -58,6 +58,8 @@ export class Patience {
   }
 }
 
+type OnProgress = (bytes: number, total: number | undefined) => void;
+
 export class Answer {
   readonly request: RequestName;
   readonly #response: Response;
@@ -91,8 +93,14 @@ export class Answer {
     return this.mediaType === "application/json" || this.mediaType.endsWith("+json");
   }
 
+  /** The size of the body, where it is said and not that of a compressed form. */
+  get #bytesTotal(): number | undefined {
+    const { headers } = this.#response;
+    return headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
+  }
+
   /** The body as it arrives. Whoever stops early lets go of the connection. */
-  async *chunks(bytesMax = this.#bytesMax): AsyncGenerator<Uint8Array> {
+  async *chunks(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<Uint8Array> {
     const reader = this.#response.body?.getReader();
     if (!reader) return;
     let bytes = 0;
@@ -108,6 +116,7 @@ export class Answer {
             this.request,
             `the answer is larger than ${bytesMax} bytes; raise maxResponseBytes to read it`,
           );
+        onProgress?.(bytes, this.#bytesTotal);
         yield value;
       }
     } finally {
@@ -133,10 +142,10 @@ export class Answer {
   }
 
   /** The text of each item of a list, as it arrives. */
-  async *objects(): AsyncGenerator<string> {
+  async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
     try {
-      for await (const chunk of this.chunks()) yield* reader.read(chunk);
+      for await (const chunk of this.chunks(this.#bytesMax, onProgress)) yield* reader.read(chunk);
       reader.finish();
     } catch (cause) {
       if (!(cause instanceof NotAnArrayError)) throw cause;

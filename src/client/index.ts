@@ -31,5 +31,11 @@ export {
   UnsupportedMediaTypeError,
 } from "./errors.ts";
 export type { Credentials, RequestOptions, RetryOptions } from "./requester.ts";
-export { type Stored, TodoClient, type TodoClientOptions, type WriteOptions } from "./todo-client.ts";
+export {
+  type ItemsOptions,
+  type Stored,
+  TodoClient,
+  type TodoClientOptions,
+  type WriteOptions,
+} from "./todo-client.ts";
 export type { WatchEvent, WatchedItem, WatchOptions, WatchState } from "./watch.ts";

@@ -6,13 +6,15 @@ import { type ItemCodec, type NewItem, plainValues, type TodoItem } from "./code
 import {
   ConflictError,
   type HttpError,
+  isPassing,
   MethodNotAllowedError,
   NotFoundError,
   PreconditionFailedError,
+  type TodoClientError,
 } from "./errors.ts";
 import { idAmong, idOf, newId, sameContent, sameId, withId } from "./item-text.ts";
 import { membersIfObject } from "./json-members.ts";
-import { type Credentials, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
+import { backoffMs, type Credentials, pause, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface TodoClientOptions<Item = TodoItem> {
@@ -35,6 +37,11 @@ export interface TodoClientOptions<Item = TodoItem> {
 export interface WriteOptions extends RequestOptions {
   /** Only write if the item still has this ETag; otherwise the call throws a `PreconditionFailedError`. */
   readonly ifMatch?: string | undefined;
+}
+
+export interface ItemsOptions extends RequestOptions {
+  /** Told how many bytes of the list have arrived, and how many there are where the server says so. */
+  readonly onProgress?: ((bytes: number, total: number | undefined) => void) | undefined;
 }
 
 /** An item as the server has it. */
@@ -73,11 +80,29 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Hands out the items while the list arrives; memory does not grow with the list, and a slow reader slows the
-   * server down. A connection that breaks after the first item is an error: only `list` can begin again.
+   * server down. A list that breaks off is asked for again, and goes on where it broke if its ETag is still the same.
    */
-  async *items(options: RequestOptions = {}): AsyncGenerator<Item, void, undefined> {
-    const answer = await this.#requester.retrying(options, () => this.#getList(options));
-    yield* this.#itemsOf(answer);
+  async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
+    const { limit, delayMs, delayMsMax } = this.#requester.options.retry;
+    let answer = await this.#requester.retrying(options, () => this.#getList(options));
+    const { etag } = answer;
+    let count = 0;
+    for (let attempt = 0; ; ) {
+      let toSkip = count;
+      try {
+        for await (const json of answer.objects(options.onProgress)) {
+          if (toSkip-- > 0) continue;
+          yield this.#requester.parseItem(answer, json);
+          count++;
+          attempt = 0;
+        }
+        return;
+      } catch (error) {
+        if (etag === undefined || attempt >= limit || !isPassing(error)) throw error;
+        await pause(backoffMs(attempt++, delayMs, delayMsMax), options.signal);
+        answer = await this.#getListAgain(etag, options, error);
+      }
+    }
   }
 
   /** Reads one item. Where the deployment offers no such request, the item is looked for in the list. */
@@ -175,11 +200,16 @@ export class TodoClient<Item = TodoItem> {
     return this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
   }
 
-  async *#itemsOnce(options: RequestOptions): AsyncGenerator<Item> {
-    yield* this.#itemsOf(await this.#getList(options));
+  /** The list, if it is still the one of which a part has been handed out. */
+  async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Answer> {
+    const answer = await this.#requester.retrying(options, () => this.#getList(options));
+    if (answer.etag === etag) return answer;
+    answer.discard();
+    throw error;
   }
 
-  async *#itemsOf(answer: Answer): AsyncGenerator<Item> {
+  async *#itemsOnce(options: RequestOptions): AsyncGenerator<Item> {
+    const answer = await this.#getList(options);
     for await (const json of answer.objects()) yield this.#requester.parseItem(answer, json);
   }
 

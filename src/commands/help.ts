@@ -1,25 +1,61 @@
 // `todoitems help`: what can be run, and what can be set.
 
-import { describeSettings } from "./settings.ts";
+import { type Command, command, only, UsageError } from "./command.ts";
+import { print } from "./output.ts";
+import { widthOf } from "./terminal.ts";
 
-export function helpText(): string {
-  const rows = describeSettings().map(({ flag, default: standard, meaning }) => {
-    const suffix = standard === "" || standard === "off" ? "" : ` (${standard})`;
-    return [flag, `${meaning.replaceAll("`", "")}${suffix}`] as const;
-  });
-  const width = Math.max(...rows.map(([flag]) => flag.length));
+/** The command needs to know all the others, so it is made where they are gathered. */
+export function helpCommand(commands: () => readonly Command[]): Command {
+  return command(
+    { name: "help", parameters: "[COMMAND]", summary: "show this text, or that of a command", flags: [] },
+    async (args) => {
+      const [name] = only(args, 0, 1, "command");
+      const named = commands().find((one) => one.name === name);
+      if (name !== undefined && !named) throw new UsageError(`todoitems has no command ${name}.`);
+      await print(named ? commandHelp(named) : overview(commands()));
+      return 0;
+    },
+  );
+}
+
+export function overview(commands: readonly Command[]): string {
   return [
-    "todoitems: a to-do backend for apps that speak JSON over HTTP",
+    "todoitems: a to-do backend for apps that speak JSON over HTTP, and its command line",
     "",
-    "Usage: npm start -- [flags]             serve, which is todoitems serve [flags]",
-    "       npx todoitems certificate        the development certificate, and how to trust it",
-    "       npx todoitems user add NAME      who may sign in; also user remove, user list",
+    "Usage: todoitems COMMAND [flags]",
     "",
-    "Flags (defaults in parentheses):",
-    ...rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`),
-    `  ${"--help".padEnd(width)}  show this text`,
-    `  ${"--version".padEnd(width)}  show the version`,
+    ...rows(commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary])),
     "",
-    "Every flag has an environment variable: --read-only is TODOITEMS_READ_ONLY, and so on. Flags win.",
+    "todoitems help COMMAND says more. --version shows the version.",
+    "Exit codes: 0 done, 1 refused, 2 wrongly typed, 3 nobody answered.",
   ].join("\n");
+}
+
+export function commandHelp({ name, parameters, summary, flags, notes }: Command): string {
+  const described = flags.map(({ name: flag, short, placeholder, meaning }): [string, string] => [
+    `${short ? `-${short}, ` : ""}--${flag} ${placeholder}`.trimEnd(),
+    meaning,
+  ]);
+  return [
+    `todoitems ${name}: ${summary}`,
+    "",
+    `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
+    ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
+    ...rows(described),
+    ...(notes === undefined ? [] : ["", ...notes.split("\n").flatMap((line) => wrap(line, widthOf(process.stdout)))]),
+  ].join("\n");
+}
+
+function rows(cells: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(0, ...cells.map(([left]) => left.length));
+  const indentation = " ".repeat(width + 4);
+  return cells.map(([left, right]) => {
+    const lines = wrap(right, widthOf(process.stdout) - indentation.length);
+    return `  ${left.padEnd(width)}  ${lines.join(`\n${indentation}`)}`;
+  });
+}
+
+/** The text in lines of so many columns; a terminal too narrow for that gets them as they are. */
+function wrap(text: string, columns: number): string[] {
+  return columns === Number.POSITIVE_INFINITY || columns < 20 ? [text] : Bun.wrapAnsi(text, columns).split("\n");
 }

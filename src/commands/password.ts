@@ -11,6 +11,11 @@ export async function askPassword(name: string): Promise<string> {
   return password;
 }
 
+/** For signing in, at a terminal. */
+export function askPasswordOnce(name: string): Promise<string> {
+  return readHidden(`Password for ${name}: `);
+}
+
 async function askTwice(name: string): Promise<string> {
   const first = await readHidden(`Password for ${name}: `);
   if (first !== (await readHidden("The same again: ")))

@@ -1,6 +1,7 @@
 // Flags and environment variables become one frozen Settings, or a list of everything wrong with them.
 
 import { parseArgs } from "node:util";
+import { connectionVariables } from "./connection.ts";
 import { WrongValue } from "./setting-values.ts";
 import { definitions, type Settings } from "./settings-table.ts";
 
@@ -92,7 +93,7 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
 }
 
 function unknownVariables(environment: Environment): string[] {
-  const known = new Set(Object.values(definitions).map(({ flag }) => variableOf(flag)));
+  const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...connectionVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith("TODOITEMS_") && !known.has(name));
   return unknown.map((name) => `${name} is no setting and was not used; --help lists them all`);
 }

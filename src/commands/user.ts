@@ -1,44 +1,38 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { editUser, listUsers, UsersFileError } from "../users-file.ts";
+import { type Arguments, command, UsageError } from "./command.ts";
+import { CommandError } from "./failure.ts";
 import { askPassword, PasswordError } from "./password.ts";
 import type { Environment } from "./settings.ts";
 
-const usage = `Usage: todoitems user add NAME --users FILE     (asks for the password, or reads it from standard input)
-       todoitems user remove NAME --users FILE
-       todoitems user list --users FILE
-
-TODOITEMS_USERS may name the file instead of --users.`;
-
-/** A command that cannot be carried out as it was typed. */
-class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
-export async function user(args: readonly string[], environment: Environment): Promise<number> {
-  try {
-    const { action, name, path } = parse(args, environment);
-    if (action === "list") for (const known of listUsers(path)) console.log(known);
-    else if (action === "add") await add(path, name);
-    else await remove(path, name);
-    return 0;
-  } catch (error) {
-    if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${usage}`);
-      return 2;
+export const user = command(
+  {
+    name: "user",
+    parameters: "ACTION [NAME]",
+    summary: "say who may sign in",
+    flags: [{ name: "users", placeholder: "FILE", meaning: "the users file, as serve takes it; or TODOITEMS_USERS" }],
+    notes:
+      "ACTION is add, remove or list. add asks for the password, or reads it from standard input. A name that is there gets a new password.",
+  },
+  async (args, environment) => {
+    try {
+      const { action, name, path } = parse(args, environment);
+      if (action === "list") for (const known of listUsers(path)) console.log(known);
+      else if (action === "add") await add(path, name);
+      else await remove(path, name);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof UsersFileError || error instanceof PasswordError)) throw error;
+      throw new CommandError(error.message, { cause: error });
     }
-    if (!(error instanceof UsersFileError || error instanceof PasswordError)) throw error;
-    console.error(error.message);
-    return 1;
-  }
-}
+  },
+);
 
-function parse(args: readonly string[], environment: Environment) {
-  const { values, positionals } = parseKnown(args);
+function parse({ positionals, text }: Arguments, environment: Environment) {
   const [action, name = "", ...more] = positionals;
-  const path = values.users ?? environment["TODOITEMS_USERS"];
+  const path = text("users") ?? environment["TODOITEMS_USERS"];
   if (action !== "add" && action !== "remove" && action !== "list")
     throw new UsageError(action === undefined ? "What is to be done?" : `${action} is not one of add, remove, list.`);
   if (path === undefined || path === "") throw new UsageError("Which file? Say --users FILE.");
@@ -47,15 +41,6 @@ function parse(args: readonly string[], environment: Environment) {
   if (/[:\p{Cc}]/u.test(name) || name.startsWith("#"))
     throw new UsageError("A name has no colon and no control characters, and does not start with #.");
   return { action, name, path } as const;
-}
-
-function parseKnown(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { users: { type: "string" } }, allowPositionals: true });
-  } catch (error) {
-    // A password given as an argument would end up in the shell's history and in every list of processes.
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 async function add(path: string, name: string): Promise<void> {

@@ -72,7 +72,9 @@ async function startOurs(form: "a" | "b", args: readonly string[]): Promise<void
 /** Runs the bundle in another process, which trusts the development authority. */
 async function runIn(command: readonly string[]): Promise<Result[]> {
   const script = `const { runClaims } = await import(${JSON.stringify(bundle)});
-    console.log(JSON.stringify(await runClaims(...JSON.parse(process.env.SUBJECTS))));`;
+    const results = JSON.stringify(await runClaims(...JSON.parse(process.env.SUBJECTS)));
+    // A claim that failed may have left something running.
+    process.stdout.write(results, () => process.exit());`;
   const child = Bun.spawn([...command, script], {
     env: {
       ...process.env,

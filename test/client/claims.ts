@@ -249,8 +249,24 @@ export const networkClaims: readonly Claim<string>[] = [
         (await todo.list()).map((item) => item["N"]),
         [0, 1],
       );
-      const once = new TodoClient(session(origin, "breaks"), { retry: { limit: 0 } });
+      const once = new TodoClient(session(origin, "drops"), { retry: { limit: 0 } });
       await refused(once.list(), "NetworkError");
+    },
+  },
+  {
+    title: "items go on where their list broke off, unless the list has changed since",
+    async run(origin) {
+      const read = async (url: string, then: string) => {
+        const numbers: unknown[] = [];
+        for await (const item of new TodoClient(url, { retry: { delayMs: 1 } }).items()) {
+          numbers.push(item["N"]);
+          await fetch(url + then);
+        }
+        return numbers;
+      };
+      same(await read(session(origin, "breaks-often"), "/break"), [0, 1, 2]);
+      const changed = read(session(origin, "breaks-often"), "/change");
+      await refused(changed, "NetworkError");
     },
   },
   {
@@ -340,6 +356,8 @@ export const networkClaims: readonly Claim<string>[] = [
       const watcher = new Watcher(todo);
       await watcher.next("snapshot");
       await watcher.state("live");
+      await todo.create({ Name: "told before" });
+      await watcher.next("changed");
       await fetch(`${url}/cut`);
       await watcher.state("lost");
       const { id } = await todo.create({ Name: "while away" });
@@ -356,11 +374,12 @@ export const networkClaims: readonly Claim<string>[] = [
       const watcher = new Watcher(todo);
       await watcher.next("snapshot");
       await watcher.state("live");
+      await fetch(`${url}/forget`);
       await fetch(`${url}/cut`);
       await watcher.state("lost");
-      const { id } = await todo.create({ Name: "while away" });
-      await fetch(`${url}/forget`);
-      same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
+      await watcher.next("snapshot");
+      const { id } = await todo.create({ Name: "later" });
+      await watcher.next("changed");
       await fetch(`${url}/resync`);
       same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
       const { id: next } = await todo.create({ Name: "after" });

@@ -20,8 +20,8 @@ class Session {
   epoch = "0123456789abcdef";
   requests = 0;
   version = 0;
-  /** Changes up to here can no longer be told. */
-  forgotten = 0;
+  /** What the next reader of the feed missed can no longer be told. */
+  forgetful = false;
   cut = false;
 
   write(id: string, json: string | null): Change {
@@ -91,6 +91,23 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.write(`[${itemOf(0)},`, () => response.destroy());
   },
 
+  /** Drops every connection in the middle of a list. */
+  drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
+
+  /** Sends one item more each time, up to three, and drops the connection when told to; another ETag if told to. */
+  "breaks-often": (session, _request, response, path) => {
+    if (path === "/break" || path === "/change") {
+      if (path === "/change") session.epoch = "another";
+      for (const stream of session.streams) stream.destroy();
+      return response.end();
+    }
+    response.writeHead(200, { "Content-Type": "application/json", ETag: `"${session.epoch}"` });
+    const items = [itemOf(0), itemOf(1), itemOf(2)].slice(0, session.requests).join(",");
+    if (session.requests === 3) return response.end(`[${items}]`);
+    session.streams.add(response);
+    return response.write(`[${items},`);
+  },
+
   /** Carries out the first write and drops the connection instead of answering. */
   lossy: async (session, request, response, path) => {
     if (path === "/requests") return response.end(String(session.requests));
@@ -123,10 +140,11 @@ const handlers: Readonly<Record<string, Handler>> = {
       return response.end();
     }
     if (path === "/forget") {
-      session.forgotten = session.version;
+      session.forgetful = true;
       return response.end();
     }
     if (path === "/resync") {
+      while (session.streams.size === 0) await Bun.sleep(5);
       for (const stream of session.streams) stream.write(resync(session));
       return response.end();
     }
@@ -160,8 +178,9 @@ function feed(session: Session, request: IncomingMessage, response: ServerRespon
   response.setHeader("Content-Type", "text/event-stream");
   response.write(`: hello\n\nevent: ready\nid: ${epoch}-${since}\n`);
   response.write(`data: {"epoch":"${epoch}","version":${version},"readOnly":false}\n\n`);
-  if (since < session.forgotten) response.write(resync(session));
+  if (session.forgetful) response.write(resync(session));
   else for (const change of session.log.filter((one) => one.version > since)) response.write(session.event(change));
+  session.forgetful = false;
   session.streams.add(response);
   response.on("close", () => session.streams.delete(response));
 }

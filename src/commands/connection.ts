@@ -1,0 +1,108 @@
+// Which server a command talks to, and as whom: from flags, the environment or a profile, in this order.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+import { jsonText } from "../client/codecs.ts";
+import type { Credentials, RetryOptions } from "../client/requester.ts";
+import { TodoClient } from "../client/todo-client.ts";
+import { dataFolder } from "../tls/data-folder.ts";
+import { type Arguments, type Flag, UsageError } from "./command.ts";
+import { isLoopback } from "./greeting.ts";
+import { askPasswordOnce } from "./password.ts";
+import { type Profile, readProfile } from "./profile.ts";
+import type { Environment } from "./settings.ts";
+
+export const connectionFlags: readonly Flag[] = [
+  { name: "server", short: "s", placeholder: "URL", meaning: "address of the service (http://127.0.0.1:5000/)" },
+  { name: "username", short: "u", placeholder: "NAME", meaning: "who you are, for a service that asks" },
+  { name: "password-file", placeholder: "FILE", meaning: "file whose first line is the password" },
+  {
+    name: "form",
+    placeholder: "FORM",
+    meaning: "where the service expects the ID: a (path), b (body)",
+    choices: ["a", "b"],
+  },
+  { name: "ca", placeholder: "FILE", meaning: "PEM certificate of an authority to trust, for HTTPS" },
+  { name: "profile", short: "p", placeholder: "NAME", meaning: "settings to use from the profile file (default)" },
+];
+
+/** The environment variables that the commands for clients know. A password has no flag: arguments are no secret. */
+export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
+
+function variableOf(flag: string): string {
+  return `TODOITEMS_${flag.toUpperCase().replaceAll("-", "_")}`;
+}
+
+/** A client that keeps items as text, so that what is shown and stored is exact. */
+export async function connect(
+  args: Arguments,
+  environment: Environment,
+  retry: RetryOptions = {},
+): Promise<TodoClient<string>> {
+  const given = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
+  const profile = readProfile(given("profile"), environment);
+  const server = parseServer(given("server") ?? profile.server ?? "http://127.0.0.1:5000/");
+  const form = given("form") ?? profile.form ?? "b";
+  if (form !== "a" && form !== "b") throw new UsageError(`form ${form}: expected a or b.`);
+  const credentials = await findCredentials(given, profile, environment);
+  if (credentials && server.protocol === "http:" && !isLoopback(server.hostname))
+    console.error(`The password for ${server.host} travels in clear text; use an https address if there is one.`);
+  return new TodoClient(server, {
+    codec: jsonText,
+    form,
+    credentials,
+    retry,
+    fetch: trusting(given("ca") ?? profile.ca, server, environment),
+  });
+}
+
+function parseServer(text: string): URL {
+  const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url && ["http:", "https:"].includes(url.protocol)) {
+    if (url.password !== "")
+      throw new UsageError(
+        "An address is no place for a password: others see it. Use --username and TODOITEMS_PASSWORD.",
+      );
+    return url;
+  }
+  throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/.`);
+}
+
+async function findCredentials(
+  given: (flag: string) => string | undefined,
+  profile: Profile,
+  environment: Environment,
+): Promise<Credentials | undefined> {
+  const username = given("username") ?? profile.username;
+  if (username === undefined) return undefined;
+  const file = given("password-file");
+  const password =
+    file === undefined
+      ? environment["TODOITEMS_PASSWORD"] || profile.password
+      : (readText(file).split(/\r?\n/)[0] ?? "");
+  if (password !== undefined) return { username, password };
+  if (process.stdin.isTTY) return { username, password: await askPasswordOnce(username) };
+  throw new UsageError(
+    `The password of ${username} is not known: set TODOITEMS_PASSWORD, or give --password-file FILE.`,
+  );
+}
+
+/** Requests that also trust this authority; on this machine, also the one that `serve` makes for development. */
+function trusting(caFile: string | undefined, server: URL, environment: Environment) {
+  const development = join(dataFolder(environment), "https", "authority.pem");
+  const isLocal = isLoopback(server.hostname.replace(/^\[(.*)\]$/, "$1"));
+  const path = caFile ?? (isLocal && existsSync(development) ? development : undefined);
+  if (server.protocol !== "https:" || path === undefined) return (url: string, init: RequestInit) => fetch(url, init);
+  const tls = { ca: [...rootCertificates, readText(path)] };
+  return (url: string, init: RequestInit) => fetch(url, { ...init, tls });
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,45 @@
+// `todoitems export`: every item into a file or onto standard output.
+
+import { command, only } from "./command.ts";
+import { connect, connectionFlags } from "./connection.ts";
+import { formatFlag, formatOf } from "./transfer/item-formats.ts";
+import { ItemHash } from "./transfer/item-hash.ts";
+import { writeItems } from "./transfer/item-writer.ts";
+import { ProgressBar } from "./transfer/progress-bar.ts";
+
+export const exportItems = command(
+  {
+    name: "export",
+    parameters: "[FILE]",
+    summary: "write every item to a file",
+    flags: [formatFlag, ...connectionFlags],
+    notes:
+      "Without FILE it writes to standard output. The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
+  },
+  async (args, environment) => {
+    const [file] = only(args, 0, 1, "file");
+    const path = file === "-" ? undefined : file;
+    const format = formatOf(args.text("format"), path);
+    const client = await connect(args, environment, { limit: 5 });
+    const bar = new ProgressBar(process.stderr);
+    const hash = new ItemHash();
+    async function* items(): AsyncGenerator<string> {
+      let fraction: number | undefined;
+      const onProgress = (bytes: number, total: number | undefined) => {
+        fraction = total && bytes / total;
+      };
+      for await (const json of client.items({ onProgress })) {
+        hash.add(json);
+        bar.update(hash.count, fraction);
+        yield json;
+      }
+    }
+    try {
+      await writeItems(items(), format, path);
+    } finally {
+      bar.clear();
+    }
+    console.error(`Exported ${hash.count} items${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
+    return 0;
+  },
+);

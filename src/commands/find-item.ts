@@ -1,0 +1,48 @@
+// Finding the item that a person means by the first few characters of its ID.
+
+import { idOf } from "../client/item-text.ts";
+import type { Stored, TodoClient } from "../client/todo-client.ts";
+import { UsageError } from "./command.ts";
+import { CommandError } from "./failure.ts";
+
+const shortestPrefix = 4;
+const idLength = 36;
+
+/** The whole ID for a prefix of it. */
+export async function findId(client: TodoClient<string>, prefix: string): Promise<string> {
+  if (prefix.length === idLength) return prefix;
+  if (prefix === "") throw new UsageError("Which item? Give its ID, or the first characters of it.");
+  const found: string[] = [];
+  for await (const json of client.items()) {
+    const id = idOf(json) ?? "";
+    if (id.toLowerCase().startsWith(prefix.toLowerCase())) found.push(id);
+  }
+  const [only, ...more] = found;
+  if (only === undefined)
+    throw new CommandError(`No item has an ID that starts with ${prefix}. todoitems list shows which items there are.`);
+  if (more.length > 0)
+    throw new UsageError(
+      `${prefix} is the start of ${found.length} IDs; give more of it: ${found.slice(0, 5).join(", ")}`,
+    );
+  return only;
+}
+
+export async function findItem(client: TodoClient<string>, prefix: string): Promise<Stored<string>> {
+  return client.get(await findId(client, prefix));
+}
+
+/** For each ID the shortest start that no other shares, and at least four characters. */
+export function shortIds(ids: readonly string[]): Map<string, string> {
+  const sorted = ids.map((id) => id.toLowerCase()).sort();
+  const shared = sorted.map((id, index) =>
+    Math.max(sharedLength(id, sorted[index - 1] ?? ""), sharedLength(id, sorted[index + 1] ?? "")),
+  );
+  const lengths = new Map(sorted.map((id, index) => [id, Math.max(shortestPrefix, (shared[index] ?? 0) + 1)]));
+  return new Map(ids.map((id) => [id, id.slice(0, lengths.get(id.toLowerCase()))]));
+}
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
+}

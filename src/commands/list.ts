@@ -1,0 +1,65 @@
+// `todoitems list`: the items as a table, or as JSON lines.
+
+import { idOf } from "../client/item-text.ts";
+import { membersOf } from "../client/json-members.ts";
+import { isIdName } from "../todo-item.ts";
+import { command, only } from "./command.ts";
+import { connect, connectionFlags } from "./connection.ts";
+import { display } from "./fields.ts";
+import { shortIds } from "./find-item.ts";
+import { jsonFlag, print } from "./output.ts";
+import { type Column, layOut } from "./table.ts";
+import { printable, styleOf, widthOf } from "./terminal.ts";
+
+export const list = command(
+  {
+    name: "list",
+    parameters: "",
+    summary: "show the items",
+    flags: [jsonFlag, ...connectionFlags],
+    notes: "The ID column has as much of each ID as other commands need. --json prints each item on a line of its own.",
+  },
+  async (args, environment) => {
+    only(args, 0, 0, "argument");
+    const client = await connect(args, environment);
+    if (args.has("json")) {
+      for await (const json of client.items()) await print(json);
+      return 0;
+    }
+    const items = await client.list();
+    if (items.length === 0) {
+      console.error("There are no items yet. Add one with: todoitems add NAME");
+      return 0;
+    }
+    const style = styleOf(process.stdout, environment);
+    const { lines, leftOut } = layOut(columnsOf(items), widthOf(process.stdout), style);
+    await print(lines.join("\n"));
+    if (leftOut.length > 0)
+      console.error(`Not shown for want of room: ${leftOut.join(", ")}. --json shows everything.`);
+    return 0;
+  },
+);
+
+/** The short ID, then every field there is in the order of its first appearance; spellings of one name are one column. */
+function columnsOf(items: readonly string[]): Column[] {
+  const ids = items.map((json) => idOf(json) ?? "");
+  const short = shortIds(ids);
+  const titles = new Map<string, string>();
+  const rows = items.map((json) => {
+    const row = new Map<string, string>();
+    for (const [name, value] of membersOf(json)) {
+      if (isIdName(name)) continue;
+      if (!titles.has(name.toLowerCase())) titles.set(name.toLowerCase(), name);
+      row.set(name.toLowerCase(), printable(display(value)));
+    }
+    return row;
+  });
+  return [
+    { title: "ID", cells: ids.map((id) => short.get(id) ?? ""), optional: false },
+    ...Array.from(titles, ([key, title], index) => ({
+      title: printable(title),
+      cells: rows.map((row) => row.get(key) ?? ""),
+      optional: index > 0,
+    })),
+  ];
+}

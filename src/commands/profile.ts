@@ -1,0 +1,69 @@
+// The profile file: servers and credentials that a person does not want to type each time.
+
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { UsageError } from "./command.ts";
+import type { Environment } from "./settings.ts";
+
+export interface Profile {
+  readonly server?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly form?: string;
+  readonly ca?: string;
+}
+
+const knownNames = ["server", "username", "password", "form", "ca"];
+
+function profilePath(environment: Environment, platform = process.platform): string {
+  if (platform === "win32")
+    return join(environment["APPDATA"] ?? join(homedir(), "AppData", "Roaming"), "todoitems", "profiles.json");
+  return join(environment["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "todoitems", "profiles.json");
+}
+
+/** The profile of this name; without a name the one called `default`, if there is one. */
+export function readProfile(name: string | undefined, environment: Environment): Profile {
+  const path = profilePath(environment);
+  const text = readIfThere(path);
+  if (text === undefined) {
+    if (name === undefined) return {};
+    throw new UsageError(`There is no profile ${name}, because there is no file ${path}.`);
+  }
+  const profiles = new Map(Object.entries(parse(path, text)));
+  const profile = profiles.get(name ?? "default");
+  if (profile === undefined && name === undefined) return {};
+  if (typeof profile !== "object" || profile === null)
+    throw new UsageError(`${path}: there is no profile ${name}; it has ${[...profiles.keys()].join(", ") || "none"}.`);
+  for (const [field, value] of Object.entries(profile))
+    if (!knownNames.includes(field) || typeof value !== "string")
+      throw new UsageError(
+        `${path}: ${field} in ${name ?? "default"}: expected texts called ${knownNames.join(", ")}.`,
+      );
+  if ("password" in profile) warnIfReadable(path);
+  return profile;
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new UsageError(`${path}: the profile file cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function parse(path: string, text: string): object {
+  try {
+    const profiles = JSON.parse(text) as unknown;
+    if (typeof profiles === "object" && profiles !== null) return profiles;
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`${path}: expected JSON such as {"default":{"server":"http://localhost:5000/"}}.`);
+}
+
+function warnIfReadable(path: string): void {
+  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0)
+    console.error(`${path} holds a password and others can read it; run: chmod 600 "${path}"`);
+}

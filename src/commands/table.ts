@@ -1,0 +1,57 @@
+// A table that fits the terminal: as wide as its content where there is room, else the widest columns give way.
+
+import { padEnd, type Style, shorten } from "./terminal.ts";
+
+const gap = "  ";
+/** Rather than make columns narrower than this, the last ones are left out. */
+const narrowest = 12;
+
+export interface Column {
+  readonly title: string;
+  readonly cells: readonly string[];
+  /** Gives way to the others where there is no room, and may be left out. */
+  readonly optional: boolean;
+}
+
+export interface Table {
+  readonly lines: readonly string[];
+  /** The titles of the columns for which there was no room. */
+  readonly leftOut: readonly string[];
+}
+
+export function layOut(columns: readonly Column[], width: number, style: Style): Table {
+  const shown = [...columns];
+  const leastWidth = () =>
+    shown.reduce((sum, column) => sum + Math.min(naturalWidth(column), narrowest) + gap.length, -gap.length);
+  while (leastWidth() > width && shown.some(({ optional }) => optional))
+    shown.splice(
+      shown.findLastIndex(({ optional }) => optional),
+      1,
+    );
+  const widths = shrink(shown.map(naturalWidth), width - gap.length * (shown.length - 1));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => padEnd(shorten(cell, widths[index] ?? 0), widths[index] ?? 0))
+      .join(gap)
+      .trimEnd();
+  const rowCount = Math.max(0, ...shown.map(({ cells }) => cells.length));
+  const rows = Array.from({ length: rowCount }, (_, row) => line(shown.map(({ cells }) => cells[row] ?? "")));
+  return {
+    lines: [style.bold(line(shown.map(({ title }) => title))), ...rows],
+    leftOut: columns.filter((column) => !shown.includes(column)).map(({ title }) => title),
+  };
+}
+
+function naturalWidth({ title, cells }: Column): number {
+  return cells.reduce((widest, cell) => Math.max(widest, Bun.stringWidth(cell)), Bun.stringWidth(title));
+}
+
+/** Takes from the widest until the sum is small enough; nothing gets narrower than it must. */
+function shrink(widths: readonly number[], sumMax: number): number[] {
+  const sumAt = (cap: number) => widths.reduce((sum, width) => sum + Math.min(width, cap), 0);
+  if (sumAt(Number.POSITIVE_INFINITY) <= sumMax) return [...widths];
+  let cap = Math.max(...widths);
+  while (cap > 1 && sumAt(cap) > sumMax) cap--;
+  let spare = sumMax - sumAt(cap);
+  return widths.map((width) => (width > cap && spare-- > 0 ? cap + 1 : Math.min(width, cap)));
+}

@@ -1,0 +1,52 @@
+// What is known of the terminal: its width, whether colour is welcome, and what must not reach it.
+
+import type { Environment } from "./settings.ts";
+
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  green(text: string): string;
+  red(text: string): string;
+}
+
+const paint = (code: number, end: number) => (text: string) => `\u001b[${code}m${text}\u001b[${end}m`;
+const plain = (text: string) => text;
+
+/** Colour only on a terminal, and never where `NO_COLOR` is set (no-color.org). */
+export function styleOf(stream: { readonly isTTY?: boolean }, environment: Environment): Style {
+  if (!stream.isTTY || environment["NO_COLOR"] || environment["TERM"] === "dumb")
+    return { bold: plain, dim: plain, green: plain, red: plain };
+  return { bold: paint(1, 22), dim: paint(2, 22), green: paint(32, 39), red: paint(31, 39) };
+}
+
+/** How many columns a line may have: as many as the terminal has, or any number where there is none. */
+export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
+  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+}
+
+// Control characters would let an item move the cursor or recolour the screen; the marks that turn the
+// direction of writing would let it rearrange the line.
+const harmful = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
+
+/** Text from elsewhere, made safe to print on one line. */
+export function printable(text: string): string {
+  return text.toWellFormed().replace(harmful, (character) => {
+    if (character === "\n") return "⏎";
+    return character === "\t" ? " " : "�";
+  });
+}
+
+/** The text in at most so many columns, wide characters counted as two. */
+export function shorten(text: string, columns: number): string {
+  if (Bun.stringWidth(text) <= columns) return text;
+  // A wide character across the edge comes along whole, so it may take more than one attempt.
+  for (let end = columns - 1; end > 0; end--) {
+    const start = Bun.sliceAnsi(text, 0, end);
+    if (Bun.stringWidth(start) < columns) return `${start}…`;
+  }
+  return "…";
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - Bun.stringWidth(text)));
+}

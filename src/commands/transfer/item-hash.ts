@@ -1,0 +1,29 @@
+// A count and a hash of a set of items, to compare what was exported with what was imported.
+//
+// The hash does not depend on the order of the items, nor on the order of their fields: it is the sum, modulo
+// 2^256, of the SHA-256 of each item written as compact JSON with its top-level fields in the order of their
+// names. Values count to the character. It is there to notice mistakes, not forgeries.
+
+import { membersOf } from "../../client/json-members.ts";
+
+const modulus = 1n << 256n;
+
+export class ItemHash {
+  #count = 0;
+  #sum = 0n;
+
+  add(json: string): void {
+    const fields = [...membersOf(json)].sort(([one], [other]) => (one < other ? -1 : 1));
+    const text = `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+    this.#sum = (this.#sum + BigInt(`0x${Bun.SHA256.hash(text, "hex")}`)) % modulus;
+    this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  toString(): string {
+    return this.#sum.toString(16).padStart(64, "0");
+  }
+}

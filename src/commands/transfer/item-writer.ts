@@ -1,0 +1,103 @@
+// Writes items to a file or to standard output, in a format, without keeping them. A file appears under its name
+// only when it is complete.
+
+import { renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { membersOf } from "../../client/json-members.ts";
+import { isIdName } from "../../todo-item.ts";
+import { CommandError } from "../failure.ts";
+import { csvLine, csvRow } from "./csv.ts";
+import { type ItemFormat, readItems } from "./item-formats.ts";
+
+const bufferLength = 64 * 1024;
+
+/** Text that goes out in pieces of some size, waiting for a slow disk or reader. */
+class Output {
+  readonly #sink: Bun.FileSink;
+  #pending = "";
+
+  constructor(file: Bun.BunFile) {
+    this.#sink = file.writer();
+  }
+
+  async write(text: string): Promise<void> {
+    this.#pending += text;
+    if (this.#pending.length >= bufferLength) await this.#flush();
+  }
+
+  async end(): Promise<void> {
+    await this.#flush();
+    await this.#sink.end();
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#pending;
+    this.#pending = "";
+    try {
+      this.#sink.write(text);
+      await this.#sink.flush();
+    } catch (error) {
+      // Whoever reads standard output has seen enough, as in `todoitems export | head`.
+      if (error instanceof Error && "code" in error && error.code === "EPIPE") process.exit(0);
+      throw error;
+    }
+  }
+}
+
+/** Writes all items; `path` is nothing for standard output. */
+export async function writeItems(
+  items: AsyncIterable<string>,
+  format: ItemFormat,
+  path: string | undefined,
+): Promise<void> {
+  if (path === undefined) return writeTo(items, format, Bun.stdout);
+  const partial = `${path}.partial`;
+  try {
+    await writeTo(items, format, Bun.file(partial));
+    renameSync(partial, path);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new CommandError(`${path} cannot be written: ${error.message}`, { cause: error });
+  }
+}
+
+async function writeTo(items: AsyncIterable<string>, format: ItemFormat, file: Bun.BunFile): Promise<void> {
+  if (format === "csv") return writeCsv(items, file);
+  const output = new Output(file);
+  const [start, between, end] = format === "json" ? ["[", ",\n", "]\n"] : ["", "\n", "\n"];
+  let isFirst = true;
+  for await (const json of items) {
+    await output.write(`${isFirst ? start : between}${json}`);
+    isFirst = false;
+  }
+  if (!isFirst) await output.write(end);
+  else if (format === "json") await output.write("[]\n");
+  await output.end();
+}
+
+// The columns are known only after the last item, so the items wait in a file of their own.
+async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promise<void> {
+  const path = join(tmpdir(), `todoitems-${crypto.randomUUID()}.ndjson`);
+  const names = new Set<string>();
+  try {
+    await writeTo(noting(items, names), "ndjson", Bun.file(path));
+    const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
+    const output = new Output(file);
+    await output.write(csvLine(columns));
+    for await (const json of readItems(path, Bun.file(path).stream(), "ndjson")) {
+      await output.write(csvRow(json, columns));
+    }
+    await output.end();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+async function* noting(items: AsyncIterable<string>, names: Set<string>): AsyncGenerator<string> {
+  for await (const json of items) {
+    for (const name of membersOf(json).keys()) names.add(name);
+    yield json;
+  }
+}

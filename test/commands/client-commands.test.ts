@@ -1,0 +1,463 @@
+// The commands that talk to a service, as processes against a running one.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+
+const folder = temporaryFolder();
+const path = (name: string) => join(folder.path, name);
+const home = { HOME: folder.path, XDG_CONFIG_HOME: path("config"), XDG_DATA_HOME: path("data"), TMPDIR: folder.path };
+const password = "pä:ss ✓";
+let open: Program;
+let guarded: Program;
+
+beforeAll(async () => {
+  await runProgram("user", { args: ["add", "ann", "--users", path("users")], input: `${password}\n` });
+  open = await Program.start({ environment: home, args: ["--port", "0", "--store", "memory:"] });
+  guarded = await Program.start({
+    environment: home,
+    args: [
+      "--port",
+      "off",
+      "--https-port",
+      "0",
+      "--store",
+      "memory:",
+      "--auth",
+      "all",
+      "--users",
+      path("users"),
+      "--forms",
+      "a",
+    ],
+  });
+});
+
+afterAll(async () => {
+  await open.stop("SIGKILL");
+  await guarded.stop("SIGKILL");
+  folder.dispose();
+});
+
+beforeEach(async () => {
+  for (const { ID } of JSON.parse(await open.list()) as { ID: string }[])
+    await open.fetch(`/api/todoitems/${ID}`, { method: "DELETE" });
+});
+
+interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+/** Runs a command against the open service, unless the environment says otherwise. */
+function run(command: string, args: readonly string[] = [], { environment = {}, input = "" }: RunOptions = {}) {
+  return runProgram(command, { args, input, environment: { ...home, TODOITEMS_SERVER: open.origin, ...environment } });
+}
+
+async function store(...items: string[]): Promise<void> {
+  for (const json of items) expect((await open.send("POST", "/api/todoitems/", json)).status).toBe(201);
+}
+
+describe("list, add, show", () => {
+  test("an empty list says how to begin", async () => {
+    expect(await run("list")).toMatchObject({
+      exitCode: 0,
+      stdout: "",
+      stderr: expect.stringContaining("todoitems add"),
+    });
+  });
+
+  test("add stores a name of several words, notes, and fields with exact JSON values", async () => {
+    const args = [
+      "Buy",
+      "milk",
+      "--notes",
+      "2 litres",
+      "--field",
+      "Price:=1.50",
+      "-f",
+      "Shop=a=b",
+      "-f",
+      "N:=12345678901234567890",
+    ];
+    const { stdout, exitCode } = await run("add", [...args, "--json"]);
+    const [, id] = /^\{"ID":"([0-9a-f-]{36})"/.exec(stdout) ?? [];
+    const fields =
+      '"Name":"Buy milk","Notes":"2 litres","Done":false,"Price":1.50,"Shop":"a=b","N":12345678901234567890';
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `{"ID":"${id}",${fields}}\n` });
+    expect(await open.list()).toBe(`[${stdout.trimEnd()}]`);
+    expect(await run("list", ["--json"])).toMatchObject({ stdout });
+    expect(await run("add", ["again"])).toMatchObject({
+      stdout: expect.stringMatching(/^Added [0-9a-f-]{36} {2}again\n$/),
+    });
+  });
+
+  test("list aligns wide characters, shortens IDs as far as they differ, and lets no item control the terminal", async () => {
+    await store(
+      '{"ID":"aaaaaaaa-0000-4000-8000-000000000001","Name":"日本語","Done":true}',
+      '{"ID":"aaaaaabb-0000-4000-8000-000000000002","name":"\\u001b[31mred\\nx\\u202e","Done":false,"Extra":[1.0]}',
+    );
+    expect((await run("list")).stdout).toBe(
+      ["ID       Name         Done  Extra", "aaaaaaa  日本語       ✓", "aaaaaab  �[31mred⏎x�        [1.0]", ""].join(
+        "\n",
+      ),
+    );
+  });
+
+  test("show takes the start of an ID in any letter case, and prints every field", async () => {
+    await store(item(ids.one, '"Name":"one","Notes":"first\\nsecond","More":{"a":[1.0]}'), item(ids.two));
+    const { stdout } = await run("show", ["1111"]);
+    expect(stdout).toBe(
+      `ID     ${ids.one}\nName   one\nNotes  first\n       second\nMore   {\n         "a": [\n           1.0\n         ]\n       }\n`,
+    );
+    expect(await run("show", [ids.two.toUpperCase(), "--json"])).toMatchObject({ stdout: `${item(ids.two)}\n` });
+  });
+
+  test("an ID that fits none or several items is refused, with what to do", async () => {
+    await store(item(ids.one), item("11112222-0000-4000-8000-000000000000"));
+    expect(await run("show", ["1111"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("the start of 2 IDs"),
+    });
+    expect(await run("show", ["9"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("todoitems list") });
+    expect(await run("show", [ids.three])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("404") });
+  });
+});
+
+describe("edit, done, remove", () => {
+  test("edit by --field changes these fields, whatever their letter case, and no other", async () => {
+    await store(`{"ID":"${ids.one}","name":"old","Price":1.0,"Z":{"a":[]}}`);
+    expect(await run("edit", ["1111", "-f", "Name=new", "-f", "Tags:=[1.10]"])).toMatchObject({ exitCode: 0 });
+    expect(await open.list()).toBe(`[{"ID":"${ids.one}","name":"new","Price":1.0,"Z":{"a":[]},"Tags":[1.10]}]`);
+  });
+
+  test("edit opens the editor on readable JSON, and sends what it leaves", async () => {
+    await store(item(ids.one, '"Name":"milk","Price":1.50'));
+    writeFileSync(path("editor"), `#!/bin/sh\ncp "$2" "${path("seen")}"\nsed -i s/milk/bread/ "$2"\n`);
+    chmodSync(path("editor"), 0o755);
+    expect(await run("edit", ["1111"], { environment: { EDITOR: `${path("editor")} --wait` } })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(readFileSync(path("seen"), "utf8")).toBe(
+      `{\n  "ID": "${ids.one}",\n  "Name": "milk",\n  "Price": 1.50\n}\n`,
+    );
+    expect(await open.list()).toBe(`[${item(ids.one, '"Name":"bread","Price":1.50')}]`);
+    expect(await run("edit", ["1111"], { environment: { EDITOR: "true" } })).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("Nothing was changed"),
+    });
+    expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-"))).toEqual([]);
+  });
+
+  test("edit does not overwrite what somebody else changed meanwhile, and keeps the person's text", async () => {
+    await store(item(ids.one, '"Name":"milk"'));
+    const meanwhile = `curl -s -X PUT -H 'Content-Type: application/json' -d '${item(ids.one, '"Name":"theirs"')}' ${open.origin}/api/todoitems/`;
+    writeFileSync(path("editor"), `#!/bin/sh\n${meanwhile}\nsed -i s/milk/mine/ "$1"\n`);
+    const { exitCode, stderr } = await run("edit", ["1111"], { environment: { EDITOR: path("editor") } });
+    const [, draft = ""] = /Your text is in (.*)$/m.exec(stderr) ?? [];
+    expect({ exitCode, draft: readFileSync(draft, "utf8") }).toEqual({
+      exitCode: 1,
+      draft: expect.stringContaining('"mine"'),
+    });
+    expect(await open.list()).toContain('"theirs"');
+  });
+
+  test("an editor that fails, or leaves something that is no JSON, changes nothing", async () => {
+    await store(item(ids.one));
+    expect(await run("edit", ["1111"], { environment: { EDITOR: "false" } })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("ended with 1"),
+    });
+    expect(await run("edit", ["1111"], { environment: { EDITOR: "sed -i s/{//" } })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("Your text is in"),
+    });
+    expect(await run("edit", ["1111", "-f", `ID=${ids.two}`])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("keeps its ID"),
+    });
+    expect(await open.list()).toBe(`[${item(ids.one)}]`);
+  });
+
+  test("done and its --undo set the field that is there", async () => {
+    await store(`{"ID":"${ids.one}","done":false,"Name":"one"}`, item(ids.two));
+    expect(await run("done", ["1111", "2222"])).toMatchObject({ exitCode: 0, stdout: "Done: one\nDone: x\n" });
+    expect(await open.list()).toBe(
+      `[{"ID":"${ids.one}","done":true,"Name":"one"},${item(ids.two, '"Name":"x","Done":true')}]`,
+    );
+    await run("done", ["1111", "--undo"]);
+    expect(await open.list()).toContain('"done":false');
+  });
+
+  test("remove deletes all or, where one ID is mistyped, none", async () => {
+    await store(item(ids.one), item(ids.two));
+    expect(await run("remove", ["1111", "99"])).toMatchObject({ exitCode: 1 });
+    expect(await open.list()).toContain(ids.one);
+    expect(await run("remove", ["1111", "2222"])).toMatchObject({ exitCode: 0 });
+    expect(await open.list()).toBe("[]");
+  });
+});
+
+describe("server and credentials", () => {
+  const sign = { TODOITEMS_SERVER: "", TODOITEMS_USERNAME: "ann", TODOITEMS_PASSWORD: password };
+
+  test("come from flags, the environment or a profile; the development certificate of this machine is trusted", async () => {
+    const at = ["--server", guarded.origin, "--form", "a"];
+    expect(await run("add", ["from the environment", ...at], { environment: sign })).toMatchObject({ exitCode: 0 });
+    writeFileSync(path("password"), `${password}\n`);
+    const flags = [...at, "--username", "ann", "--password-file", path("password")];
+    expect(await run("list", flags)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("from the environment"),
+    });
+    mkdirSync(path("config/todoitems"), { recursive: true });
+    const profiles = path("config/todoitems/profiles.json");
+    writeFileSync(profiles, JSON.stringify({ home: { server: guarded.origin, username: "ann", password, form: "a" } }));
+    const environment = { TODOITEMS_SERVER: "" };
+    expect(await run("list", ["--profile", "home"], { environment })).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("chmod 600"),
+    });
+    chmodSync(profiles, 0o600);
+    expect(await run("list", ["--profile", "home"], { environment })).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await run("list", ["--profile", "work"], { environment })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("home"),
+    });
+    writeFileSync(profiles, '{"default":{"sever":"x"}}');
+    expect(await run("list")).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("sever") });
+    writeFileSync(profiles, "{}");
+  });
+
+  test("a wrong password is 1, with what to do; a missing one is 2; one in an argument is refused", async () => {
+    const at = ["--server", guarded.origin];
+    const wrong = await run("list", at, { environment: { ...sign, TODOITEMS_PASSWORD: "not-it" } });
+    expect([wrong.exitCode, wrong.stderr.includes("TODOITEMS_PASSWORD"), wrong.stderr.includes("not-it")]).toEqual([
+      1,
+      true,
+      false,
+    ]);
+    expect(await run("list", [...at, "--username", "ann"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("--password-file"),
+    });
+    expect(await run("list", ["--password", "x"])).toMatchObject({ exitCode: 2 });
+    expect(await run("list", ["--server", "http://ann:secret@localhost/"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.not.stringContaining("secret"),
+    });
+  });
+
+  test("nobody there is 3; a form that is not offered says which flag helps; wrong usage is 2", async () => {
+    expect(await run("list", ["--server", "127.0.0.1:9"])).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("--server URL"),
+    });
+    expect(await run("add", ["x", "--server", guarded.origin], { environment: sign })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("--form a"),
+    });
+    for (const [command = "", ...args] of [
+      ["list", "x"],
+      ["add"],
+      ["show"],
+      ["list", "--form", "c"],
+      ["list", "--server", "ftp://x"],
+      ["nosuch"],
+      ["add", "x", "-f", "a:=b"],
+    ])
+      expect({ command, ...(await run(command, args)) }).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+});
+
+describe("watch", () => {
+  test("tells what changes until it is interrupted, then ends with 0", async () => {
+    const watching = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "watch", "--json"], {
+      env: { ...process.env, ...home, TODOITEMS_SERVER: open.origin },
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const lines = linesOf(watching.stdout);
+    expect((await lines.next()).value).toBe('{"kind":"snapshot","items":[]}');
+    await store(item(ids.mixedCase, '"Price":1.0'));
+    const changed = `{"kind":"changed","id":"${ids.mixedCase.toLowerCase()}","item":${item(ids.mixedCase, '"Price":1.0')}}`;
+    expect((await lines.next()).value).toBe(changed);
+    await open.fetch(`/api/todoitems/${ids.mixedCase}`, { method: "DELETE" });
+    expect((await lines.next()).value).toBe(`{"kind":"removed","id":"${ids.mixedCase.toLowerCase()}"}`);
+    watching.kill("SIGINT");
+    expect(await watching.exited).toBe(0);
+  });
+});
+
+const hashOf = ({ stderr }: { readonly stderr: string }) => /^Hash ([0-9a-f]{64})$/m.exec(stderr)?.[1] ?? "no hash";
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let text = "";
+  for await (const chunk of stream) {
+    text += new TextDecoder().decode(chunk);
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n")) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
+  }
+}
+
+describe("export and import", () => {
+  const tricky = [
+    item(ids.one, '"Name":"plain, with \\"quotes\\"","Price":1.0,"Big":12345678901234567890'),
+    item(
+      ids.two,
+      '"Name":"=1+1","Empty":"","Null":null,"Text":"12","Lines":"a\\r\\nb","Odd":"\\u0041\\ud800","List":[1e400, {"a":-0}]',
+    ),
+    item(ids.three, '"name":" space ","__proto__":"true","Notes":"日本語"'),
+  ].map((json) => json.replace("1e400, ", "1e400,"));
+
+  for (const format of ["json", "ndjson", "csv"]) {
+    test(`${format} carries every item there and back exactly, with the same count and hash`, async () => {
+      await store(...tricky);
+      const before = await open.list();
+      const file = path(`items.${format}`);
+      const exported = await run("export", [file]);
+      expect(exported).toEqual({
+        exitCode: 0,
+        stdout: "",
+        stderr: `Exported 3 items to ${file}
+Hash ${hashOf(exported)}
+`,
+      });
+      for (const id of [ids.one, ids.two, ids.three]) await open.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
+      const imported = await run("import", [file]);
+      const counts = "3 created, 0 present, 0 replaced, 0 skipped";
+      expect(imported.stderr).toBe(`Imported 3 items: ${counts}
+Hash ${hashOf(exported)}
+`);
+      if (format !== "csv") expect(await open.list()).toBe(before);
+      // CSV has one order of columns for all, and carries everything else.
+      const sorted = (list: string) => (JSON.parse(list) as object[]).map((one) => Object.entries(one).sort());
+      expect(sorted(await open.list())).toEqual(sorted(before));
+      expect(await run("import", [file])).toMatchObject({ stderr: expect.stringContaining("0 created, 3 present") });
+      expect((await run("export", ["--format", format])).stdout).toBe(readFileSync(file, "utf8"));
+    });
+  }
+
+  test("an ID that is taken by another item fails, is skipped or replaced, as told", async () => {
+    await store(item(ids.two, '"Name":"there"'));
+    writeFileSync(path("in.ndjson"), `${item(ids.one)}\n\n${item(ids.two, '"Name":"mine"')}\n${item(ids.three)}\n`);
+    expect(await run("import", [path("in.ndjson")])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("--on-conflict"),
+    });
+    expect(await run("import", [path("in.ndjson"), "--on-conflict", "skip"])).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("2 created, 0 present, 0 replaced, 1 skipped"),
+    });
+    expect(await open.list()).toContain('"there"');
+    expect(await run("import", [path("in.ndjson"), "--on-conflict", "replace", "--parallel", "4"])).toMatchObject({
+      stderr: expect.stringContaining("0 created, 2 present, 1 replaced"),
+    });
+    expect(await open.list()).toContain('"mine"');
+  });
+
+  test("items without an ID get one that a second run makes again, so nothing is stored twice", async () => {
+    const input = '[{"Name":"x"},{"Name":"x"}]';
+    expect(await run("import", ["-"], { input })).toMatchObject({ stderr: expect.stringContaining("2 created") });
+    expect(await run("import", ["-"], { input })).toMatchObject({
+      stderr: expect.stringContaining("0 created, 2 present"),
+    });
+  });
+
+  test("an import that was stopped goes on where it was, and keeps the order", async () => {
+    const count = 5_000;
+    const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+    const lines = Array.from({ length: count }, (_, n) => item(idOf(n), `"N":${n}`));
+    const file = path("many.ndjson");
+    writeFileSync(file, lines.join("\n"));
+    const service = await Program.start({ environment: home, args: ["--port", "0", "--store", "memory:"] });
+    const environment = { TODOITEMS_SERVER: service.origin };
+    const first = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "import", file], {
+      env: { ...process.env, ...home, ...environment },
+      stderr: "pipe",
+    });
+    while (((await service.list()).match(/"N"/g) ?? []).length < 50) await Bun.sleep(5);
+    first.kill("SIGINT");
+    expect(await first.exited).toBe(130);
+    const [, stoppedAfter = ""] =
+      /Interrupted after ([0-9]+) items/.exec(await new Response(first.stderr).text()) ?? [];
+    expect(Number(stoppedAfter)).toBeWithin(1, count);
+    const second = await run("import", [file], { environment });
+    expect(second.stderr).toContain(`Going on after item ${stoppedAfter}`);
+    expect(second.stderr).toContain(`Imported ${count} items`);
+    expect(await service.list()).toBe(`[${lines.join(",")}]`);
+    expect(existsSync(`${file}.import-progress`)).toBe(false);
+    const exported = await run("export", ["-", "--format", "csv"], { environment });
+    expect(hashOf(exported)).toBe(hashOf(second));
+    await service.stop("SIGKILL");
+  });
+
+  test("a damaged file is refused with the place of the mistake, and an export that fails leaves no file", async () => {
+    writeFileSync(path("bad.ndjson"), `${item(ids.one)}\n{"ID":`);
+    expect(await run("import", [path("bad.ndjson")])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("after 1 items"),
+    });
+    expect(await run("import", [path("items.txt")])).toMatchObject({ exitCode: 2 });
+    expect(await run("export", [path("missing/x.json")])).toMatchObject({ exitCode: 1 });
+    expect(await run("export", [path("x.json"), "--server", "127.0.0.1:9"])).toMatchObject({ exitCode: 3 });
+    expect(existsSync(path("x.json")) || existsSync(path("x.json.partial"))).toBe(false);
+  });
+});
+
+describe("help and completion", () => {
+  test("help names every command, and each command explains itself", async () => {
+    const { stdout } = await run("help");
+    const names = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name);
+    expect(names).toEqual([
+      "serve",
+      "list",
+      "add",
+      "show",
+      "edit",
+      "done",
+      "remove",
+      "watch",
+      "export",
+      "import",
+      "user",
+      "certificate",
+      "completion",
+      "help",
+    ]);
+    for (const name of ["list", "import"]) {
+      const help = await run("help", [name]);
+      expect(help).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`Usage: todoitems ${name}`) });
+      expect(await run(name, ["--help"])).toMatchObject({ stdout: help.stdout });
+    }
+  });
+
+  test("bash completes commands, flags and the values of flags", async () => {
+    writeFileSync(path("completion.bash"), (await run("completion", ["bash"])).stdout);
+    const complete = (...words: string[]) => {
+      const script = `source "${path("completion.bash")}"; COMP_WORDS=(todoitems ${words.join(" ")} ""); COMP_CWORD=${words.length}; COMP_WORDS[COMP_CWORD]="${words.at(-1)}"; _todoitems; echo "\${COMPREPLY[*]}"`;
+      return Bun.spawnSync(["bash", "-c", script]).stdout.toString().trim().split(" ");
+    };
+    expect(complete("ex")).toEqual(["export"]);
+    expect(complete("import", "--on")).toEqual(["--on-conflict"]);
+    expect(complete("import", "--on-conflict", "s")).toEqual(["skip"]);
+    expect(complete("serve", "--read")).toEqual(["--read-only"]);
+  });
+
+  test("zsh and fish get every command too", async () => {
+    for (const shell of ["zsh", "fish"]) {
+      const { stdout } = await run("completion", [shell]);
+      for (const word of ["export", "on-conflict", "skip"]) expect(stdout).toContain(word);
+      // Where the shell is installed, it must at least be able to read its script.
+      const installed = Bun.which(shell);
+      if (installed === null) continue;
+      writeFileSync(path(`completion.${shell}`), stdout);
+      expect(Bun.spawnSync([installed, "-n", path(`completion.${shell}`)])).toMatchObject({ exitCode: 0 });
+    }
+  });
+});

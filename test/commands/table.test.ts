@@ -1,0 +1,59 @@
+// Tables that fit, whatever the items and the terminal.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { layOut } from "../../src/commands/table.ts";
+import { printable, styleOf } from "../../src/commands/terminal.ts";
+
+const plain = styleOf({ isTTY: false }, {});
+
+describe("a table", () => {
+  test("is never wider than the terminal, whatever characters it holds", () => {
+    const cell = fc
+      .oneof(fc.string({ unit: "grapheme", maxLength: 60 }), fc.constantFrom("日本語日本語", "👩‍👩‍👧‍👦👍🏽", ""))
+      .map(printable);
+    const column = fc.record({ title: cell, cells: fc.array(cell, { minLength: 3, maxLength: 3 }) });
+    fc.assert(
+      fc.property(
+        fc.array(column, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 30, max: 200 }),
+        (columns, width) => {
+          const table = layOut(
+            columns.map((one, index) => ({ ...one, optional: index > 1 })),
+            width,
+            plain,
+          );
+          expect(table.lines).toHaveLength(4);
+          for (const line of table.lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
+        },
+      ),
+    );
+  });
+
+  test("shortens the widest cells first, and says which columns had no room", () => {
+    const columns = [
+      { title: "ID", cells: ["1234"], optional: false },
+      { title: "Name", cells: ["short"], optional: false },
+      { title: "Notes", cells: ["a very long note that goes on and on"], optional: true },
+      { title: "More", cells: ["another long text, longer than that"], optional: true },
+    ];
+    expect(layOut(columns, 40, plain)).toEqual({
+      lines: ["ID    Name   Notes          More", "1234  short  a very long …  another lon…"],
+      leftOut: [],
+    });
+    expect(layOut(columns, 30, plain)).toEqual({
+      lines: ["ID    Name   Notes", "1234  short  a very long note…"],
+      leftOut: ["More"],
+    });
+  });
+});
+
+describe("colour", () => {
+  test("is there on a terminal, and not with NO_COLOR, a dumb terminal or a pipe", () => {
+    expect(styleOf({ isTTY: true }, {}).bold("x")).toBe("\u001b[1mx\u001b[22m");
+    for (const environment of [{ NO_COLOR: "1" }, { TERM: "dumb" }])
+      expect(styleOf({ isTTY: true }, environment).bold("x")).toBe("x");
+    expect(plain.red("x")).toBe("x");
+    expect(styleOf({ isTTY: true }, { NO_COLOR: "" }).bold("x")).not.toBe("x");
+  });
+});

@@ -1,0 +1,89 @@
+// CSV that carries items exactly, for any fields and any split of the text.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { membersOf } from "../../../src/client/json-members.ts";
+import { CsvReader, csvLine, csvRow, itemOf } from "../../../src/commands/transfer/csv.ts";
+import { ItemHash } from "../../../src/commands/transfer/item-hash.ts";
+
+function read(text: string, at: number): string[][] {
+  const reader = new CsvReader();
+  const rows = [...reader.read(text.slice(0, at)), ...reader.read(text.slice(at))];
+  const last = reader.finish();
+  return last ? [...rows, last] : rows;
+}
+
+const hashOf = (...items: string[]) => {
+  const hash = new ItemHash();
+  for (const json of items) hash.add(json);
+  return String(hash);
+};
+
+describe("CSV", () => {
+  test("brings every item back, to the character of each value", () => {
+    const literal = fc.constantFrom(
+      "1.0",
+      "-0",
+      "1e400",
+      "12345678901234567890",
+      "null",
+      "true",
+      '"\\u0041"',
+      '"\\ud800"',
+    );
+    const value = fc.oneof(
+      literal,
+      fc.json(),
+      fc.string({ unit: "grapheme" }).map((text) => JSON.stringify(text)),
+    );
+    const item = fc.uniqueArray(fc.tuple(fc.string({ unit: "grapheme" }), value), { selector: ([name]) => name });
+    fc.assert(
+      fc.property(item, fc.nat(), (fields, at) => {
+        const json = `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+        const columns = [...membersOf(json).keys()];
+        // A single column that is empty makes a blank line, which is no item; real items have an ID.
+        const named = ["ID", ...columns.filter((column) => column !== "ID")];
+        const text = csvLine(named) + csvRow(json, named);
+        const [header = [], row = []] = read(text, at % (text.length + 1));
+        expect(header).toEqual(named);
+        expect(hashOf(itemOf(header, row))).toBe(hashOf(json));
+      }),
+    );
+  });
+
+  test("reads what others write: any line end, no last line end, quotes, numbers and texts", () => {
+    const text = 'ID,Name,N,Flag\r\n1,"a ""b"", c\nd",007,true\n\n2,,-1.50,"yes"\r3,x,12,';
+    for (let at = 0; at <= text.length; at++)
+      expect(
+        read(text, at)
+          .map((row) => itemOf(["ID", "Name", "N", "Flag"], row))
+          .slice(1),
+      ).toEqual([
+        '{"ID":1,"Name":"a \\"b\\", c\\nd","N":"007","Flag":true}',
+        '{"ID":2,"N":-1.50,"Flag":"yes"}',
+        '{"ID":3,"Name":"x","N":12}',
+      ]);
+  });
+
+  test("keeps formulas from being run by a spreadsheet", () => {
+    for (const formula of ["=1+1", "+1", "-x", "@x"])
+      expect(csvRow(JSON.stringify({ A: formula }), ["A"])).toBe(`"""${formula}"""\r\n`);
+  });
+});
+
+describe("the hash of items", () => {
+  const one = '{"ID":"1","A":1.0}';
+  const two = '{"ID":"2","A":2}';
+
+  test("is the same in any order of items and of fields, and differs by a digit, an item, or a repetition", () => {
+    expect(hashOf(one, two)).toBe(hashOf('{"A":2,"ID":"2"}', one));
+    const others = [[one], [one, one, two], ['{"ID":"1","A":1}', two], ['{"ID":"1","A":1.00}', two], [one, two, "{}"]];
+    for (const other of others) expect(hashOf(...other)).not.toBe(hashOf(one, two));
+  });
+
+  test("is the documented sum", () => {
+    const digest = (text: string) => BigInt(`0x${new Bun.CryptoHasher("sha256").update(text).digest("hex")}`);
+    const sum = (digest('{"A":1.0,"ID":"1"}') + digest('{"A":2,"ID":"2"}')) % 2n ** 256n;
+    expect(hashOf(one, two)).toBe(sum.toString(16).padStart(64, "0"));
+  });
+});

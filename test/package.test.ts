@@ -1,0 +1,122 @@
+// The package as npm would publish it: packed, unpacked elsewhere, and used there.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import manifest from "../package.json";
+import { temporaryFolder } from "./engines/engine-kinds.ts";
+import { projectFolder } from "./program.ts";
+
+const folder = temporaryFolder();
+const modules = join(folder.path, "node_modules");
+const project = (name: string) => join(projectFolder, "node_modules", name);
+
+async function run(command: readonly string[], cwd = folder.path) {
+  const child = Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { exitCode: await child.exited, stdout, stderr };
+}
+
+beforeAll(async () => {
+  const packed = await run(["npm", "pack", "--silent", "--pack-destination", folder.path], projectFolder);
+  expect(packed).toMatchObject({ exitCode: 0 });
+  mkdirSync(modules);
+  await run(["tar", "-xzf", `todoitems-${manifest.version}.tgz`]);
+  cpSync(join(folder.path, "package"), join(modules, "todoitems"), { recursive: true });
+}, 60_000);
+
+afterAll(() => folder.dispose());
+
+describe("the package", () => {
+  test("holds the program and the client, and no tests", () => {
+    const files = readdirSync(join(modules, "todoitems"), { recursive: true }).map(String);
+    for (const file of ["bin/todoitems.js", "src/main.ts", "dist/client.js", "LICENSE", "README.md"])
+      expect(files).toContain(file);
+    expect(files.filter((file) => file.includes("test"))).toEqual([]);
+  });
+
+  test("its client imports in Node and depends on nothing", async () => {
+    writeFileSync(
+      join(folder.path, "use.mjs"),
+      'import { jsonText, TodoClient } from "todoitems/client"; console.log(new TodoClient("http://x/", { codec: jsonText }).url);',
+    );
+    expect(await run(["node", "use.mjs"])).toMatchObject({ stdout: "http://x/api/todoitems/\n" });
+    expect(await Bun.file(join(modules, "todoitems/dist/client.js")).text()).not.toMatch(
+      /^import |\bfrom "|require\(/m,
+    );
+  });
+
+  test("its client type-checks in a strict project that knows only the web", async () => {
+    writeFileSync(
+      join(folder.path, "use.ts"),
+      `import { isTodoError, TodoClient } from "todoitems/client";
+       interface Item { ID: string; Name: string; Price: number }
+       const todo = new TodoClient<Item>("/");
+       const { item, etag } = await todo.create({ Name: "x", Price: 1 });
+       await todo.update({ ...item, Price: item.Price + 1 }, { ifMatch: etag }).catch((error: unknown) => {
+         if (isTodoError(error, "PreconditionFailedError")) console.log(error.current, error.status);
+       });
+       // @ts-expect-error an item has a price
+       await todo.create({ Name: "x" });
+       // @ts-expect-error a price is a number
+       await todo.update({ ID: "", Name: "x", Price: "1" });
+       for await (const event of todo.watch()) if (event.kind === "changed") console.log(event.item.Name);`,
+    );
+    const options = { strict: true, target: "ES2022", lib: ["ES2022", "DOM", "DOM.AsyncIterable"], types: [] };
+    for (const [module, moduleResolution] of [
+      ["nodenext", "nodenext"],
+      ["esnext", "bundler"],
+    ]) {
+      const compilerOptions = { ...options, module, moduleResolution, noEmit: true, skipLibCheck: false };
+      writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
+      writeFileSync(join(folder.path, "package.json"), '{"type":"module"}');
+      const { exitCode, stdout, stderr } = await run([process.execPath, "check", "--no-script"]);
+      expect({ exitCode, output: stdout + stderr }).toEqual({
+        exitCode: 0,
+        output: expect.stringContaining("No type errors"),
+      });
+    }
+  });
+
+  test("its command runs with Node alone, whether or not Bun's install script did", async () => {
+    for (const name of readdirSync(project("")))
+      if (!["bun", "@oven", ".bin"].includes(name)) symlinkSync(project(name), join(modules, name));
+    const launcher = ["node", "node_modules/todoitems/bin/todoitems.js", "--version"];
+    const without = await run(launcher);
+    expect([without.exitCode, without.stderr]).toEqual([1, expect.stringContaining("todoitems needs Bun")]);
+
+    // As npm leaves it where it does not run install scripts: a text in place of the binary.
+    mkdirSync(join(modules, "bun/bin"), { recursive: true });
+    cpSync(project("bun/package.json"), join(modules, "bun/package.json"));
+    writeFileSync(join(modules, "bun/bin/bun.exe"), "not yet");
+    const [platform = ""] = readdirSync(project("@oven"));
+    const binary = join(modules, "@oven", platform, "bin/bun");
+    mkdirSync(dirname(binary), { recursive: true });
+    writeFileSync(join(dirname(binary), "../package.json"), "{}");
+    symlinkSync(process.execPath, binary);
+    expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
+
+    // And where it does.
+    chmodSync(join(modules, "bun/bin/bun.exe"), 0o755);
+    cpSync(process.execPath, join(modules, "bun/bin/bun.exe"));
+    rmSync(binary);
+    expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
+  });
+
+  test("its command serves the API and the page, passes signals on and ends with the program's exit code", async () => {
+    const child = Bun.spawn(
+      ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
+      { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
+    );
+    const { value } = await child.stdout.getReader().read();
+    const [, origin = ""] = /^todoitems is ready on (\S+)\//.exec(new TextDecoder().decode(value)) ?? [];
+    // The page is bundled from the package's own sources.
+    const page = await (await fetch(origin)).text();
+    const [, script = ""] = /src="([^"]+)"/.exec(page) ?? [];
+    expect((await fetch(`${origin}/${script}`)).headers.get("content-type")).toStartWith("text/javascript");
+    expect((await fetch(`${origin}/openapi.yaml`)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    expect(await run(["node", "node_modules/todoitems/bin/todoitems.js", "nosuch"])).toMatchObject({ exitCode: 2 });
+  });
+});
