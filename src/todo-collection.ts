@@ -77,16 +77,18 @@ export class TodoCollection {
   #committing = false;
   // After a failed commit only the engine knows what is stored; the next read or write asks it.
   #unsure = false;
+  /** The question to the engine that many share, and what is done with its answer. */
+  #asked: Promise<boolean> | undefined;
+  #refreshed: Promise<void> | undefined;
+  /** The news being taken, if any are. */
+  #taking: Promise<void> | undefined;
+  #storeAway = false;
+  /** When the items in memory were last known to be the newest. */
+  #freshAtMs = performance.now();
   #doubtCount = 0;
   readonly #watchers = new Set<Watcher>();
   /** Changes since this version can no longer be told apart: the engine has pruned some. */
   #tooOld: Version = -1;
-  /** The question to the engine that many share, and what is done with its answer. */
-  #asked: Promise<boolean> | undefined;
-  #refreshed: Promise<void> | undefined;
-  #storeAway = false;
-  /** When the items in memory were last known to be the newest. */
-  #freshAtMs = performance.now();
   #whenIdle: (() => void) | undefined;
   #onMoving: (() => void) | undefined;
 
@@ -129,6 +131,8 @@ export class TodoCollection {
 
   /** Learns what other processes committed. To be awaited, where it returns a promise, before every read. */
   refresh(): undefined | Promise<void> {
+    // What the engine has told but is not taken yet is no news to the engine any more.
+    if (this.#taking) return this.#taking.then(() => this.refresh());
     try {
       const hasNews = this.#unsure || this.#engine.hasNews();
       if (hasNews === false) return undefined;
@@ -258,14 +262,19 @@ export class TodoCollection {
   }
 
   async #commitQueue(): Promise<void> {
-    const batch = this.#queue.splice(0, batchMax);
+    // Filled when the store is ready for it: whoever came while other processes committed is in it too.
+    const batch: PendingWrite[] = [];
+    const fill = () => {
+      batch.push(...this.#queue.splice(0, batchMax - batch.length));
+      return batch;
+    };
     try {
-      const outcomes = await this.#commit(() => batch.map(({ write }) => write));
+      const outcomes = await this.#commit(() => fill().map(({ write }) => write));
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
       const answer = error instanceof StoreError ? storeUnavailable(error.undecided) : error;
-      for (const { reject } of batch) reject(answer);
+      for (const { reject } of batch.length > 0 ? batch : fill()) reject(answer);
     }
     this.#committing = false;
     if (this.#queue.length > 0) this.#schedule();
@@ -349,7 +358,10 @@ export class TodoCollection {
   async #pull(hasNews: boolean | Promise<boolean>): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      if (await hasNews) await this.#takeNews();
+      if (await hasNews) await this.#takeNewsOnce();
+      else await this.#taking;
+      // What was shared may have been asked for before the doubt came up that brought us here.
+      while (this.#unsure) await this.#takeNewsOnce();
     } catch (error) {
       this.#noteFailure(error);
       throw error;
@@ -361,10 +373,18 @@ export class TodoCollection {
     }
   }
 
+  /** All who learn of news at the same time wait for one taking of them. */
+  #takeNewsOnce(): Promise<void> {
+    this.#taking ??= this.#takeNews().finally(() => {
+      this.#taking = undefined;
+    });
+    return this.#taking;
+  }
+
   async #takeNews(): Promise<void> {
     for (;;) {
-      const since = this.#bookmark;
       const doubtCount = this.#doubtCount;
+      const since = this.#bookmark;
       const news = await this.#engine.pull(since);
       // Changes may overlap with what a commit has brought in the meantime; a whole store, or one of another
       // history, would undo it.
@@ -377,15 +397,15 @@ export class TodoCollection {
     }
   }
 
-  #doubt(): void {
-    this.#doubtCount++;
-    this.#unsure = true;
-  }
-
   #noteFailure(error: unknown): void {
     if (!(error instanceof StoreError)) return;
     this.#storeAway = true;
     this.#options.onStoreError(error);
+  }
+
+  #doubt(): void {
+    this.#doubtCount++;
+    this.#unsure = true;
   }
 
   /** Brings the items in memory up to what the engine has stored. */

@@ -91,7 +91,11 @@ export async function editUser(path: string, name: string, hash: string | undefi
   const target = existsSync(path) ? realpathSync(path) : path;
   return attempt(path, () =>
     withFileLock(target, () => {
-      const lines = existsSync(target) ? readFileSync(target, "utf8").split(/\r?\n/) : [];
+      const lines = existsSync(target)
+        ? readFileSync(target, "utf8")
+            .replace(/^\uFEFF/, "")
+            .split(/\r?\n/)
+        : [];
       if (lines.at(-1) === "") lines.pop();
       const others = lines.filter((line) => !line.startsWith(`${name}:`));
       const existed = others.length < lines.length;

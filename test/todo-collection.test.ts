@@ -11,12 +11,12 @@ class ObservedEngine extends MemoryEngine {
   loseNextAnswer = false;
 
   override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    await this.gate;
     await super.commit(since, (missed) => {
       const changes = plan(missed);
       this.commits.push(changes.length);
       return changes;
     });
+    await this.gate;
     if (!this.loseNextAnswer) return;
     this.loseNextAnswer = false;
     throw new StoreError("the answer to COMMIT was lost");

@@ -10,6 +10,8 @@ import type { CertificateFiles, DevelopmentCertificate } from "../tls/developmen
 import type { Environment } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 
+const rsaBitsMin = 2048;
+
 /** The certificate cannot be used; `message` says which file and why. */
 export class CertificateError extends Error {
   override readonly name = "CertificateError";
@@ -46,6 +48,10 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
     throw new CertificateError(`${key}: this is not the key of the certificate ${cert}`);
   if (new Date(parsed.validTo) < new Date())
     throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
+  const bits = parsed.publicKey.asymmetricKeyDetails?.modulusLength;
+  // Clients refuse what is weaker, each with a riddle of its own.
+  if (bits !== undefined && bits < rsaBitsMin)
+    throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
   // All of the chain, as the listener will read it.
   attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };

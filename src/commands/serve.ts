@@ -11,7 +11,7 @@ import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
-import { createLog, type Log } from "../log.ts";
+import { createLog, describeError, type Log } from "../log.ts";
 import { PageFiles } from "../page/site-files.ts";
 import { type CollectionOptions, TodoCollection } from "../todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
@@ -280,12 +280,13 @@ async function startHttps(
       server.replaceCertificate(readCertificate(files));
       log("info", `${files.cert}: the certificate was read again`);
     } catch (error) {
-      if (!(error instanceof CertificateError)) throw error;
+      if (!(error instanceof CertificateError || error instanceof ListenError)) throw error;
       log("error", `${error.message}. The certificate stays as it was`);
     }
   });
   // A development certificate is looked after by whoever uses it; a new one is then noticed above.
-  if (settings.tlsCert === undefined) setInterval(() => void certificateFiles(settings, environment), dayMs).unref();
+  const renew = () => certificateFiles(settings, environment).catch((error) => log("error", describeError(error)));
+  if (settings.tlsCert === undefined) setInterval(renew, dayMs).unref();
   return server;
 }
 

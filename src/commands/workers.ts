@@ -20,6 +20,8 @@ type Ready = Pick<RunningService, "listeners" | "itemCount">;
 
 /** A worker that died is replaced at once, but no more often than this. */
 const restartEveryMs = 1_000;
+/** What a worker may take for leaving the store tidy, beyond the grace for its requests. */
+const tidyingMs = 10_000;
 
 export async function startWorkers(settings: Settings, args: readonly string[], log: Log): Promise<RunningService> {
   checkPortIsFree(settings.host, settings.port ?? 0, "--port");
@@ -30,10 +32,10 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
     const ready = await workers.start([]);
     const flags = [...ready.listeners.flatMap(portFlags), "--seed", ""];
     await Promise.all(Array.from({ length: settings.workers - 1 }, () => workers.start(flags)));
-    workers.keep(flags);
-    return { ...ready, stop: () => workers.stop() };
+    workers.keep(settings.workers, flags);
+    return { ...ready, stop: () => workers.stop(settings.shutdownGraceSeconds) };
   } catch (error) {
-    await workers.stop();
+    await workers.stop(settings.shutdownGraceSeconds);
     throw error;
   }
 }
@@ -78,17 +80,34 @@ class Workers {
     return promise;
   }
 
-  /** From now on a worker that dies is replaced. */
-  keep(flags: readonly string[]): void {
+  /** From now on a worker that dies is replaced; one that has died since it was ready is, too. */
+  keep(count: number, flags: readonly string[]): void {
     this.#flags = flags;
+    for (let missing = count - this.#running.size; missing > 0; missing--) {
+      this.#log("error", "A worker ended while the others started; another takes its place");
+      this.#restart(flags);
+    }
   }
 
-  /** Resolves to an exit code: the worst of theirs. */
-  async stop(): Promise<number> {
+  /** Resolves to an exit code: the worst of theirs. One that does not keep to its time is killed. */
+  async stop(graceSeconds: number): Promise<number> {
     this.#stopping = true;
     const workers = [...this.#running];
     for (const worker of workers) worker.kill("SIGTERM");
-    return Math.max(0, ...(await Promise.all(workers.map((worker) => worker.exited))));
+    const killing = setTimeout(
+      () => {
+        for (const worker of this.#running) worker.kill("SIGKILL");
+      },
+      graceSeconds * 1_000 + tidyingMs,
+    );
+    const exitCodes = await Promise.all(workers.map((worker) => worker.exited));
+    clearTimeout(killing);
+    return Math.max(0, ...exitCodes);
+  }
+
+  #restart(flags: readonly string[]): void {
+    // Where it does not start, it ends, and that is what is looked after.
+    if (!this.#stopping) this.start(flags).catch(() => {});
   }
 
   #replace(pid: number, end: string, startedAt: number): void {
@@ -96,10 +115,7 @@ class Workers {
     if (this.#stopping || !flags) return;
     this.#log("error", `Worker ${pid} ended with ${end}; another takes its place`);
     const wait = Math.max(0, restartEveryMs - (performance.now() - startedAt));
-    setTimeout(() => {
-      // Where it does not start, it ends, and that is what is looked after.
-      if (!this.#stopping) this.start(flags).catch(() => {});
-    }, wait);
+    setTimeout(() => this.#restart(flags), wait);
   }
 }
 

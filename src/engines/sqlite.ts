@@ -15,7 +15,6 @@ import {
 } from "../engine.ts";
 import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
 import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
-import { WalIndex } from "./wal-index.ts";
 
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
@@ -38,10 +37,10 @@ export class SqliteEngine implements Engine {
   readonly #readOnly: boolean;
   readonly #identity: string | undefined;
   readonly #database: Database;
-  readonly #walIndex: WalIndex | undefined;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #sweep = new Sweep();
   #dataVersion: number;
+  #lastKnown: Version = 0;
   #claimed = false;
   #claimAgainAt = 0;
 
@@ -51,17 +50,13 @@ export class SqliteEngine implements Engine {
     this.#readOnly = readOnly;
     this.#database = openDatabase(path, readOnly);
     this.#identity = fileIdentity(path);
-    this.#walIndex = WalIndex.open(path);
     this.#statements = prepare(this.#database);
     this.#dataVersion = this.#readDataVersion();
   }
 
   hasNews(): boolean {
-    if (this.#claimed || this.#walIndex?.hasMoved === false) return false;
-    this.#walIndex?.remember();
-    const hasNews = this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
-    if (hasNews) this.#walIndex?.forget();
-    return hasNews;
+    if (this.#claimed) return false;
+    return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
   }
 
   async pull(since?: Bookmark): Promise<News> {
@@ -83,6 +78,7 @@ export class SqliteEngine implements Engine {
       this.#rollBack();
       throw storeErrorFrom(error, this.#path);
     }
+    this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
     this.#sweep.committed(changes, sweptCount);
   }
 
@@ -98,6 +94,7 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       // Nobody has asked for anything yet; a commit that meets this error will say what it is.
       if (!(error instanceof SQLiteError || error instanceof StoreError)) throw error;
+      this.#rollBack();
       this.#claimAgainAt = performance.now() + companyMs;
       return false;
     }
@@ -144,9 +141,21 @@ export class SqliteEngine implements Engine {
     this.release();
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
-      if (rest.length > 0) this.#attempt(() => this.#database.transaction(() => this.#remove(rest)).immediate());
+      if (rest.length > 0) await this.#sweepNow(rest);
     } finally {
       this.#database.close();
+    }
+  }
+
+  /** Other processes may be doing the same: a stop ends them all at once. */
+  async #sweepNow(versions: readonly Version[]): Promise<void> {
+    await this.#begin();
+    try {
+      this.#remove(versions);
+      this.#statements.commit.run();
+    } catch (error) {
+      this.#rollBack();
+      throw storeErrorFrom(error, this.#path);
     }
   }
 
@@ -178,6 +187,9 @@ export class SqliteEngine implements Engine {
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
+    // What was stored beyond the last change known here, another process has stored.
+    if (since && version > this.#lastKnown) this.#meetCompany();
+    this.#lastKnown = version;
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 
@@ -211,9 +223,7 @@ export class SqliteEngine implements Engine {
   }
 
   #changesSince(version: Version): Change[] {
-    const changes = this.#statements.changesAfter.all(version, -1);
-    if (changes.length > 0) this.#meetCompany();
-    return changes;
+    return this.#statements.changesAfter.all(version, -1);
   }
 
   /** Reads the whole table for the sweep alone. */

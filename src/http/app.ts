@@ -46,7 +46,7 @@ export class App {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
   readonly changeFeed: ChangeFeed;
-  /** Not there where a list must pass through the app, to be admitted or to be told apart. */
+  /** Not there where holding the collection still would keep others waiting. */
   readonly hotList: HotList | undefined;
   #warnedOfListSize = false;
 
@@ -54,8 +54,13 @@ export class App {
     this.#collection = collection;
     this.#options = options;
     this.changeFeed = new ChangeFeed(collection, options);
-    const listsAreAlike = options.access.admitsEveryList && !options.cors && !limitsHeaders(options);
-    this.hotList = options.servesHotList && listsAreAlike ? new HotList(collection) : undefined;
+    this.hotList = options.servesHotList ? new HotList(collection) : undefined;
+  }
+
+  /** Whether a list need not pass through the app, to be admitted or to be told apart. */
+  get listsAreAlike(): boolean {
+    const { access, cors } = this.#options;
+    return access.admitsEveryList && !cors && !limitsHeaders(this.#options);
   }
 
   /** Answers every request; never throws. Asks for the sender's address only where it matters. */

@@ -8,8 +8,9 @@ import { addressKey, RateLimiter } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;
 const rememberedMs = 60_000;
-/** Hashes computed at one time: more would only wait for each other, and for the service. */
-const verifyingMax = 64;
+/** Passwords of one address that may wait for each other, and addresses of which any may. */
+const waitingMax = 64;
+const addressesMax = 1_000;
 /** Five wrong passwords in a row, then one more every five seconds. */
 const guesses = { burst: 5, perSecond: 0.2 };
 
@@ -29,8 +30,8 @@ export class BasicAuth {
   /** Until when each credential is known to be right. */
   readonly #remembered = new Map<string, number>();
   readonly #verifying = new Map<string, Promise<boolean>>();
-  /** The last verification of each address. */
-  readonly #turns = new Map<string, Promise<boolean>>();
+  /** Each address's passwords are verified one after the other: how many, and the last of them. */
+  readonly #lines = new Map<string, { length: number; last: Promise<boolean> }>();
   #users: Users;
 
   constructor(
@@ -64,20 +65,29 @@ export class BasicAuth {
       if (await underWay) return;
       throw credentialsRequired();
     }
-    if (this.#verifying.size >= verifyingMax) throw tooManyFailures(1);
     const users = this.#users;
+    const line = this.#lineOf(from);
     // One at a time for each address: else right passwords sent at once would use up each other's guesses.
-    const turn = (this.#turns.get(from) ?? Promise.resolve()).then(() => this.#guess(token, users, from));
+    const turn = line.last.then(() => this.#guess(token, users, from));
     const verifying = turn.catch(() => false);
-    this.#turns.set(from, verifying);
+    line.length++;
+    line.last = verifying;
     this.#verifying.set(key, verifying);
     const right = await turn.finally(() => {
       this.#verifying.delete(key);
-      if (this.#turns.get(from) === verifying) this.#turns.delete(from);
+      line.length--;
+      if (line.length === 0) this.#lines.delete(from);
     });
     if (!right) throw credentialsRequired();
     // The users may have been replaced meanwhile, and this one with them.
     if (users === this.#users) this.#remember(key);
+  }
+
+  #lineOf(from: string): { length: number; last: Promise<boolean> } {
+    const line = this.#lines.get(from) ?? { length: 0, last: Promise.resolve(false) };
+    if (line.length >= waitingMax || this.#lines.size >= addressesMax) throw tooManyAtOnce();
+    this.#lines.set(from, line);
+    return line;
   }
 
   async #guess(token: string, users: Users, from: string): Promise<boolean> {
@@ -131,6 +141,11 @@ function credentialsRequired(): Problem {
     "CredentialsRequired",
     "This needs the name and password of a user, sent as HTTP Basic credentials; none were sent, or they are wrong.",
   );
+}
+
+function tooManyAtOnce(): Problem {
+  const detail = "Too many passwords are waiting to be verified. Send the request again shortly.";
+  return new Problem("TooManyRequests", detail, { retryAfterSeconds: 1 });
 }
 
 function tooManyFailures(retryAfterSeconds: number): Problem {

@@ -95,7 +95,7 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
       }),
     );
   let server = start(options.port, options.certificate);
-  if (!logRequests && !options.hsts) {
+  if (app.listsAreAlike && !logRequests && !options.hsts) {
     app.hotList?.serveBy({
       publish(paths, response) {
         if (limit.exceeded) return;
@@ -105,6 +105,7 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
       withdraw: () => server.reload({ fetch, error, routes: {} }),
     });
   }
+  let stopping = false;
   /** Listeners whose certificate was replaced, until they have answered what they had. */
   const retired: Promise<void>[] = [];
   const port = server.port ?? options.port;
@@ -113,11 +114,13 @@ export function startServer(app: App, options: ServerOptions): RunningServer {
     // The runtime cannot change a listener's certificate, so another listener joins it on the port and
     // takes over. No request is lost: the old one answers what it has.
     replaceCertificate(certificate) {
+      if (stopping) return;
       const old = server;
       server = start(port, certificate);
       retired.push(old.stop());
     },
     async stop(graceMs) {
+      stopping = true;
       limit.stop();
       const { promise: graceOver, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);

@@ -74,6 +74,18 @@ test("a seed is put in once", async () => {
   programs.pop();
 });
 
+test("stopped after many updates, they take turns at leaving the store tidy", async () => {
+  const program = await start();
+  await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
+  const update = async (n: number) =>
+    (await program.send("PUT", `/api/todoitems/${ids.one}`, item(ids.one, `"n":${n}`), alone.headers)).status;
+  const statuses = await Promise.all(Array.from({ length: 600 }, (_, n) => update(n)));
+  expect(new Set(statuses)).toEqual(new Set([204]));
+  const { exitCode, stderr } = await program.stop();
+  programs.pop();
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining("tidy") });
+});
+
 test("what stops the first worker from starting is said once, and nothing runs", async () => {
   const program = await start();
   const { port } = new URL(program.origin);

@@ -278,6 +278,33 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
+  test("goes on while other programs open and close the file", async () => {
+    const engine = open();
+    let bookmark: Bookmark = await engine.pull();
+    const script = `
+      const { Database } = require("bun:sqlite");
+      for (let round = 0; round < 30; round++) {
+        const database = new Database(process.argv[1], { readonly: true });
+        database.query("SELECT count(*) FROM item").get();
+        database.close();
+      }`;
+    const others = Array.from({ length: 2 }, () => Bun.spawn([process.execPath, "-e", script, path]));
+    let done = false;
+    const ends = Promise.all(others.map(({ exited }) => exited)).finally(() => (done = true));
+    while (!done) {
+      const version = bookmark.version + 1;
+      await engine.commit(bookmark, () => [row(version)]);
+      bookmark = { epoch: bookmark.epoch, version };
+      expect(engine.hasNews()).toBeFalse();
+      await Bun.sleep(1);
+    }
+    expect(await ends).toEqual([0, 0]);
+    await engine.close();
+    const reader = open(true);
+    expect(latest(await reader.pull())).toHaveLength(bookmark.version);
+    await reader.close();
+  });
+
   test("claimed by one process: the other's commit waits for the release, and then there is no claim for a while", async () => {
     const [first, second] = [open(), open()];
     const bookmark = await first.pull();

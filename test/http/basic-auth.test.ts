@@ -97,12 +97,21 @@ describe("guessing", () => {
     expect(outcomes.filter((each) => each === "TooManyRequests")).toHaveLength(45);
   });
 
-  test("from very many addresses at once is bounded too", async () => {
+  test("however many one address sends at once, another's right password is verified", async () => {
     const auth = start();
+    const wrong = Promise.all(Array.from({ length: 500 }, (_, count) => outcome(auth, header("ann", `${count}`))));
+    expect(await outcome(auth, ann, "192.0.2.2")).toBe("verified");
+    expect((await wrong).filter((each) => each === "CredentialsRequired")).toHaveLength(5);
+  });
+
+  test("from very many addresses at once is bounded too", async () => {
+    const auth = new BasicAuth(new Map([["ann", "hash"]]), { verify: async () => false });
     const outcomes = await Promise.all(
-      Array.from({ length: 200 }, (_, count) => outcome(auth, header("ann", `${count}`), `198.51.100.${count}`)),
+      Array.from({ length: 2_000 }, (_, count) =>
+        outcome(auth, header("ann", `${count}`), `10.0.${count >> 8}.${count & 255}`),
+      ),
     );
-    expect(outcomes.filter((each) => each === "CredentialsRequired")).toHaveLength(64);
+    expect(outcomes.filter((each) => each === "CredentialsRequired")).toHaveLength(1_000);
   });
 
   test("a name that does not exist has a hash computed like one that does, always the same one", async () => {

@@ -1,0 +1,22 @@
+// The usual service over PostgreSQL: one INSERT, and one commit, for each request, over the client library's
+// own pool of connections. What it saves itself: checking items, keeping their order, conditions, versions.
+
+import postgres from "postgres";
+
+const [port, url = ""] = process.argv.slice(2);
+const sql = postgres(url, { onnotice() {} });
+await sql`create schema if not exists plain`;
+await sql`create table if not exists plain.item (id uuid primary key, json text not null)`;
+
+Bun.serve({
+  hostname: "127.0.0.1",
+  port: Number(port),
+  development: false,
+  async fetch(request) {
+    if (request.method !== "POST") return new Response();
+    const json = await request.text();
+    const { ID } = JSON.parse(json) as { ID: string };
+    await sql`insert into plain.item (id, json) values (${ID}, ${json})`;
+    return new Response(json, { status: 201, headers: { "Content-Type": "application/json; charset=utf-8" } });
+  },
+});

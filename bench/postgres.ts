@@ -1,0 +1,136 @@
+// `npm run bench:postgres`: what PostgreSQL costs and what batching is worth on it. Contenders take turns
+// within each round, all on one server with its own settings for durability, and everything on one machine.
+// Writes docs/performance-postgresql.md; `npm run bench:postgres -- --rounds 1` only shows it.
+
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { PostgresServer } from "../test/postgres/postgres-server.ts";
+import { Program } from "../test/program.ts";
+import { fixture, folder } from "./fixtures.ts";
+import { run } from "./load.ts";
+import { Results } from "./results.ts";
+import { benchFolder, type Server } from "./servers.ts";
+
+const { values } = parseArgs({ options: { rounds: { type: "string" } } });
+const rounds = Number(values.rounds ?? 5);
+const seconds = 3;
+const results = new Results();
+
+const list = "list of 100, 64 connections";
+const create = "durable create, 64 connections";
+const cpu = "CPU of the instance for each list, µs";
+const sqlite = "SQLite, by the native route";
+const sqliteHandler = "SQLite, by the handler";
+const one = "PostgreSQL, one instance";
+const three = "PostgreSQL, three instances";
+const plain = "one INSERT for each request";
+
+const server = await PostgresServer.start({ fsync: "on" });
+for (let round = 1; round <= rounds; round++) {
+  console.error(`round ${round} of ${rounds}`);
+  await measureLists(round);
+  await measureCreates(round);
+}
+await server.dispose();
+const table = report();
+console.log(table);
+if (rounds >= 5) await Bun.write(join(benchFolder, "../docs/performance-postgresql.md"), table);
+
+async function measureLists(round: number): Promise<void> {
+  const seed = ["--seed", fixture(100).file];
+  const file = (name: string) => `sqlite:${join(folder, `${name}-${round}.db`)}`;
+  const contenders: [string, string[]][] = [
+    [sqlite, ["--store", file("native")]],
+    // Limits on the sender have to be looked at for each request; this one is never reached.
+    [sqliteHandler, ["--store", file("handler"), "--rate-limit", "1000000/s"]],
+    [one, ["--store", await newDatabase(`lists_${round}`)]],
+  ];
+  for (const [name, flags] of contenders) {
+    const program = await Program.start({ args: ["--port", "0", ...seed, ...flags] });
+    const measured = await run(serverOf(program.origin, program.pid), { connections: 64, seconds });
+    results.add(list, name, measured.perSecond);
+    results.add(cpu, name, measured.cpuMicroseconds);
+    await program.stop();
+  }
+}
+
+async function measureCreates(round: number): Promise<void> {
+  for (const [name, count] of [
+    [one, 1],
+    [three, 3],
+  ] as const) {
+    const url = await newDatabase(`creates_${round}_${count}`);
+    const programs = await Promise.all(
+      Array.from({ length: count }, () => Program.start({ args: ["--port", "0", "--store", url] })),
+    );
+    const servers = programs.map(({ origin, pid }) => serverOf(origin, pid));
+    results.add(create, name, await createsPerSecond(servers, round));
+    for (const program of programs) await program.stop();
+  }
+  const port = server.port + 1;
+  const peer = Bun.spawn(
+    [
+      process.execPath,
+      join(benchFolder, "peers/insert-per-request.ts"),
+      String(port),
+      await newDatabase(`plain_${round}`),
+    ],
+    { stdio: ["ignore", "inherit", "inherit"] },
+  );
+  const origin = `http://127.0.0.1:${port}`;
+  while (
+    !(await fetch(origin).then(
+      () => true,
+      () => false,
+    ))
+  )
+    await Bun.sleep(10);
+  results.add(create, plain, await createsPerSecond([serverOf(origin, peer.pid)], round));
+  peer.kill();
+  await peer.exited;
+}
+
+/** Of all instances together, each with its share of the connections. */
+async function createsPerSecond(servers: readonly Server[], round: number): Promise<number> {
+  const connections = Math.round(64 / servers.length);
+  const measured = await Promise.all(
+    servers.map((each, index) =>
+      run(each, { connections, seconds, script: ["create.lua", each.listPath, String(round * 10 + index)] }),
+    ),
+  );
+  return measured.reduce((sum, { perSecond }) => sum + perSecond, 0);
+}
+
+async function newDatabase(name: string): Promise<string> {
+  await server.run(`CREATE DATABASE ${name}`);
+  return server.url(name);
+}
+
+function serverOf(url: string, pid: number): Server {
+  const path = "/api/todoitems/";
+  return { url, pid, listPath: path, itemPath: path, headers: [], startMs: 0, stop: async () => {} };
+}
+
+function report(): string {
+  const whole = (value: number) => Math.round(value).toLocaleString("en");
+  const cell = (work: string, name: string) => {
+    const [least, most] = results.range(work, name);
+    return `${whole(results.median(work, name))} (${whole(least)}–${whole(most)})`;
+  };
+  const row = (work: string, name: string, other: string) =>
+    `| ${work} | ${name} | ${cell(work, name)} | ${name === other ? "" : results.ratio([work, name], [work, other]).toFixed(2)} |`;
+  const rows = [
+    ...[sqlite, sqliteHandler, one].map((name) => row(list, name, sqlite)),
+    ...[sqlite, sqliteHandler, one].map((name) => row(cpu, name, sqlite)),
+    ...[plain, one, three].map((name) => row(create, name, plain)),
+  ];
+  return `# Performance on PostgreSQL
+
+Written by \`npm run bench:postgres\`: ${rounds} rounds, ${seconds} s for each load, contenders taking turns within each round. Values are a second, medians with the least and the most in parentheses; ratios, to the first of each group, are medians of the rounds' ratios. Load generator, instances and PostgreSQL share one machine of ${cpus().length} cores, so three instances show what they cost each other, not what three machines bring.
+
+| work | contender | median | ratio |
+|---|---|---|---|
+${rows.join("\n")}
+`;
+}
