@@ -360,6 +360,8 @@ export class TodoCollection {
     try {
       if (await hasNews) await this.#takeNewsOnce();
       else await this.#taking;
+      // What was shared may have been asked for before the doubt came up that brought us here.
+      while (this.#unsure) await this.#takeNewsOnce();
     } catch (error) {
       this.#noteFailure(error);
       throw error;

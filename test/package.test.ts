@@ -82,13 +82,17 @@ describe("the package", () => {
     for (const name of readdirSync(project("")))
       if (!["bun", "@oven", ".bin"].includes(name)) symlinkSync(project(name), join(modules, name));
     const launcher = ["node", "node_modules/todoitems/bin/todoitems.js", "--version"];
-    const without = await run(launcher);
-    expect([without.exitCode, without.stderr]).toEqual([1, expect.stringContaining("todoitems needs Bun")]);
+    const expectAdvice = async () => {
+      const { exitCode, stderr } = await run(launcher);
+      expect([exitCode, stderr.startsWith("todoitems needs Bun")]).toEqual([1, true]);
+    };
+    await expectAdvice();
 
     // As npm leaves it where it does not run install scripts: a text in place of the binary.
     mkdirSync(join(modules, "bun/bin"), { recursive: true });
     cpSync(project("bun/package.json"), join(modules, "bun/package.json"));
     writeFileSync(join(modules, "bun/bin/bun.exe"), "not yet");
+    await expectAdvice();
     const [platform = ""] = readdirSync(project("@oven"));
     const binary = join(modules, "@oven", platform, "bin/bun");
     mkdirSync(dirname(binary), { recursive: true });
@@ -103,13 +107,19 @@ describe("the package", () => {
     expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
   });
 
-  test("its command passes signals on and ends with the program's exit code", async () => {
+  test("its command serves the page too, passes signals on and ends with the program's exit code", async () => {
     const child = Bun.spawn(
       ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
       { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
     );
     const { value } = await child.stdout.getReader().read();
-    expect(new TextDecoder().decode(value)).toStartWith("todoitems is ready on ");
+    const [, origin = ""] = /^todoitems is ready on (\S+)\/\n/.exec(new TextDecoder().decode(value)) ?? [];
+    // The page and the API's description are made of files that must have come along.
+    const page = await (await fetch(`${origin}/`)).text();
+    const linked = [...page.matchAll(/(?:src|href)="([^":]+)"/g)].map(([, path = ""]) => path);
+    expect(linked.length).toBeGreaterThan(1);
+    for (const path of [...linked, "openapi.yaml"])
+      expect({ path, status: (await fetch(new URL(path, `${origin}/`))).status }).toEqual({ path, status: 200 });
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
     expect(await run(["node", "node_modules/todoitems/bin/todoitems.js", "nosuch"])).toMatchObject({ exitCode: 2 });

@@ -104,6 +104,8 @@ describe("the README", () => {
           PROJECT: projectFolder,
           TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
           HOME: folder.path,
+          // A new home is one that npm has not told of its newer versions yet.
+          npm_config_update_notifier: "false",
         },
         stdout: "pipe",
       });

@@ -5,28 +5,23 @@
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../engine.ts";
 import type { FieldNames } from "../field-names.ts";
-import type { Log } from "../log.ts";
 import type { TodoCollection } from "../todo-collection.ts";
 import { clientHas, entityTag } from "./conditions.ts";
 import { nosniff } from "./problem.ts";
+import { RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
   /** How often a silent feed says that it is alive; well below the time a silent connection is kept. */
   readonly heartbeatMs: number;
-  readonly log: Log;
 }
 
 /** How soon changes of other processes are noticed while anybody listens. */
 const pollMs = 250;
-/** Events kept for readers that are behind. */
-const recentCharactersMax = 4 * 1024 ** 2;
 /** The most that is put together for one reader from past changes; over that, the list is cheaper. */
 const pastCharactersMax = 8 * 1024 ** 2;
 /** How long a document of everything is kept for the next who asks for it. */
 const wholeKeptMs = 10_000;
-/** What a reader is handed at a time, and so the most that waits for a slow one. */
-const handedCharacters = 64 * 1024;
 
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
@@ -39,36 +34,19 @@ interface Reader {
   hungry: boolean;
 }
 
-interface RecentEvent {
-  readonly version: Version;
-  readonly text: string;
-}
-
 interface Past extends Bookmark {
   readonly texts: readonly string[];
-}
-
-interface Portion {
-  readonly from: Version;
-  readonly to: Version;
-  readonly bytes: Uint8Array;
 }
 
 export class ChangeFeed {
   readonly #collection: TodoCollection;
   readonly #options: ChangeFeedOptions;
   readonly #readers = new Set<Reader>();
-  #recent: RecentEvent[] = [];
-  /** Every event after this version is in #recent. */
-  #recentSince: Version = 0;
-  #recentCharacters = 0;
-  /** What was last handed out: readers that keep up all get the same. */
-  #handed: Portion | undefined;
+  #recent = new RecentEvents(0);
   #whole: { readonly etag: string; readonly document: Blob } | undefined;
   #stopWatching: (() => void) | undefined;
   #stopped = false;
   #polling = false;
-  #pollFailed = false;
 
   constructor(collection: TodoCollection, options: ChangeFeedOptions) {
     this.#collection = collection;
@@ -196,7 +174,7 @@ export class ChangeFeed {
   #join(reader: Reader): void {
     this.#readers.add(reader);
     if (this.#stopWatching) return;
-    this.#recentSince = this.#collection.version;
+    this.#recent = new RecentEvents(this.#collection.version);
     const unwatch = this.#collection.watch((news) => this.#take(news));
     const poll = setInterval(() => void this.#poll(), pollMs);
     const beat = setInterval(() => this.#beat(), this.#options.heartbeatMs);
@@ -212,83 +190,34 @@ export class ChangeFeed {
     if (this.#readers.size > 0) return;
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-    this.#recent = [];
-    this.#recentCharacters = 0;
-    this.#handed = undefined;
+    this.#recent = new RecentEvents(0);
   }
 
-  #take(news: News): void {
-    if (news.whole) {
-      this.#recent = [];
-      this.#recentCharacters = 0;
-      this.#recentSince = news.version;
-      this.#handed = undefined;
+  #take({ epoch, version, whole, changes }: News): void {
+    if (whole) {
+      this.#recent = new RecentEvents(version);
+      // Behind everything, whichever way the versions went.
       for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
+    } else {
+      this.#recent.add(
+        Array.from(changes, (change) => ({ version: change.version, text: this.#event(epoch, change) })),
+      );
     }
-    for (const change of news.whole ? [] : news.changes) {
-      const text = this.#event(news.epoch, change);
-      this.#recent.push({ version: change.version, text });
-      this.#recentCharacters += text.length;
-    }
-    this.#forget();
     for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
-  }
-
-  /** Keeps the newest events only. */
-  #forget(): void {
-    let count = 0;
-    while (this.#recentCharacters > recentCharactersMax) {
-      const oldest = this.#recent[count];
-      if (!oldest) break;
-      this.#recentCharacters -= oldest.text.length;
-      this.#recentSince = oldest.version;
-      count++;
-    }
-    this.#recent.splice(0, count);
   }
 
   /** Hands a reader what comes next, if there is anything. */
   #feed(reader: Reader): void {
     const { version, controller } = reader;
     if (version === undefined || !controller) return;
-    if (version < this.#recentSince) {
-      reader.version = this.#collection.version;
-      reader.hungry = false;
-      controller.enqueue(encoder.encode(this.#resync()));
-      return;
-    }
-    const next = this.#after(version);
+    const next =
+      version < this.#recent.since
+        ? { to: this.#collection.version, bytes: encoder.encode(this.#resync()) }
+        : this.#recent.after(version);
     if (!next) return;
     reader.version = next.to;
     reader.hungry = false;
     controller.enqueue(next.bytes);
-  }
-
-  /** The events after a version, as many as are handed out at once. */
-  #after(version: Version): Portion | undefined {
-    if (this.#handed?.from === version) return this.#handed;
-    let text = "";
-    let to = version;
-    for (let index = this.#indexAfter(version); index < this.#recent.length; index++) {
-      const event = this.#recent[index];
-      if (!event || (text !== "" && text.length + event.text.length > handedCharacters)) break;
-      text += event.text;
-      to = event.version;
-    }
-    if (text === "") return undefined;
-    this.#handed = { from: version, to, bytes: encoder.encode(text) };
-    return this.#handed;
-  }
-
-  #indexAfter(version: Version): number {
-    let low = 0;
-    let high = this.#recent.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#recent[middle]?.version ?? 0) > version) high = middle;
-      else low = middle + 1;
-    }
-    return low;
   }
 
   #beat(): void {
@@ -305,11 +234,9 @@ export class ChangeFeed {
     this.#polling = true;
     try {
       await this.#collection.refresh();
-      this.#pollFailed = false;
     } catch (error) {
+      // The collection has told of it; readers wait until the store is back.
       if (!(error instanceof StoreError)) throw error;
-      if (!this.#pollFailed) this.#options.log("error", `The change feed cannot look for news: ${error.message}`);
-      this.#pollFailed = true;
     } finally {
       this.#polling = false;
     }

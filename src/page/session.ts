@@ -2,10 +2,11 @@
 // changes made here on top of them, and the sending of those, one after the other. Nothing here knows of
 // a document; the view draws what it finds and calls what it needs.
 
-import { isTodoError, type TodoClient, type WatchEvent, type WatchedItem, type WatchState } from "../client/index.ts";
+import { isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
 import { newId, sameContent } from "../client/item-text.ts";
 import { type ItemFields, newItem, readFields, type Spelling, spellingOf, withFields } from "./item-fields.ts";
 import type { Conflict, Edit, Outbox, OutboxEntry } from "./outbox.ts";
+import { StoredItems } from "./stored-items.ts";
 
 /** An item as it is shown. */
 export interface ShownItem {
@@ -39,15 +40,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-interface StoredItem {
-  readonly id: string;
-  readonly json: string;
-  readonly etag: string | undefined;
-  readonly position: number;
-  readonly fields: ItemFields;
-  readonly bytes: number;
-}
-
 export interface SessionParts {
   readonly outbox: Outbox;
   /** Made anew for each set of credentials, which only lives there. */
@@ -64,16 +56,14 @@ export class Session {
   readonly #parts: SessionParts;
   readonly #outbox: Outbox;
   readonly #listeners = new Set<() => void>();
-  readonly #stored = new Map<string, StoredItem>();
   #client: TodoClient<string>;
   #watching = new AbortController();
   #sending = false;
   #resend: ReturnType<typeof setTimeout> | undefined;
   #shown: readonly ShownItem[] | undefined;
-  #bytes = 0;
-  #positionMax = 0;
-  #inOrder = true;
   #noticeKey = 0;
+  /** What the service has. */
+  stored = new StoredItems();
   connection: Connection = "connecting";
   /** False until the first list has come. */
   loaded = false;
@@ -100,15 +90,6 @@ export class Session {
   get items(): readonly ShownItem[] {
     this.#shown ??= this.#show();
     return this.#shown;
-  }
-
-  get storedCount(): number {
-    return this.#stored.size;
-  }
-
-  /** The size of the list as the service sends it. */
-  get listBytes(): number {
-    return 2 + this.#bytes + Math.max(0, this.#stored.size - 1);
   }
 
   get unsentCount(): number {
@@ -143,7 +124,7 @@ export class Session {
   signOut(): void {
     this.#client = this.#parts.connect(undefined);
     this.username = undefined;
-    this.#clear();
+    this.stored = new StoredItems();
     this.loaded = false;
     this.#changed();
     this.reconnect();
@@ -231,8 +212,7 @@ export class Session {
   // What the service has, and on top of it what was changed here, in the order it was changed.
   #show(): ShownItem[] {
     const shown = new Map<string, ShownItem>();
-    this.#putInOrder();
-    for (const { id, json, etag, fields } of this.#stored.values())
+    for (const { id, json, etag, fields } of this.stored.inOrder())
       shown.set(id, { id, json, etag, fields, pending: false, conflict: undefined });
     for (const { edit, state, conflict, storedAs } of this.#outbox.entries) {
       const { id } = edit;
@@ -287,49 +267,17 @@ export class Session {
 
   #take(event: WatchEvent<string>): void {
     if (event.kind === "snapshot") {
-      this.#clear();
-      for (const item of event.items) this.#put(item);
+      this.stored = new StoredItems();
+      for (const item of event.items) this.stored.put(item);
       this.loaded = true;
       if (this.signIn && this.#outbox.unsentCount === 0) this.signIn = undefined;
-    } else if (event.kind === "removed") this.#forget(event.id);
-    else this.#put(event);
+    } else if (event.kind === "removed") this.stored.remove(event.id);
+    else this.stored.put(event);
     this.version = event.version ?? this.version;
     // A list read anew may be of another store, whose versions say nothing about the old one's.
     if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
-    else this.#outbox.settle(this.version ?? 0, (id) => this.#stored.has(id));
+    else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();
-  }
-
-  #put({ id, item: json, etag, position }: Omit<WatchedItem<string>, "kind">): void {
-    const before = this.#stored.get(id);
-    // Deleted and created again, it stands at its new place.
-    if (before && before.position !== position) this.#stored.delete(id);
-    // What was missed comes in the order it was changed, which is not that of the list.
-    if (before?.position !== position && position < this.#positionMax) this.#inOrder = false;
-    this.#positionMax = Math.max(this.#positionMax, position);
-    const bytes = byteLength(json);
-    this.#bytes += bytes - (before?.bytes ?? 0);
-    this.#stored.set(id, { id, json, etag, position, fields: readFields(json), bytes });
-  }
-
-  #putInOrder(): void {
-    if (this.#inOrder) return;
-    const items = [...this.#stored.values()].sort((one, other) => one.position - other.position);
-    this.#stored.clear();
-    for (const item of items) this.#stored.set(item.id, item);
-    this.#inOrder = true;
-  }
-
-  #clear(): void {
-    this.#stored.clear();
-    this.#bytes = 0;
-    this.#positionMax = 0;
-    this.#inOrder = true;
-  }
-
-  #forget(id: string): void {
-    this.#bytes -= this.#stored.get(id)?.bytes ?? 0;
-    this.#stored.delete(id);
   }
 
   async #send(): Promise<void> {
@@ -371,7 +319,7 @@ export class Session {
       return;
     }
     this.#outbox.stored(entry, etag, versionOf(etag));
-    this.#outbox.settle(this.version ?? 0, (id) => this.#stored.has(id));
+    this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
   }
 
   #failed(entry: OutboxEntry, error: unknown): boolean {
@@ -441,10 +389,4 @@ function versionOf(tag: string | undefined): number | undefined {
 
 function named({ name }: ItemFields): string {
   return name === "" ? "the item" : `“${name.length > 40 ? `${name.slice(0, 39)}…` : name}”`;
-}
-
-const encoder = new TextEncoder();
-
-function byteLength(text: string): number {
-  return encoder.encode(text).byteLength;
 }

@@ -53,6 +53,8 @@ export class PageFiles {
       entrypoints: [join(browserFolder, "main.tsx"), join(browserFolder, "page.css")],
       target: "browser",
       minify: true,
+      // Said here too: in an installed package the compiler's settings are not looked at.
+      jsx: { runtime: "automatic", importSource: "preact", development: false },
       define: { "process.env.NODE_ENV": '"production"' },
     });
     const bytesOf = async (extension: string) => {

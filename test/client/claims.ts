@@ -118,7 +118,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "watches by polling where there is no change feed, and tells what changed",
+    title: "watches the list, live or by polling, and tells what changed",
     async run(deployment) {
       const todo = client(deployment);
       const { item, id } = await todo.create({ Name: "watched" });
@@ -384,6 +384,18 @@ export const networkClaims: readonly Claim<string>[] = [
       same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
       const { id: next } = await todo.create({ Name: "after" });
       same((await watcher.next("changed")) as unknown, { id: next });
+      await watcher.stop();
+    },
+  },
+  {
+    title: "a server that lets pages ask for nothing but items is polled",
+    async run(origin) {
+      const credentials = { username: "ann", password: "makes browsers ask before they send" };
+      const todo = new TodoClient(session(origin, "closed"), { credentials });
+      const watcher = new Watcher(todo, { pollMs: 20 });
+      await watcher.state("polling");
+      const { id } = await todo.create({ Name: "x" });
+      same((await watcher.next("changed")) as unknown, { id });
       await watcher.stop();
     },
   },

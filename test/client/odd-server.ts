@@ -154,6 +154,12 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
+  /** A store that knows no other address, not even when a browser asks whether it may ask. */
+  closed: async (session, request, response, path) => {
+    const [status, body] = await operate(session, request, path);
+    return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+  },
+
   /** A store that answers every other address with a page, as servers of single-page applications do. */
   pages: async (session, request, response, path) => {
     if (!path.startsWith("/api/"))
@@ -213,12 +219,13 @@ async function operate(
 export async function startOddServer(): Promise<{ readonly origin: string; stop(): void }> {
   const sessions = new Map<string, Session>();
   const server: Server = createServer((request, response) => {
+    const [, kind = "", name = "", path = ""] = /^\/([^/]*)\/([^/]*)(\/.*)$/.exec(request.url ?? "") ?? [];
+    if (kind === "closed" && !path.startsWith("/api/")) return response.writeHead(404).end();
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.setHeader("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
     response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match");
     response.setHeader("Access-Control-Expose-Headers", "ETag, Location, Retry-After");
     if (request.method === "OPTIONS") return response.writeHead(204).end();
-    const [, kind = "", name = "", path = ""] = /^\/([^/]*)\/([^/]*)(\/.*)$/.exec(request.url ?? "") ?? [];
     const session = sessions.get(`${kind}/${name}`) ?? new Session();
     sessions.set(`${kind}/${name}`, session);
     if (path.startsWith("/api/")) session.requests++;

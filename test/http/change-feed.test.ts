@@ -8,7 +8,7 @@ import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
 import { startServer } from "../../src/http/server.ts";
-import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 import { FeedReader } from "./feed-reader.ts";
@@ -277,25 +277,26 @@ describe("who may listen", () => {
 });
 
 describe("on sockets and across processes", () => {
-  test("a change by another process on the same store is told without anybody asking", async () => {
-    const folder = temporaryFolder();
-    const path = join(folder.path, "store.db");
-    const [here, there] = await Promise.all([1, 2].map(() => Service.on(new SqliteEngine(path, { readOnly: false }))));
-    if (!here || !there) throw new Error("two services were asked for");
-    const feed = await openFeed(here);
-    await feed.next();
-    await there.create(item(ids.one));
-    expect((await feed.next())?.data).toContain(item(ids.one));
-    // What the past was asked for did not hide what is to come.
-    const since = await token(here);
-    await there.create(item(ids.two));
-    expect(JSON.parse(await delta(here, `/changes?since=${since}`))).toMatchObject({ changes: [{ id: ids.two }] });
-    expect(await here.list()).toContain(item(ids.two));
-    expect((await feed.next())?.data).toContain(item(ids.two));
-    await feed.close();
-    await Promise.all([here, there].map((service) => service.collection.close()));
-    folder.dispose();
-  });
+  for (const kind of engineKinds.filter(({ durable }) => durable)) {
+    test(`a change by another process on the same store is told without anybody asking [${kind.name}]`, async () => {
+      const store = await kind.createStore();
+      const here = await Service.on(await store.open());
+      const there = await Service.on(await store.open());
+      const feed = await openFeed(here);
+      await feed.next();
+      await there.create(item(ids.one));
+      expect((await feed.next())?.data).toContain(item(ids.one));
+      // What the past was asked for did not hide what is to come.
+      const since = await token(here);
+      await there.create(item(ids.two));
+      expect(JSON.parse(await delta(here, `/changes?since=${since}`))).toMatchObject({ changes: [{ id: ids.two }] });
+      expect(await here.list()).toContain(item(ids.two));
+      expect((await feed.next())?.data).toContain(item(ids.two));
+      await feed.close();
+      await Promise.all([here, there].map((service) => service.collection.close()));
+      await store.dispose();
+    });
+  }
 
   test("what a store tells of the past in passing is not taken for known", async () => {
     const folder = temporaryFolder();

@@ -338,6 +338,16 @@ for (const scheme of ["http", "https"] as const) {
       await page.evaluate("document.querySelector('.list').scrollTo(0, 1e9)");
       await page.until("[...document.querySelectorAll('.name')].at(-1)?.textContent === 'Item 0'");
       expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
+      // The keyboard goes with End and Home, and keeps its place when the list is scrolled away from it.
+      await page.evaluate("document.querySelector('.list').scrollTo(0, 0)");
+      await page.until("document.querySelector('.name').textContent === 'Item 9999'");
+      await page.evaluate("document.querySelector('.tick').focus()");
+      await page.view.press("End");
+      await page.until("document.activeElement.ariaLabel === 'Done: Item 0'");
+      await page.evaluate("document.querySelector('.list').scrollTo(0, 0)");
+      await page.until("document.body.innerText.includes('Item 9999')");
+      await page.view.press("ArrowUp");
+      await page.until("document.activeElement.ariaLabel === 'Done: Item 1'");
       await page.fill('[data-control="search"]', "Item 4321");
       await page.untilNames("Item 4321");
       await page.clickItem("Item 4321", "tick");

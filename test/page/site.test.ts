@@ -99,6 +99,8 @@ describe("the page's files", () => {
       ["/api/todoitems/", ["get", "post", "put"]],
       ["/api/todoitems/{id}", ["parameters", "get", "post", "put", "delete"]],
       ["/changes", ["get"]],
+      ["/health/live", ["get"]],
+      ["/health/ready", ["get"]],
     ]);
   });
 });

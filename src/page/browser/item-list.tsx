@@ -70,11 +70,12 @@ export function ItemList(props: ItemListProps) {
     return () => sizes.disconnect();
   }, [look]);
 
-  const focusRow = (index: number, control: string) => {
+  // A row that is not drawn is scrolled to, and gets the keyboard as soon as it is.
+  const focusRow = (wantedIndex: number, control: string) => {
+    const index = Math.max(0, Math.min(items.length - 1, wantedIndex));
     const row = scroller.current?.querySelector(`[data-index="${index}"]`);
-    const target = row?.querySelector<HTMLElement>(`[data-control="${control}"]`);
-    focusWanted.current = target ? undefined : { index, control };
-    if (target) target.focus();
+    focusWanted.current = row || items.length === 0 ? undefined : { index, control };
+    if (row) row.querySelector<HTMLElement>(`[data-control="${control}"]`)?.focus();
     else if (scroller.current) scroller.current.scrollTop = layout.offset(index) - view.height / 2;
   };
   useLayoutEffect(() => {
@@ -85,7 +86,7 @@ export function ItemList(props: ItemListProps) {
       // The row that had the keyboard is gone: the one that moved up goes on with it.
       focused.current = undefined;
       if (items.length === 0) onNowhere();
-      else focusRow(Math.min(lost.index, items.length - 1), lost.control);
+      else focusRow(lost.index, lost.control);
     }
   });
   const onFocusIn = ({ target }: FocusEvent) => {
@@ -106,8 +107,7 @@ export function ItemList(props: ItemListProps) {
     const step = steps[event.key]?.(items.length);
     if (!place || step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const index = Math.max(0, Math.min(items.length - 1, place.index + step));
-    focusRow(index, place.control);
+    focusRow(place.index + step, place.control);
   };
 
   const closeEditor = (index: number) => {
@@ -118,11 +118,11 @@ export function ItemList(props: ItemListProps) {
   const first = layout.indexAt(view.top - marginPixels);
   const last = layout.indexAt(view.top + view.height + marginPixels);
   const drawn = items.slice(first, last + 1).map((item, offset) => ({ item, index: first + offset }));
-  const editing = items.findIndex(({ id }) => id === editingId);
-  // A draft is not lost by scrolling away from it.
-  if (editing !== -1 && (editing < first || editing > last)) {
-    const item = items[editing];
-    if (item) drawn.push({ item, index: editing });
+  // Neither a draft nor the keyboard's place is lost by scrolling away from it.
+  for (const kept of new Set([editingId, focused.current?.id])) {
+    const index = items.findIndex(({ id }) => id === kept);
+    const item = items[index];
+    if (item && (index < first || index > last)) drawn.push({ item, index });
   }
 
   if (items.length === 0) return <Empty {...props} />;

@@ -7,12 +7,13 @@ import type { Session } from "../session.ts";
 const markBytes = 256_000;
 
 export function StatusBar({ session }: { session: Session }) {
-  const { readOnly, storedCount, listBytes, version, loaded } = session;
+  const { readOnly, stored, version, loaded } = session;
+  const { count, listBytes } = stored;
   if (!loaded) return <footer />;
   return (
     <footer>
       <span data-figure="mode">{readOnly ? "Read-only" : "Writable"}</span>
-      <span data-figure="items">{storedCount === 1 ? "1 item" : `${storedCount.toLocaleString("en")} items`}</span>
+      <span data-figure="items">{count === 1 ? "1 item" : `${count.toLocaleString("en")} items`}</span>
       <span class="size" data-figure="bytes">
         <span>
           {listBytes.toLocaleString("en")} bytes
