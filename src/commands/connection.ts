@@ -8,10 +8,10 @@ import type { Credentials, RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, type Flag, UsageError } from "./command.ts";
-import { isLoopback } from "./greeting.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
-import type { Environment } from "./settings.ts";
+import { isLoopback } from "./serve/greeting.ts";
+import type { Environment } from "./serve/settings.ts";
 
 export const connectionFlags: readonly Flag[] = [
   { name: "server", short: "s", placeholder: "URL", meaning: "address of the service (http://127.0.0.1:5000/)" },

@@ -14,7 +14,7 @@ import { CommandError } from "./failure.ts";
 import { fieldFlag, indent, parseField, setFields } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, print } from "./output.ts";
-import type { Environment } from "./settings.ts";
+import type { Environment } from "./serve/settings.ts";
 
 export const edit = command(
   {

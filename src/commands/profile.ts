@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "./command.ts";
-import type { Environment } from "./settings.ts";
+import type { Environment } from "./serve/settings.ts";
 
 export interface Profile {
   readonly server?: string;

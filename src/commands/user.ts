@@ -5,7 +5,7 @@ import { editUser, listUsers, UsersFileError } from "../users-file.ts";
 import { type Arguments, command, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { askPassword, PasswordError } from "./password.ts";
-import type { Environment } from "./settings.ts";
+import type { Environment } from "./serve/settings.ts";
 
 export const user = command(
   {

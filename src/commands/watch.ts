@@ -5,7 +5,7 @@ import { command, only } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { display, fieldOf } from "./fields.ts";
 import { jsonFlag, print } from "./output.ts";
-import type { Environment } from "./settings.ts";
+import type { Environment } from "./serve/settings.ts";
 import { printable, shorten, styleOf, widthOf } from "./terminal.ts";
 
 export const watch = command(

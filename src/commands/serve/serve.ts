@@ -1,20 +1,20 @@
 // `todoitems serve`: the one place that wires settings, engine, collection, app and sockets together.
 
 import { readFileSync } from "node:fs";
-import { type Engine, StoreError } from "../engine.ts";
-import { MemoryEngine } from "../engines/memory.ts";
-import { PostgresEngine } from "../engines/postgres.ts";
-import { SqliteEngine } from "../engines/sqlite.ts";
-import { Access } from "../http/access.ts";
-import { App } from "../http/app.ts";
-import { BasicAuth } from "../http/basic-auth.ts";
-import { Cors } from "../http/cors.ts";
-import { RateLimiter } from "../http/rate-limiter.ts";
-import { ListenError, type RunningServer, type ServerOptions, startServer } from "../http/server.ts";
-import { createLog, describeError, type Log } from "../log.ts";
-import { PageFiles } from "../page/site-files.ts";
-import { type CollectionOptions, TodoCollection } from "../todo-collection.ts";
-import { readSomeUsers, readUsers, UsersFileError } from "../users-file.ts";
+import { type Engine, StoreError } from "../../engine.ts";
+import { MemoryEngine } from "../../engines/memory.ts";
+import { PostgresEngine } from "../../engines/postgres.ts";
+import { SqliteEngine } from "../../engines/sqlite.ts";
+import { Access } from "../../http/access.ts";
+import { App } from "../../http/app.ts";
+import { BasicAuth } from "../../http/basic-auth.ts";
+import { Cors } from "../../http/cors.ts";
+import { RateLimiter } from "../../http/rate-limiter.ts";
+import { ListenError, type RunningServer, type ServerOptions, startServer } from "../../http/server.ts";
+import { createLog, describeError, type Log } from "../../log.ts";
+import { PageFiles } from "../../page/site-files.ts";
+import { type CollectionOptions, TodoCollection } from "../../todo-collection.ts";
+import { readSomeUsers, readUsers, UsersFileError } from "../../users-file.ts";
 import {
   CertificateError,
   certificateFiles,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readSettings } from "../../src/commands/settings.ts";
-import type { Settings } from "../../src/commands/settings-table.ts";
+import { readSettings } from "../../../src/commands/serve/settings.ts";
+import type { Settings } from "../../../src/commands/serve/settings-table.ts";
 
 function read(args: readonly string[], environment: Record<string, string> = {}): Settings {
   const result = readSettings(args, environment);

@@ -1,8 +1,8 @@
 // Reading a seed: the JSON array of items that an empty store starts with.
 
-import { scanArray } from "../json-text.ts";
-import { Problem } from "../problem.ts";
-import { identify, idKey, parseTodoItem, type TodoItem } from "../todo-item.ts";
+import { scanArray } from "../../json-text.ts";
+import { Problem } from "../../problem.ts";
+import { identify, idKey, parseTodoItem, type TodoItem } from "../../todo-item.ts";
 
 /** The seed cannot be used; `message` says where in it the mistake is. */
 export class SeedError extends Error {

@@ -1,7 +1,7 @@
 // Flags and environment variables become one frozen Settings, or a list of everything wrong with them.
 
 import { parseArgs } from "node:util";
-import { connectionVariables } from "./connection.ts";
+import { connectionVariables } from "../connection.ts";
 import { WrongValue } from "./setting-values.ts";
 import { definitions, type Settings } from "./settings-table.ts";
 

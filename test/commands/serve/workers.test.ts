@@ -3,9 +3,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { Program, runProgram } from "../program.ts";
-import { ids, item } from "../service.ts";
+import { temporaryFolder } from "../../engines/engine-kinds.ts";
+import { Program, runProgram } from "../../program.ts";
+import { ids, item } from "../../service.ts";
 
 const folder = temporaryFolder();
 const programs: Program[] = [];

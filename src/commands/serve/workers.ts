@@ -2,8 +2,8 @@
 // one that dies, and passes a signal to stop on to all; it never touches a request or the store.
 
 import { fileURLToPath } from "node:url";
-import { checkPortIsFree } from "../http/server.ts";
-import type { Log } from "../log.ts";
+import { checkPortIsFree } from "../../http/server.ts";
+import type { Log } from "../../log.ts";
 import type { Listener, RunningService } from "./greeting.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -119,7 +119,7 @@ class Workers {
   }
 }
 
-const program = fileURLToPath(new URL("../main.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../main.ts", import.meta.url));
 
 function portFlags({ scheme, port }: Listener): string[] {
   return [scheme === "http" ? "--port" : "--https-port", String(port)];

@@ -6,8 +6,8 @@ import {
   type PostgresAddress,
   PostgresAddressError,
   parsePostgresUrl,
-} from "../engines/postgres-address.ts";
-import type { AllowedOrigins } from "../http/cors.ts";
+} from "../../engines/postgres-address.ts";
+import type { AllowedOrigins } from "../../http/cors.ts";
 
 /** A value that cannot be used; the message says what can. */
 export class WrongValue extends Error {

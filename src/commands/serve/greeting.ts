@@ -2,7 +2,7 @@
 // simulator or phone reaches it.
 
 import { networkInterfaces } from "node:os";
-import { describeAddress } from "../engines/postgres-address.ts";
+import { describeAddress } from "../../engines/postgres-address.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** Where the service listens. */

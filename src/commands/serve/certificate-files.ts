@@ -4,9 +4,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
-import type { Certificate } from "../http/server.ts";
-import { dataFolder } from "../tls/data-folder.ts";
-import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
+import type { Certificate } from "../../http/server.ts";
+import { dataFolder } from "../../tls/data-folder.ts";
+import type { CertificateFiles, DevelopmentCertificate } from "../../tls/development-certificate.ts";
 import type { Environment } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -27,7 +27,7 @@ export async function certificateFiles(
 
 // Loaded only where it is needed: the X.509 library doubles the time the program takes to start.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
-  const { developmentCertificate } = await import("../tls/development-certificate.ts");
+  const { developmentCertificate } = await import("../../tls/development-certificate.ts");
   const folder = join(dataFolder(environment), "https");
   try {
     return await developmentCertificate(folder);

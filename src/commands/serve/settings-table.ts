@@ -1,12 +1,12 @@
 // Every setting there is: its flag, its default, its meaning, and how its text becomes a value. The
 // parser, --help and the README's table all come from here.
 
-import { type FieldNames, fieldNameStyles } from "../field-names.ts";
-import { type AuthMode, authModes } from "../http/access.ts";
-import type { AllowedOrigins } from "../http/cors.ts";
-import { runtimeHeaderBytesMax } from "../http/header-limit.ts";
-import { type UrlForms, urlForms } from "../http/routes.ts";
-import { type LogFormat, logFormats } from "../log.ts";
+import { type FieldNames, fieldNameStyles } from "../../field-names.ts";
+import { type AuthMode, authModes } from "../../http/access.ts";
+import type { AllowedOrigins } from "../../http/cors.ts";
+import { runtimeHeaderBytesMax } from "../../http/header-limit.ts";
+import { type UrlForms, urlForms } from "../../http/routes.ts";
+import { type LogFormat, logFormats } from "../../log.ts";
 import {
   allowedOrigins,
   byteSize,

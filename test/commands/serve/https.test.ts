@@ -5,10 +5,10 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
-import { developmentCertificate } from "../../src/tls/development-certificate.ts";
-import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { Program, runProgram } from "../program.ts";
-import { ids, item } from "../service.ts";
+import { developmentCertificate } from "../../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../../engines/engine-kinds.ts";
+import { Program, runProgram } from "../../program.ts";
+import { ids, item } from "../../service.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let environment: Record<string, string>;
