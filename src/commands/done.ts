@@ -6,7 +6,7 @@ import { command, only } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { display, fieldOf, setFields } from "./fields.ts";
 import { findId } from "./find-item.ts";
-import { print } from "./output.ts";
+import { jsonFlag, print } from "./output.ts";
 import { printable } from "./terminal.ts";
 
 export const done = command(
@@ -14,7 +14,7 @@ export const done = command(
     name: "done",
     parameters: "ID…",
     summary: "mark items as done",
-    flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, ...connectionFlags],
+    flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag, ...connectionFlags],
   },
   async (args, environment) => {
     const prefixes = only(args, 1, Number.POSITIVE_INFINITY, "item");
@@ -22,7 +22,8 @@ export const done = command(
     const value = args.has("undo") ? "false" : "true";
     for (const prefix of prefixes) {
       const item = await mark(client, await findId(client, prefix), value);
-      await print(`${value === "true" ? "Done" : "Not done"}: ${printable(display(fieldOf(item, "Name")) || prefix)}`);
+      const name = printable(display(fieldOf(item, "Name")) || prefix);
+      await print(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${name}`);
     }
     return 0;
   },

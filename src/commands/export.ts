@@ -1,7 +1,8 @@
 // `todoitems export`: every item into a file or onto standard output.
 
-import { command, only } from "./command.ts";
+import { command, only, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
+import { print, summaryFlag } from "./output.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
@@ -12,13 +13,15 @@ export const exportItems = command(
     name: "export",
     parameters: "[FILE]",
     summary: "write every item to a file",
-    flags: [formatFlag, ...connectionFlags],
+    flags: [formatFlag, summaryFlag, ...connectionFlags],
     notes:
       "Without FILE it writes to standard output. The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
   },
   async (args, environment) => {
     const [file] = only(args, 0, 1, "file");
     const path = file === "-" ? undefined : file;
+    if (path === undefined && args.has("json"))
+      throw new UsageError("--json needs a FILE: standard output is where the items go.");
     const format = formatOf(args.text("format"), path);
     const client = await connect(args, environment, { limit: 5 });
     const bar = new ProgressBar(process.stderr);
@@ -39,7 +42,8 @@ export const exportItems = command(
     } finally {
       bar.clear();
     }
-    console.error(`Exported ${hash.count} items${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
+    if (args.has("json")) await print(JSON.stringify({ items: hash.count, hash: String(hash) }));
+    else console.error(`Exported ${hash.count} items${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
     return 0;
   },
 );

@@ -8,6 +8,7 @@ import type { TodoClient } from "../client/todo-client.ts";
 import { type Arguments, command, only, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { CommandError } from "./failure.ts";
+import { print, summaryFlag } from "./output.ts";
 import { Checkpoint, type ImportCounts } from "./transfer/checkpoint.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
@@ -32,6 +33,7 @@ export const importItems = command(
         meaning: "an ID that is taken by another item: fail, skip it, or replace what is there (fail)",
         choices: conflictRules,
       },
+      summaryFlag,
       { name: "parallel", placeholder: "N", meaning: "requests under way at once; above 1 the order may change (1)" },
       ...connectionFlags,
     ],
@@ -47,7 +49,17 @@ export const importItems = command(
     const rule = conflictRules.find((one) => one === args.text("on-conflict")) ?? "fail";
     const run = new Import(client, rule, file === "-" ? undefined : file);
     const chunks = file === "-" ? Bun.stdin.stream() : Bun.file(file).stream();
-    return run.store(readItems(file === "-" ? "standard input" : file, run.counting(chunks), format), parallel);
+    const { items, hash, ...counts } = await run.store(
+      readItems(file === "-" ? "standard input" : file, run.counting(chunks), format),
+      parallel,
+    );
+    const { created, present, replaced, skipped } = counts;
+    if (args.has("json")) await print(JSON.stringify({ items, ...counts, hash }));
+    else
+      console.error(
+        `Imported ${items} items: ${created} created, ${present} present, ${replaced} replaced, ${skipped} skipped\nHash ${hash}`,
+      );
+    return 0;
   },
 );
 
@@ -56,6 +68,11 @@ function parseParallel(args: Arguments): number {
   const parallel = Number(text);
   if (/^[0-9]+$/.test(text) && parallel >= 1 && parallel <= parallelMax) return parallel;
   throw new UsageError(`--parallel ${text}: expected a number from 1 to ${parallelMax}.`);
+}
+
+interface ImportSummary extends ImportCounts {
+  readonly items: number;
+  readonly hash: string;
 }
 
 class Import {
@@ -86,7 +103,7 @@ class Import {
     }
   }
 
-  async store(items: AsyncIterable<string>, parallel: number): Promise<number> {
+  async store(items: AsyncIterable<string>, parallel: number): Promise<ImportSummary> {
     process.once("SIGINT", () => this.#interrupted());
     if (this.#resumed > 0) console.error(`Going on after item ${this.#resumed}, where the last run ended.`);
     /** Under way, in the order of the file: whoever is first in line is waited for, so all before it is done. */
@@ -115,11 +132,7 @@ class Import {
     }
     this.#bar.clear();
     this.#checkpoint?.remove();
-    const { created, present, replaced, skipped } = this.#counts;
-    console.error(
-      `Imported ${this.#hash.count} items: ${created} created, ${present} present, ${replaced} replaced, ${skipped} skipped\nHash ${this.#hash}`,
-    );
-    return 0;
+    return { items: this.#hash.count, ...this.#counts, hash: String(this.#hash) };
   }
 
   async #settle(oldest: Promise<void> | undefined): Promise<void> {

@@ -4,6 +4,9 @@ import type { Flag } from "./command.ts";
 
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON, exact and for programs" };
 
+/** Of a command that moves many items: only what it did is of interest. */
+export const summaryFlag: Flag = { ...jsonFlag, meaning: "print the counts and the hash as JSON" };
+
 /** Prints a line, and waits until there is room for the next. */
 export async function print(line: string): Promise<void> {
   if (process.stdout.write(`${line}\n`)) return;

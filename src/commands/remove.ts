@@ -3,10 +3,10 @@
 import { command, only } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { findId } from "./find-item.ts";
-import { print } from "./output.ts";
+import { jsonFlag, print } from "./output.ts";
 
 export const remove = command(
-  { name: "remove", parameters: "ID…", summary: "delete items", flags: connectionFlags },
+  { name: "remove", parameters: "ID…", summary: "delete items", flags: [jsonFlag, ...connectionFlags] },
   async (args, environment) => {
     const prefixes = only(args, 1, Number.POSITIVE_INFINITY, "item");
     const client = await connect(args, environment);
@@ -15,7 +15,7 @@ export const remove = command(
     for (const prefix of prefixes) ids.push(await findId(client, prefix));
     for (const id of ids) {
       await client.remove(id);
-      await print(`Removed ${id}`);
+      await print(args.has("json") ? JSON.stringify({ ID: id }) : `Removed ${id}`);
     }
     return 0;
   },

@@ -197,10 +197,14 @@ function storeErrorFrom(error: unknown, host: PostgresHost): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
   const known = advice[code];
-  if (!known && !(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^E[A-Z]+$/.test(code)) {
+  // Sockets, certificates and the library all have codes; a defect of ours has none.
+  if (!(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^[A-Z][A-Z0-9_]+$/.test(code)) {
     return error;
   }
-  return new StoreError(`${describeHost(host)}: ${known ?? error.message}`, { cause: error });
+  const certificate = /CERT|VERIFY/.test(code)
+    ? "; the server's certificate is checked because of sslmode=verify-full, against sslrootcert if that is given"
+    : "";
+  return new StoreError(`${describeHost(host)}: ${known ?? error.message}${certificate}`, { cause: error });
 }
 
 /**

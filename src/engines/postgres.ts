@@ -67,6 +67,8 @@ export class PostgresEngine implements Engine {
   #asked: Promise<unknown> = Promise.resolve();
   #toAsk: Promise<boolean> | undefined;
   #changesSincePrune = 0;
+  /** True while nobody else seems to commit, so that a commit may do without the lock at first. */
+  #alone = false;
 
   private constructor(address: PostgresAddress, { readOnly, log }: PostgresOptions) {
     this.#readOnly = readOnly;
@@ -124,27 +126,32 @@ export class PostgresEngine implements Engine {
 
   async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
     const startedAt = performance.now();
+    const isOver = () => performance.now() - startedAt > doubtMs;
+    /** The batch that was sent and not answered, if there is one. */
     let sent: Point | undefined;
     for (let attempt = 1; ; attempt++) {
+      const doubtful = sent;
       try {
-        await this.#commitOnce(since, plan, sent, (point) => {
+        const onSend = (point: Point | undefined) => {
           sent = point;
-        });
+        };
+        if (doubtful || !this.#alone || !(await this.#commitAlone(since, plan, onSend))) {
+          await this.#commitLocked(since, plan, doubtful, onSend);
+        }
         return;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        if (isRefusal(error)) {
-          sent = undefined;
-          if (!isConflict(error) || performance.now() - startedAt > doubtMs) throw error;
-        } else if (!sent) {
-          // A connection found dead is tried once more; a server that cannot be reached is not waited for.
-          if (attempt > 1) throw error;
-        } else if (performance.now() - startedAt > doubtMs) {
+        // A refusal settles what this attempt sent, not what an earlier one did.
+        if (isRefusal(error)) sent = doubtful;
+        if (sent && isOver()) {
           throw new StoreError(`${error.message}. Whether the last commit happened is not known`, {
             cause: error,
             undecided: true,
           });
         }
+        // A connection found dead is tried once more; a server that cannot be reached is not waited for.
+        const tryAgain = isRefusal(error) ? isConflict(error) && !isOver() : attempt === 1;
+        if (!sent && !tryAgain) throw error;
       }
       if (attempt > 1) await Bun.sleep(50 + Math.random() * 100);
     }
@@ -166,7 +173,7 @@ export class PostgresEngine implements Engine {
    * earlier attempt was `sent` and its answer lost, the lock also settles whether it happened: its
    * transaction is over, or this one could not have the lock.
    */
-  async #commitOnce(
+  async #commitLocked(
     since: Bookmark,
     plan: (missed: News | undefined) => readonly PlannedChange[],
     sent: Point | undefined,
@@ -176,8 +183,8 @@ export class PostgresEngine implements Engine {
       const [, , rows, happened] = await within(
         doubtMs,
         Promise.all([
-          sql`begin`,
-          sql`select from todoitems.store for update`,
+          sql`begin`.execute(),
+          sql`select from todoitems.store for update`.execute(),
           this.#changesSince(sql, since),
           sent ? sql`select from todoitems.history where version = ${sent.version} and batch = ${sent.batch}` : [],
         ]),
@@ -188,6 +195,7 @@ export class PostgresEngine implements Engine {
         return sent;
       }
       const { start, missed } = await this.#missed(sql, rows, since);
+      this.#alone = missed === undefined;
       const changes = plan(missed);
       const last = changes.at(-1);
       if (!last) {
@@ -196,13 +204,50 @@ export class PostgresEngine implements Engine {
       }
       const point = { epoch: start.epoch, version: last.version, batch: newEpoch() };
       onSend(point);
-      await within(
+      const [isWritten] = await within(
         doubtMs,
-        Promise.all([this.#write(sql, start, point, changes), ...this.#prune(sql, point, changes), this.#end(sql)]),
+        Promise.all([this.#write(sql, start, point, changes), this.#prune(sql, point, changes), this.#end(sql)]),
       );
+      if (!isWritten) throw new StoreError("the connection was lost in the middle of a transaction");
       return point;
     });
     this.#learn(committed);
+  }
+
+  /**
+   * One round trip: the changes are planned on what is known, and written if the clock still stands there.
+   * Says whether it did; if not, nothing was written, and somebody else has committed.
+   */
+  async #commitAlone(
+    since: Bookmark,
+    plan: (missed: News | undefined) => readonly PlannedChange[],
+    onSend: (point: Point | undefined) => void,
+  ): Promise<boolean> {
+    const committed = await this.#writer.use(async (sql) => {
+      const start = this.#known;
+      if (start.epoch !== since.epoch || start.version !== since.version) return undefined;
+      const changes = plan(undefined);
+      const last = changes.at(-1);
+      // That nothing is to be changed can only be said of the newest state.
+      if (!last) return undefined;
+      const point = { epoch: start.epoch, version: last.version, batch: newEpoch() };
+      onSend(point);
+      const [, isWritten] = await within(
+        doubtMs,
+        Promise.all([
+          sql`begin`.execute(),
+          this.#write(sql, start, point, changes),
+          this.#prune(sql, point, changes),
+          this.#end(sql),
+        ]),
+      );
+      if (isWritten) return point;
+      onSend(undefined);
+      return undefined;
+    });
+    if (committed) this.#learn(committed);
+    else this.#alone = false;
+    return committed !== undefined;
   }
 
   /** Ends the transaction; it must not count as done if the server gave up waiting for its standbys. */
@@ -232,7 +277,7 @@ export class PostgresEngine implements Engine {
 
   // Sets the clock only if it stands where the plan began, and writes only if the clock was set: right by
   // itself, whatever became of the transaction around it.
-  async #write(sql: Sql, start: Point, { version, batch }: Point, changes: readonly PlannedChange[]): Promise<void> {
+  async #write(sql: Sql, start: Point, { version, batch }: Point, changes: readonly PlannedChange[]): Promise<boolean> {
     const { count } = await sql`
       with clock as (
         update todoitems.store set version = ${version}, batch = ${batch}
@@ -246,25 +291,23 @@ export class PostgresEngine implements Engine {
         nullif(split_part(line, E'\t', 4), '')
       from clock, unnest(string_to_array(${changes.map(lineOf).join("\n")}, E'\n')) as line
       on conflict (position) do update set version = excluded.version, json = excluded.json`;
-    if (count !== changes.length) throw new StoreError("the connection was lost in the middle of a transaction");
+    return count === changes.length;
   }
 
   /** Every now and then, the oldest tombstones and the oldest history go. */
-  #prune(sql: Sql, { version }: Point, changes: readonly PlannedChange[]): Promise<unknown>[] {
+  async #prune(sql: Sql, { version }: Point, changes: readonly PlannedChange[]): Promise<void> {
     this.#changesSincePrune += changes.length;
-    if (this.#changesSincePrune < pruneEvery) return [];
+    if (this.#changesSincePrune < pruneEvery) return;
     this.#changesSincePrune = 0;
-    return [
-      sql`
-        with oldest as (
-          select version from todoitems.item where json is null order by version desc offset ${tombstonesMax} limit 1
-        ), pruned as (
-          delete from todoitems.item using oldest where json is null and item.version <= oldest.version
-        ), forgotten as (
-          delete from todoitems.history where version < ${version - historyLength}
-        )
-        update todoitems.store set pruned_through = oldest.version from oldest`,
-    ];
+    await sql`
+      with oldest as (
+        select version from todoitems.item where json is null order by version desc offset ${tombstonesMax} limit 1
+      ), pruned as (
+        delete from todoitems.item using oldest where json is null and item.version <= oldest.version
+      ), forgotten as (
+        delete from todoitems.history where version < ${version - historyLength}
+      )
+      update todoitems.store set pruned_through = oldest.version from oldest`;
   }
 
   /** One statement, so that clock and changes are of one moment. */
@@ -302,8 +345,8 @@ export class PostgresEngine implements Engine {
       within(
         loadMs,
         Promise.all([
-          sql`begin isolation level repeatable read read only`,
-          readClock(sql),
+          sql`begin isolation level repeatable read read only`.execute(),
+          readClock(sql).execute(),
           everything(sql),
           sql`commit`,
         ]),
@@ -329,7 +372,9 @@ export class PostgresEngine implements Engine {
   }
 }
 
-function readClock(sql: Sql): Promise<Clock[]> {
+// A query is sent when it is first waited for; what must go out in order, before that, is executed.
+
+function readClock(sql: Sql) {
   return sql<Clock[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 

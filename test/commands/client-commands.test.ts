@@ -188,7 +188,9 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toBe(
       `[{"ID":"${ids.one}","done":true,"Name":"one"},${item(ids.two, '"Name":"x","Done":true')}]`,
     );
-    await run("done", ["1111", "--undo"]);
+    expect((await run("done", ["1111", "--undo", "--json"])).stdout).toBe(
+      `{"ID":"${ids.one}","done":false,"Name":"one"}\n`,
+    );
     expect(await open.list()).toContain('"done":false');
   });
 
@@ -196,7 +198,7 @@ describe("edit, done, remove", () => {
     await store(item(ids.one), item(ids.two));
     expect(await run("remove", ["1111", "99"])).toMatchObject({ exitCode: 1 });
     expect(await open.list()).toContain(ids.one);
-    expect(await run("remove", ["1111", "2222"])).toMatchObject({ exitCode: 0 });
+    expect((await run("remove", ["1111", "2222", "--json"])).stdout).toBe(`{"ID":"${ids.one}"}\n{"ID":"${ids.two}"}\n`);
     expect(await open.list()).toBe("[]");
   });
 });
@@ -359,6 +361,16 @@ Hash ${hashOf(exported)}
       stderr: expect.stringContaining("0 created, 2 present, 1 replaced"),
     });
     expect(await open.list()).toContain('"mine"');
+  });
+
+  test("programs get the counts and the hash as JSON", async () => {
+    await store(item(ids.one));
+    const file = path("summary.ndjson");
+    const { hash, ...exported } = JSON.parse((await run("export", [file, "--json"])).stdout) as Record<string, unknown>;
+    expect(exported).toEqual({ items: 1 });
+    const imported = JSON.parse((await run("import", [file, "--json"])).stdout) as unknown;
+    expect(imported).toEqual({ items: 1, created: 0, present: 1, replaced: 0, skipped: 0, hash });
+    expect(await run("export", ["--json"])).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
   test("items without an ID get one that a second run makes again, so nothing is stored twice", async () => {

@@ -97,7 +97,8 @@ export class PostgresServer {
 
   /** Puts a file into the server's data folder. */
   writeFile(name: string, content: string): void {
-    writeFileSync(join(this.#dataFolder, name), content);
+    // PostgreSQL takes no key that others may read.
+    writeFileSync(join(this.#dataFolder, name), content, { mode: 0o600 });
     this.#own(name);
   }
 
