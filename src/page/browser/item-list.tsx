@@ -34,6 +34,9 @@ export function ItemList(props: ItemListProps) {
   const anchor = useRef<{ id: string; above: number } | undefined>(undefined);
   // What has the keyboard.
   const focused = useRef<{ id: string; index: number; control: string } | undefined>(undefined);
+  // Rows that are moved while they are drawn lose the keyboard without anybody having left them.
+  const drawing = useRef(false);
+  drawing.current = true;
   const focusWanted = useRef<{ index: number; control: string } | undefined>(undefined);
 
   useMemo(() => layout.place(items.map(({ id }) => id)), [items, measuredCount, layout]);
@@ -79,6 +82,7 @@ export function ItemList(props: ItemListProps) {
     else if (scroller.current) scroller.current.scrollTop = layout.offset(index) - view.height / 2;
   };
   useLayoutEffect(() => {
+    drawing.current = false;
     const wanted = focusWanted.current;
     const lost = focused.current;
     if (wanted) focusRow(wanted.index, wanted.control);
@@ -87,6 +91,9 @@ export function ItemList(props: ItemListProps) {
       focused.current = undefined;
       if (items.length === 0) onNowhere();
       else focusRow(lost.index, lost.control);
+    } else if (lost && document.activeElement === document.body) {
+      const row = scroller.current?.querySelector(`[data-id="${lost.id}"]`);
+      row?.querySelector<HTMLElement>(`[data-control="${lost.control}"]`)?.focus({ preventScroll: true });
     }
   });
   const onFocusIn = ({ target }: FocusEvent) => {
@@ -94,12 +101,8 @@ export function ItemList(props: ItemListProps) {
     const item = place && items[place.index];
     focused.current = item && { ...place, id: item.id };
   };
-  // A control that is still there was left; one that is not was taken away.
-  const onFocusOut = ({ target }: FocusEvent) => {
-    queueMicrotask(() => {
-      if (target instanceof Node && target.isConnected && target !== document.activeElement)
-        focused.current = undefined;
-    });
+  const onFocusOut = () => {
+    if (!drawing.current) focused.current = undefined;
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
