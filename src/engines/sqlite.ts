@@ -19,7 +19,7 @@ import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
 /** How long others have to come in between two claims. */
-const claimPauseMs = 5;
+const claimPauseMs = 3;
 /** How long after another process's commit no claim is made: it may have more to write. */
 const companyMs = 1_000;
 const changesAtOnce = 1_000;

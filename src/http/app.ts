@@ -154,12 +154,11 @@ export class App {
   #list(request: Request): Response {
     const etag = this.#tag(this.#collection.version);
     if (!clientMeans(request.headers, etag)) return listChanged(etag);
-    if (clientHas(request.headers, etag)) return notModified(etag);
     this.#warnOfListSize();
     const answer = () =>
       new Response(this.#collection.list(), { headers: { ...jsonHeaders, ETag: etag, "Cache-Control": "no-cache" } });
     this.hotList?.listed(answer);
-    return answer();
+    return clientHas(request.headers, etag) ? notModified(etag) : answer();
   }
 
   #read(request: Request, id: string): Response {

@@ -14,7 +14,7 @@ export interface NativeRoutes {
 // Putting the list there and taking it out again costs about as much as answering two lists.
 const listsInOneTurn = 8;
 /** How long the collection is held at most: other processes' writers wait meanwhile, and limits are not looked at. */
-const heldMs = 100;
+const heldMs = 200;
 const paths = ["/api/todoitems/", "/api/todoitems"];
 
 export class HotList {
