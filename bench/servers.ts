@@ -42,7 +42,8 @@ interface Launch {
 
 async function launch({ command, port, scheme = "http", headers = [], ...more }: Launch): Promise<Server> {
   const startedAt = performance.now();
-  const child = Bun.spawn([...command], { stdio: ["ignore", Bun.file(join(folder, `${port}.log`)), "inherit"] });
+  const logOf = (stream: string) => Bun.file(join(folder, `${port}.${stream}`));
+  const child = Bun.spawn([...command], { stdio: ["ignore", logOf("out"), logOf("err")] });
   const url = `${scheme}://127.0.0.1:${port}`;
   const readyPath = more.readyPath ?? "/api/todoitems/00000000-0000-0000-0000-000000000000";
   while (!(await answers(`${url}${readyPath}`, headers))) {

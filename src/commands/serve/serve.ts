@@ -32,6 +32,7 @@ import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts
 const impatienceMs = 500;
 const sameErrorMs = 10_000;
 const dayMs = 86_400_000;
+const largeStore = 100_000;
 /** Proxies commonly give up on a connection that is silent for a minute. */
 const heartbeatMsMax = 15_000;
 
@@ -81,6 +82,8 @@ export async function work(args: readonly string[], environment: Environment): P
 
 async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
   const collection = await openCollection(settings, log);
+  // What reading a large store left behind is given back now, and not in the middle of a request.
+  if (collection.count > largeStore) Bun.gc(true);
   const app = openApp(collection, settings, environment, log);
   const http = settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
   const https =
