@@ -226,7 +226,7 @@ function machine(): string {
   ];
   const memory = `${Math.round(totalmem() / 1024 ** 3)} GiB`;
   const model = cpu && cpu.model !== "unknown" ? `, ${cpu.model}` : "";
-  return `${new Date().toISOString().slice(0, 10)}; ${cpus().length} cores (${process.arch}${model}), ${memory}, ${process.platform} ${release()}; ${versions.join(", ")}. The load generator and the server share the cores.`;
+  return `${new Date().toISOString().slice(0, 10)}; ${cpus().length} cores (${process.arch}${model}), ${memory}, ${process.platform} ${release().split("-")[0]}; ${versions.join(", ")}. The load generator and the server share the cores.`;
 }
 
 function chart(title: string, rows: readonly (readonly [label: string, value: number, ours: boolean])[]): string {
