@@ -122,7 +122,7 @@ for (const scheme of ["http", "https"] as const) {
 
       await page.clickItem("Pascal", "text");
       await page.click('[data-control="json-view"]');
-      await page.until(`document.querySelector('[data-control="json"]')`);
+      await page.until(`document.querySelector('[data-control="json"]') !== null`);
       const json = await page.evaluate<string>(`document.querySelector('[data-control="json"]').value`);
       expect(json).toContain('\n  "n": 12345678901234567890,\n  "m": 1.0,\n  "e": 1e400,\n');
       await page.fill('[data-control="json"]', json.replace("1.50", "2.50, 00"));

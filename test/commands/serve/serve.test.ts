@@ -3,10 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { version } from "../../../package.json";
 import { describeSettings } from "../../../src/commands/serve/settings.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { RawConnection } from "../../http/raw-connection.ts";
-import { version } from "../../../package.json";
 import { Program, type ProgramOptions, runProgram } from "../../program.ts";
 import { ids, item } from "../../service.ts";
 
