@@ -51,9 +51,9 @@ export class Requester<Item> {
   readonly #addressCredentials: Credentials | undefined;
 
   constructor(baseUrl: string | URL, options: RequesterOptions<Item>) {
-    // In a page, an address may be relative to it.
-    const surroundings: object = globalThis;
-    const url = new URL(baseUrl, "location" in surroundings ? String(surroundings.location) : undefined);
+    // In a page, an address may be relative to it. Deno has the name too, and no page behind it.
+    const location: unknown = Reflect.get(globalThis, "location");
+    const url = new URL(baseUrl, location === undefined ? undefined : String(location));
     // `fetch` refuses addresses with credentials in them.
     if (url.username !== "")
       this.#addressCredentials = {

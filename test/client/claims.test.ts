@@ -1,5 +1,5 @@
-// The claims of claims.ts, in every runtime the client is for: one bundled file, run by Bun, by Node and in
-// Chromium, against our service (both forms, with and without credentials and HTTPS) and against another.
+// The claims of claims.ts, in every runtime the client is for: one bundled file, run by Bun, by Node, in
+// Chromium and, where it is installed, by Deno, against our service (both forms, with and without credentials and HTTPS) and against another.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -71,14 +71,17 @@ async function startOurs(form: "a" | "b", args: readonly string[]): Promise<void
 
 /** Runs the bundle in another process, which trusts the development authority. */
 async function runIn(command: readonly string[]): Promise<Result[]> {
-  const script = `const { runClaims } = await import(${JSON.stringify(bundle)});
+  const script = `import process from "node:process";
+    const { runClaims } = await import(${JSON.stringify(bundle)});
     const results = JSON.stringify(await runClaims(...JSON.parse(process.env.SUBJECTS)));
     // A claim that failed may have left something running.
     process.stdout.write(results, () => process.exit());`;
+  const authority = join(folder.path, "todoitems", "https", "authority.pem");
   const child = Bun.spawn([...command, script], {
     env: {
       ...process.env,
-      NODE_EXTRA_CA_CERTS: join(folder.path, "todoitems", "https", "authority.pem"),
+      NODE_EXTRA_CA_CERTS: authority,
+      DENO_CERT: authority,
       SUBJECTS: JSON.stringify([deployments, oddOrigin]),
     },
     stdin: "ignore",
@@ -116,6 +119,7 @@ const runtimes: Readonly<Record<string, () => Promise<Result[]>>> = {
   Bun: () => runIn([process.execPath, "-e"]),
   Node: () => runIn(["node", "--input-type=module", "-e"]),
   Chromium: runInChromium,
+  ...(Bun.which("deno") ? { Deno: () => runIn(["deno", "eval"]) } : {}),
 };
 
 for (const [runtime, run] of Object.entries(runtimes)) {

@@ -44,6 +44,24 @@ describe("items()", () => {
   });
 });
 
+describe("an address", () => {
+  // Deno has the name, and no page behind it.
+  for (const location of [undefined, "http://page.example/list/"]) {
+    test(`is taken as it is where the page is at ${location}`, () => {
+      const before = Object.getOwnPropertyDescriptor(globalThis, "location");
+      Object.defineProperty(globalThis, "location", { value: location, configurable: true });
+      try {
+        expect(new TodoClient("http://server.example/").url).toBe("http://server.example/api/todoitems/");
+        if (location === undefined) expect(() => new TodoClient("/")).toThrow(TypeError);
+        else expect(new TodoClient("/").url).toBe("http://page.example/api/todoitems/");
+      } finally {
+        if (before) Object.defineProperty(globalThis, "location", before);
+        else Reflect.deleteProperty(globalThis, "location");
+      }
+    });
+  }
+});
+
 describe("an item's text", () => {
   test("says the same in another order of fields and another letter case of top-level names", () => {
     const one = '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2.0]}}';
