@@ -17,6 +17,12 @@ beforeEach(() => {
 afterEach(() => folder.dispose());
 
 describe("a users file", () => {
+  test("that begins with a byte-order mark is edited like any other", async () => {
+    writeFileSync(path, `\uFEFFann:${bcrypt}\n`);
+    expect(await editUser(path, "ann", argon)).toBe(true);
+    expect([...readUsers(path)]).toEqual([["ann", argon]]);
+  });
+
   test("has a user in each line, with comments, empty lines and either line ending", () => {
     const users = parseUsers(`# staff\r\nann:${bcrypt}\r\n\r\nZoë B:${argon}\n`, "users");
     expect([...users]).toEqual([

@@ -1,10 +1,12 @@
 // HTTPS as clients meet it: the program, a real handshake, both protocols, a certificate that changes.
 
+import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
+import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { developmentCertificate } from "../../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { Program, runProgram } from "../../program.ts";
@@ -204,6 +206,26 @@ describe("HTTPS", () => {
       expect(exitCode).toBe(1);
       expect(stderr).toContain(message);
     }
+  });
+
+  test("does not start with an RSA key that clients would refuse", async () => {
+    const algorithm = {
+      name: "RSASSA-PKCS1-v1_5",
+      hash: "SHA-256",
+      modulusLength: 1024,
+      publicExponent: new Uint8Array([1, 0, 1]),
+    };
+    const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const certificate = await X509CertificateGenerator.createSelfSigned({ name: "CN=weak", keys });
+    const [cert, key] = [join(folder.path, "weak.pem"), join(folder.path, "weak-key.pem")];
+    writeFileSync(cert, certificate.toString("pem"));
+    writeFileSync(key, PemConverter.encode(await crypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY"));
+    const { exitCode, stderr } = await runProgram("serve", {
+      environment,
+      args: ["--port", "off", "--https-port", "0", "--store", "memory:", "--tls-cert", cert, "--tls-key", key],
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("an RSA key of 1024 bits is too weak");
   });
 
   test("todoitems certificate names the authority and how to trust it on every platform", async () => {
