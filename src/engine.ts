@@ -52,13 +52,6 @@ export interface Engine {
    */
   commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void>;
 
-  /**
-   * Keeps every other process from committing, if that can be had at once and nothing is news: true if
-   * so. It lasts until this engine commits or releases; to be released soon, for others wait meanwhile.
-   */
-  claim(): boolean;
-  release(): void;
-
   close(): Promise<void>;
 }
 

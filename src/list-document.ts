@@ -41,7 +41,7 @@ export class ListDocument {
   readonly #chunks: Chunk[] = [];
   #count = 0;
   #itemBytes = 0;
-  #blob: Blob | undefined;
+  #bytes: Buffer<ArrayBuffer> | undefined;
 
   get count(): number {
     return this.#count;
@@ -86,22 +86,22 @@ export class ListDocument {
     return item.fresh ?? item.chunk.bytes.toString("utf8", item.offset, item.offset + item.byteLength);
   }
 
-  // A Blob, because the runtime shares its bytes among all readers; it would copy an array for each
-  // slow one.
-  blob(): Blob {
-    this.#blob ??= new Blob(this.#parts());
-    return this.#blob;
+  /** The whole list. Not to be changed: it is shared by all it is sent to. */
+  bytes(): Buffer<ArrayBuffer> {
+    this.#bytes ??= this.#join();
+    return this.#bytes;
   }
 
-  #parts(): (string | Buffer<ArrayBuffer>)[] {
-    const parts: (string | Buffer<ArrayBuffer>)[] = ["["];
+  #join(): Buffer<ArrayBuffer> {
+    const bytes = Buffer.allocUnsafeSlow(this.byteLength);
+    let end = bytes.write("[");
     for (const chunk of this.#chunks) {
       if (chunk.stale) encode(chunk);
-      if (parts.length > 1) parts.push(",");
-      parts.push(chunk.bytes);
+      if (end > 1) bytes[end++] = comma;
+      end += chunk.bytes.copy(bytes, end);
     }
-    parts.push("]");
-    return parts;
+    bytes.write("]", end);
+    return bytes;
   }
 
   #chunkFor(position: Version): Chunk {
@@ -153,7 +153,7 @@ export class ListDocument {
     chunk.byteLength += grown;
     chunk.stale = true;
     this.#itemBytes += grown;
-    this.#blob = undefined;
+    this.#bytes = undefined;
   }
 }
 

@@ -62,6 +62,9 @@ interface PendingWrite {
   readonly reject: (error: unknown) => void;
 }
 
+/** How many turns of the event loop must bring no write before one is made, and the longest that is waited for. */
+const quietTurnsMin = 2;
+const gatherMs = 1;
 /** Bounds the time one commit takes, and with it the wait of the first writer in it. */
 const batchMax = 1_000;
 /** Bounds what one question for past changes costs: an engine reads at most one row for each version. */
@@ -82,6 +85,8 @@ export class TodoCollection {
   #refreshed: Promise<void> | undefined;
   /** The news being taken, if any are. */
   #taking: Promise<void> | undefined;
+  /** The engine was asked in this turn of the event loop, and had no news. */
+  #currentThisTurn = false;
   #storeAway = false;
   /** When the items in memory were last known to be the newest. */
   #freshAtMs = performance.now();
@@ -90,7 +95,6 @@ export class TodoCollection {
   /** Changes since this version can no longer be told apart: the engine has pruned some. */
   #tooOld: Version = -1;
   #whenIdle: (() => void) | undefined;
-  #onMoving: (() => void) | undefined;
 
   private constructor(engine: Engine, options: CollectionOptions) {
     this.#engine = engine;
@@ -129,13 +133,20 @@ export class TodoCollection {
     return (performance.now() - this.#freshAtMs) / 1_000;
   }
 
-  /** Learns what other processes committed. To be awaited, where it returns a promise, before every read. */
-  refresh(): undefined | Promise<void> {
+  /**
+   * Learns what other processes committed. To be awaited, where it returns a promise, before every read. A
+   * reader that had begun to ask before this turn of the event loop may share what another learned in it.
+   */
+  refresh(askedBeforeTurn = false): undefined | Promise<void> {
     // What the engine has told but is not taken yet is no news to the engine any more.
     if (this.#taking) return this.#taking.then(() => this.refresh());
+    if (askedBeforeTurn && this.#currentThisTurn && !this.#unsure) return undefined;
     try {
       const hasNews = this.#unsure || this.#engine.hasNews();
-      if (hasNews === false) return undefined;
+      if (hasNews === false) {
+        if (askedBeforeTurn) this.#noteCurrent();
+        return undefined;
+      }
       if (hasNews === true) return this.#pull(hasNews);
       if (hasNews !== this.#asked) {
         this.#asked = hasNews;
@@ -148,26 +159,9 @@ export class TodoCollection {
     }
   }
 
-  list(): Blob {
-    return this.#document.blob();
-  }
-
-  /**
-   * Tries to make sure that the list stays what it is; true if so. `onMoving` is called when that ends,
-   * before any change, of this process or another, is acknowledged. Writers in other processes wait
-   * until `letMove`.
-   */
-  holdStill(onMoving: () => void): boolean {
-    if (this.#onMoving || this.#unsure || !this.#engine.claim()) return false;
-    this.#onMoving = onMoving;
-    return true;
-  }
-
-  letMove(): void {
-    const onMoving = this.#onMoving;
-    this.#onMoving = undefined;
-    onMoving?.();
-    this.#engine.release();
+  /** Not to be changed. */
+  list(): Uint8Array {
+    return this.#document.bytes();
   }
 
   read(id: string): ItemState | undefined {
@@ -249,16 +243,23 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then lets go of the store. */
   async close(): Promise<void> {
     if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    this.letMove();
     await this.#engine.close();
   }
 
-  // The batch is taken at the end of the event loop's turn, so that all requests that came in together
-  // share one commit.
   #schedule(): void {
     if (this.#committing) return;
     this.#committing = true;
-    setImmediate(() => this.#commitQueue());
+    this.#gather(0, performance.now() + gatherMs);
+  }
+
+  // Requests that come in together share one commit, and those answered together come again nearly so. A
+  // commit costs many times as much as a turn of the event loop, so it waits until some turns brought nobody.
+  #gather(count: number, until: number, quietTurns = 0): void {
+    setImmediate(() => {
+      const quiet = this.#queue.length > count ? 0 : quietTurns + 1;
+      if (quiet >= quietTurnsMin || performance.now() > until) void this.#commitQueue();
+      else this.#gather(this.#queue.length, until, quiet);
+    });
   }
 
   async #commitQueue(): Promise<void> {
@@ -293,10 +294,8 @@ export class TodoCollection {
       });
     } catch (error) {
       this.#doubt();
-      this.letMove();
       throw error;
     }
-    this.letMove();
     this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
     const last = plan.changes.at(-1);
     if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
@@ -395,6 +394,14 @@ export class TodoCollection {
       if (doubtCount === this.#doubtCount) this.#unsure = false;
       return;
     }
+  }
+
+  #noteCurrent(): void {
+    if (this.#currentThisTurn) return;
+    this.#currentThisTurn = true;
+    // Before anything more is read from any connection: whoever had begun to ask before the turn is answered
+    // while it reads. Noted later, at its end, this would hold for the next turn too.
+    setImmediate(() => (this.#currentThisTurn = false));
   }
 
   #noteFailure(error: unknown): void {

@@ -25,7 +25,7 @@ test("however items come, change and go, the document is their array", async () 
       let version = 0;
       const check = async () => {
         const expected = `[${model.map(({ json }) => json).join(",")}]`;
-        expect(await document.blob().text()).toBe(expected);
+        expect(document.bytes().toString()).toBe(expected);
         expect(document.byteLength).toBe(Buffer.byteLength(expected));
         expect(document.count).toBe(model.length);
         for (const { listed, json } of model) expect(document.json(listed)).toBe(json);
@@ -65,8 +65,8 @@ test("however items come, change and go, the document is their array", async () 
 test("a list without a change in between is the same bytes, not a copy", () => {
   const document = new ListDocument();
   const item = document.insert(1, 1, "{}");
-  const first = document.blob();
-  expect(document.blob()).toBe(first);
+  const first = document.bytes();
+  expect(document.bytes()).toBe(first);
   document.replace(item, 2, "{}");
-  expect(document.blob()).not.toBe(first);
+  expect(document.bytes()).not.toBe(first);
 });

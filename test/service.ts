@@ -5,6 +5,7 @@ import type { Engine, StoreError } from "../src/engine.ts";
 import { Access } from "../src/http/access.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
 import { type CollectionOptions, TodoCollection } from "../src/todo-collection.ts";
+import { appFetch } from "./app-fetch.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 
 export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
@@ -42,14 +43,11 @@ export class Service {
       fieldNames: "as-sent",
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
-      headerBytesMax: 16 * 1024,
       staleSecondsMax: 0,
-      requestTimeoutMs: 30_000,
       heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined }),
       cors: undefined,
       site: undefined,
-      servesHotList: true,
       log: (level, message) => log.push({ level, message }),
       ...options,
     });
@@ -57,7 +55,7 @@ export class Service {
   }
 
   async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
-    return this.app.handle(new Request(`http://localhost${path}`, { ...init, method }), () => this.address);
+    return appFetch(this.app, new Request(`http://localhost${path}`, { ...init, method }), this.address);
   }
 
   /** Sends a JSON text as it is. */

@@ -41,13 +41,6 @@ export class MemoryEngine implements Engine {
     this.#pruneTombstones();
   }
 
-  /** There are no other processes. */
-  claim(): boolean {
-    return true;
-  }
-
-  release(): void {}
-
   async close(): Promise<void> {}
 
   #pruneTombstones(): void {

@@ -44,15 +44,11 @@ interface Clock extends Point {
   readonly standby: boolean;
 }
 
-interface ClockAndChange extends Clock {
+interface ClockAndChanges extends Clock {
   readonly prunedThrough: Version;
   /** Whether the store's history goes through the point that was asked about. */
   readonly continues: boolean;
-  /** Null where there is no change, and then so are the others. */
-  readonly changeVersion: Version | null;
-  readonly position: Version;
-  readonly id: string;
-  readonly json: string | null;
+  readonly changes: readonly Change[];
 }
 
 export class PostgresEngine implements Engine {
@@ -111,10 +107,10 @@ export class PostgresEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
-    const rows = await this.#reader.read((sql) => within(loadMs, this.#changesSince(sql, since)));
-    const news = this.#newsFrom(rows, since);
+    const told = await this.#reader.read((sql) => within(loadMs, this.#changesSince(sql, since)));
+    const news = this.#newsFrom(told, since);
     if (news) return news;
-    if (isCut(rows, since) && !this.#readOnly) {
+    if (isCut(told, since) && !this.#readOnly) {
       await this.#writer.use((sql) =>
         within(answerMs, sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${since.epoch}`),
       );
@@ -135,7 +131,7 @@ export class PostgresEngine implements Engine {
         const onSend = (point: Point | undefined) => {
           sent = point;
         };
-        if (doubtful || !this.#alone || !(await this.#commitAlone(since, plan, onSend))) {
+        if (doubtful || !this.#alone || this.#mustPrune || !(await this.#commitAlone(since, plan, onSend))) {
           await this.#commitLocked(since, plan, doubtful, onSend);
         }
         return;
@@ -157,13 +153,6 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  /** Others are on other machines: nobody may keep them waiting. */
-  claim(): boolean {
-    return false;
-  }
-
-  release(): void {}
-
   async close(): Promise<void> {
     await Promise.all([this.#reader.close(), this.#writer.close()]);
   }
@@ -180,7 +169,7 @@ export class PostgresEngine implements Engine {
     onSend: (point: Point) => void,
   ): Promise<void> {
     const committed = await this.#writer.use(async (sql) => {
-      const [, , rows, happened] = await within(
+      const [, , told, happened] = await within(
         doubtMs,
         Promise.all([
           sql`begin`.execute(),
@@ -194,7 +183,7 @@ export class PostgresEngine implements Engine {
         await within(doubtMs, Promise.all([sql`update todoitems.store set batch = batch`, this.#end(sql)]));
         return sent;
       }
-      const { start, missed } = await this.#missed(sql, rows, since);
+      const { start, missed } = await this.#missed(sql, told, since);
       this.#alone = missed === undefined;
       const changes = plan(missed);
       const last = changes.at(-1);
@@ -232,15 +221,9 @@ export class PostgresEngine implements Engine {
       if (!last) return undefined;
       const point = { epoch: start.epoch, version: last.version, batch: newEpoch() };
       onSend(point);
-      const [, isWritten] = await within(
-        doubtMs,
-        Promise.all([
-          sql`begin`.execute(),
-          this.#write(sql, start, point, changes),
-          this.#prune(sql, point, changes),
-          this.#end(sql),
-        ]),
-      );
+      // One statement, which is a transaction by itself: its answer comes when that is over.
+      const isWritten = await within(doubtMs, this.#waitedFor(this.#write(sql, start, point, changes)));
+      this.#changesSincePrune += changes.length;
       if (isWritten) return point;
       onSend(undefined);
       return undefined;
@@ -250,26 +233,25 @@ export class PostgresEngine implements Engine {
     return committed !== undefined;
   }
 
-  /** Ends the transaction; it must not count as done if the server gave up waiting for its standbys. */
   async #end(sql: Sql): Promise<void> {
-    const warningsBefore = this.#writer.warningCount;
-    const { command } = await sql`commit`;
+    const { command } = await this.#waitedFor(sql`commit`);
     if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back");
-    if (this.#writer.warningCount > warningsBefore) {
-      throw new StoreError("the server stopped waiting for its standbys before they had the commit");
-    }
   }
 
-  async #missed(
-    sql: Sql,
-    rows: readonly ClockAndChange[],
-    since: Bookmark,
-  ): Promise<{ start: Point; missed: News | undefined }> {
-    const { version, batch, ...clock } = checked(rows[0]);
-    const news = this.#newsFrom(rows, since);
+  /** A commit must not count as done if the server gave up waiting for its standbys. */
+  async #waitedFor<Result>(commit: PromiseLike<Result>): Promise<Result> {
+    const warningsBefore = this.#writer.warningCount;
+    const result = await commit;
+    if (this.#writer.warningCount === warningsBefore) return result;
+    throw new StoreError("the server stopped waiting for its standbys before they had the commit");
+  }
+
+  async #missed(sql: Sql, told: ClockAndChanges, since: Bookmark): Promise<{ start: Point; missed: News | undefined }> {
+    const { version, batch } = told;
+    const news = this.#newsFrom(told, since);
     if (news) return { start: { ...news, batch }, missed: news.version === since.version ? undefined : news };
-    const epoch = isCut(rows, since) ? newEpoch() : clock.epoch;
-    if (epoch !== clock.epoch) await sql`update todoitems.store set epoch = ${epoch}`;
+    const epoch = isCut(told, since) ? newEpoch() : told.epoch;
+    if (epoch !== told.epoch) await sql`update todoitems.store set epoch = ${epoch}`;
     const whole = { epoch, version, whole: true, changes: await within(loadMs, everything(sql)) };
     this.#tellOfOtherHistory(since, whole);
     return { start: { epoch, version, batch }, missed: whole };
@@ -278,6 +260,9 @@ export class PostgresEngine implements Engine {
   // Sets the clock only if it stands where the plan began, and writes only if the clock was set: right by
   // itself, whatever became of the transaction around it.
   async #write(sql: Sql, start: Point, { version, batch }: Point, changes: readonly PlannedChange[]): Promise<boolean> {
+    // To look out for a row that may be there costs a third more, and what is new has none.
+    const areNew = changes.every(({ replaces }) => replaces === undefined);
+    const replacing = sql`on conflict (position) do update set version = excluded.version, json = excluded.json`;
     const { count } = await sql`
       with clock as (
         update todoitems.store set version = ${version}, batch = ${batch}
@@ -290,14 +275,18 @@ export class PostgresEngine implements Engine {
       select split_part(line, E'\t', 1)::bigint, split_part(line, E'\t', 2)::bigint, split_part(line, E'\t', 3),
         nullif(split_part(line, E'\t', 4), '')
       from clock, unnest(string_to_array(${changes.map(lineOf).join("\n")}, E'\n')) as line
-      on conflict (position) do update set version = excluded.version, json = excluded.json`;
+      ${areNew ? sql`` : replacing}`;
     return count === changes.length;
+  }
+
+  get #mustPrune(): boolean {
+    return this.#changesSincePrune >= pruneEvery;
   }
 
   /** Every now and then, the oldest tombstones and the oldest history go. */
   async #prune(sql: Sql, { version }: Point, changes: readonly PlannedChange[]): Promise<void> {
     this.#changesSincePrune += changes.length;
-    if (this.#changesSincePrune < pruneEvery) return;
+    if (!this.#mustPrune) return;
     this.#changesSincePrune = 0;
     await sql`
       with oldest as (
@@ -310,32 +299,38 @@ export class PostgresEngine implements Engine {
       update todoitems.store set pruned_through = oldest.version from oldest`;
   }
 
-  /** One statement, so that clock and changes are of one moment. */
-  #changesSince(sql: Sql, { epoch, version }: Bookmark): Promise<ClockAndChange[]> {
+  /** One statement, so that clock and changes are of one moment: the first line is the clock. */
+  async #changesSince(sql: Sql, { epoch, version }: Bookmark): Promise<ClockAndChanges> {
     // Which batch led to the bookmark is known only of the newest one.
     const batch = this.#known.epoch === epoch && this.#known.version === version ? this.#known.batch : null;
-    return sql<ClockAndChange[]>`
-      select store.epoch, store.version, store.batch, store.pruned_through as "prunedThrough",
-        pg_is_in_recovery() as standby,
-        ${version}::bigint <= store.version and (
-          ${batch}::text is null
-          or ${version} < (select coalesce(min(history.version), 0) from todoitems.history)
-          or ${version} = 0
-          or exists (select from todoitems.history where history.version = ${version} and history.batch = ${batch})
-        ) as continues,
-        item.version as "changeVersion", item.position, item.id, item.json
-      from todoitems.store
-      left join todoitems.item on item.version > ${version}
-        and store.epoch = ${epoch} and store.pruned_through <= ${version}
-      order by item.version`;
+    const [clock, ...changes] = await sql<{ line: string }[]>`
+      select line from (
+        select 0 as version, concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
+          ${version}::bigint <= version and (
+            ${batch}::text is null
+            or ${version} < (select coalesce(min(history.version), 0) from todoitems.history)
+            or ${version} = 0
+            or exists (select from todoitems.history where history.version = ${version} and history.batch = ${batch})
+          )) as line
+        from todoitems.store
+        union all
+        select item.version, concat_ws(E'\t', item.version, item.position, item.id, item.json)
+        from todoitems.store join todoitems.item on item.version > ${version}
+          and store.epoch = ${epoch} and store.pruned_through <= ${version}
+      ) as told
+      order by version`;
+    return {
+      ...checked(clock && clockOf(clock.line)),
+      changes: changes.map(({ line }) => changeOf(line)),
+    };
   }
 
   /** Nothing where the changes do not lead from the bookmark to now, and everything must be read. */
-  #newsFrom(rows: readonly ClockAndChange[], since: Bookmark): News | undefined {
-    const { epoch, version, batch, continues, prunedThrough } = checked(rows[0]);
+  #newsFrom(told: ClockAndChanges, since: Bookmark): News | undefined {
+    const { epoch, version, batch, continues, prunedThrough, changes } = told;
     if (epoch !== since.epoch || !continues || since.version < prunedThrough) return undefined;
     this.#learn({ epoch, version, batch });
-    return { epoch, version, whole: false, changes: rows.flatMap(changeOf) };
+    return { epoch, version, whole: false, changes };
   }
 
   // Not over the reader's connection, where a question could fall into this transaction and be answered
@@ -425,16 +420,30 @@ function* readPages(pages: Buffer[]): Iterable<Change> {
   }
 }
 
-function changeOf({ changeVersion, position, id, json }: ClockAndChange): Change[] {
-  return changeVersion === null ? [] : [{ version: changeVersion, position, id, json }];
+/** A tombstone's line ends before its JSON. */
+function changeOf(line: string): Change {
+  const [version, position, id = "", json = null] = line.split("\t");
+  return { version: Number(version), position: Number(position), id, json };
+}
+
+function clockOf(line: string): Omit<ClockAndChanges, "changes"> {
+  const [epoch = "", version, batch = "", prunedThrough, standby, continues] = line.split("\t");
+  return {
+    epoch,
+    version: Number(version),
+    batch,
+    prunedThrough: Number(prunedThrough),
+    standby: standby === "t",
+    continues: continues === "t",
+  };
 }
 
 /**
  * True if the store has the bookmark's epoch but not its history: versions were taken back. Such a store
  * gets a new epoch, so that no client takes what it knows for what is stored.
  */
-function isCut([clock]: readonly ClockAndChange[], since: Bookmark): boolean {
-  return clock !== undefined && clock.epoch === since.epoch && !clock.continues;
+function isCut(clock: ClockAndChanges, since: Bookmark): boolean {
+  return clock.epoch === since.epoch && !clock.continues;
 }
 
 function checked<Row extends Clock>(clock: Row | undefined): Row {

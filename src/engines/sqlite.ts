@@ -3,7 +3,7 @@
 // the end whether the store holds a hundred items or a million. Rows that newer ones have made
 // obsolete are swept out later, a few with each commit.
 
-import { type Database, SQLiteError } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import {
   type Bookmark,
   type Change,
@@ -18,10 +18,6 @@ import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 
 /** How long a commit waits for other processes' commits. */
 const busyMs = 5_000;
-/** How long others have to come in between two claims. */
-const claimPauseMs = 3;
-/** How long after another process's commit no claim is made: it may have more to write. */
-const companyMs = 1_000;
 const changesAtOnce = 1_000;
 /** Bounds the time a stop takes. */
 const sweptAtCloseMax = 100_000;
@@ -41,8 +37,6 @@ export class SqliteEngine implements Engine {
   readonly #sweep = new Sweep();
   #dataVersion: number;
   #lastKnown: Version = 0;
-  #claimed = false;
-  #claimAgainAt = 0;
 
   /** Opens the store, or makes it. A read-only engine leaves the file as it is and never commits. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
@@ -55,7 +49,6 @@ export class SqliteEngine implements Engine {
   }
 
   hasNews(): boolean {
-    if (this.#claimed) return false;
     return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
   }
 
@@ -82,42 +75,10 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
-  // The claim is SQLite's own write lock, so it ends with this process at the latest.
-  claim(): boolean {
-    if (this.#readOnly || performance.now() < this.#claimAgainAt) return false;
-    try {
-      this.#statements.begin.run();
-      if (this.hasNews()) {
-        this.#rollBack();
-        return false;
-      }
-    } catch (error) {
-      // Nobody has asked for anything yet; a commit that meets this error will say what it is.
-      if (!(error instanceof SQLiteError || error instanceof StoreError)) throw error;
-      this.#rollBack();
-      this.#claimAgainAt = performance.now() + companyMs;
-      return false;
-    }
-    this.#claimed = true;
-    return true;
-  }
-
-  release(): void {
-    if (!this.#claimed) return;
-    this.#claimed = false;
-    this.#rollBack();
-    this.#claimAgainAt = performance.now() + claimPauseMs;
-  }
-
   // Another process's commit is waited for without blocking this one's reads, so not by SQLite itself.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
-      // A claim is a transaction that has begun already; one may be made while this waits.
-      if (this.#claimed) {
-        this.#claimed = false;
-        return;
-      }
       try {
         this.#statements.begin.run();
         return;
@@ -138,7 +99,6 @@ export class SqliteEngine implements Engine {
 
   /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
   async close(): Promise<void> {
-    this.release();
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
       if (rest.length > 0) await this.#sweepNow(rest);
@@ -188,7 +148,7 @@ export class SqliteEngine implements Engine {
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
     // What was stored beyond the last change known here, another process has stored.
-    if (since && version > this.#lastKnown) this.#meetCompany();
+    if (since && version > this.#lastKnown) this.#sweep.missed();
     this.#lastKnown = version;
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
@@ -231,12 +191,6 @@ export class SqliteEngine implements Engine {
     const survey = new Survey();
     for (const row of this.#statements.outline.iterate()) survey.note(row);
     this.#sweep.begin(survey);
-  }
-
-  /** Another process writes to this store too. */
-  #meetCompany(): void {
-    this.#sweep.missed();
-    this.#claimAgainAt = performance.now() + companyMs;
   }
 
   #readDataVersion(): number {

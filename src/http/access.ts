@@ -2,6 +2,7 @@
 
 import { Problem } from "../problem.ts";
 import type { BasicAuth } from "./basic-auth.ts";
+import type { HttpRequest } from "./message.ts";
 import { addressKey, type RateLimiter } from "./rate-limiter.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
@@ -23,22 +24,14 @@ export class Access {
     this.#options = options;
   }
 
-  /** Whether a list needs neither credentials nor a count. */
-  get admitsEveryList(): boolean {
-    return this.#options.mode !== "all" && !this.#options.rate;
-  }
-
   /** Throws where the request must not go on. Returns a promise only where a password must be verified. */
-  admit(request: Request, addressOf: (request: Request) => string): undefined | Promise<void> {
+  admit(request: HttpRequest): undefined | Promise<void> {
     const { auth, mode, rate } = this.#options;
     if (auth && (mode === "all" || request.method !== "GET")) {
-      const address = () => addressOf(request);
-      const verifying = auth.check(request.headers.get("authorization"), address);
-      // Asked for now: once the request is closed, nobody knows where it came from.
-      const from = rate && verifying ? address() : "";
-      if (verifying) return verifying.then(() => rate && keepRate(rate, from));
+      const verifying = auth.check(request.headers, () => request.address);
+      if (verifying) return verifying.then(() => rate && keepRate(rate, request.address));
     }
-    if (rate) keepRate(rate, addressOf(request));
+    if (rate) keepRate(rate, request.address);
     return undefined;
   }
 }

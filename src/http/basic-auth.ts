@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { Problem } from "../problem.ts";
 import type { Users } from "../users-file.ts";
+import type { HeaderFields } from "./message.ts";
 import { addressKey, RateLimiter } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;
@@ -29,6 +30,8 @@ export class BasicAuth {
   readonly #verifyHash: VerifyHash;
   /** Until when each credential is known to be right. */
   readonly #remembered = new Map<string, number>();
+  /** A connection's requests share their headers as long as these are the same to the byte. */
+  readonly #knownKeys = new WeakMap<HeaderFields, string>();
   readonly #verifying = new Map<string, Promise<boolean>>();
   /** Each address's passwords are verified one after the other: how many, and the last of them. */
   readonly #lines = new Map<string, { length: number; last: Promise<boolean> }>();
@@ -51,11 +54,16 @@ export class BasicAuth {
   }
 
   /** Throws unless the request's credentials are right. Returns a promise only where a hash must be computed. */
-  check(authorization: string | null, address: () => string): undefined | Promise<void> {
-    const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization ?? "")?.[1];
+  check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
+    const knownKey = this.#knownKeys.get(headers);
+    if (knownKey !== undefined && this.#isRemembered(knownKey)) return undefined;
+    const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(headers.get("authorization") ?? "")?.[1];
     if (token === undefined) throw credentialsRequired();
     const key = new Bun.CryptoHasher("sha256", this.#secret).update(token).digest("base64");
-    if ((this.#remembered.get(key) ?? 0) > this.#now()) return undefined;
+    if (this.#isRemembered(key)) {
+      this.#knownKeys.set(headers, key);
+      return undefined;
+    }
     return this.#verify(token, key, addressKey(address()));
   }
 
@@ -113,6 +121,10 @@ export class BasicAuth {
   #standIn(name: string, users: Users): string {
     const number = new Bun.CryptoHasher("sha256", this.#secret).update(name).digest().readUInt32BE(0);
     return [...users.values()][number % users.size] ?? "";
+  }
+
+  #isRemembered(key: string): boolean {
+    return (this.#remembered.get(key) ?? 0) > this.#now();
   }
 
   #remember(key: string): void {

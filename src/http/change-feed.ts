@@ -7,6 +7,7 @@ import { type Bookmark, type Change, type News, StoreError, type Version } from 
 import type { FieldNames } from "../field-names.ts";
 import type { TodoCollection } from "../todo-collection.ts";
 import { clientHas, entityTag } from "./conditions.ts";
+import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "./message.ts";
 import { nosniff } from "./problem.ts";
 import { RecentEvents } from "./recent-events.ts";
 
@@ -29,7 +30,7 @@ const heartbeat = encoder.encode(": still here\n\n");
 interface Reader {
   /** Everything up to here was handed to it; nothing yet, while its feed is being opened. */
   version: Version | undefined;
-  controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  sink: StreamSink | undefined;
   /** Its connection has taken all it was handed and waits for more. */
   hungry: boolean;
 }
@@ -43,7 +44,7 @@ export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #readers = new Set<Reader>();
   #recent = new RecentEvents(0);
-  #whole: { readonly etag: string; readonly document: Blob } | undefined;
+  #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
   #stopWatching: (() => void) | undefined;
   #stopped = false;
   #polling = false;
@@ -53,7 +54,7 @@ export class ChangeFeed {
     this.#options = options;
   }
 
-  async answer(request: Request): Promise<Response> {
+  async answer(request: HttpRequest): Promise<Answer> {
     const since = sinceOf(request);
     return wantsDocument(request) ? this.#document(request, since) : this.#open(since);
   }
@@ -62,7 +63,7 @@ export class ChangeFeed {
   endAll(): void {
     for (const reader of this.#readers) {
       this.#leave(reader);
-      reader.controller?.close();
+      reader.sink?.end();
     }
   }
 
@@ -72,19 +73,17 @@ export class ChangeFeed {
     this.endAll();
   }
 
-  async #document(request: Request, since: Bookmark | undefined): Promise<Response> {
+  async #document(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
     const past = since && (await this.#past(since, (epoch, change) => this.#data(epoch, change)));
     if (!past) await this.#collection.refresh();
     const { epoch, version } = past ?? this.#collection;
     const etag = entityTag(epoch, version, this.#options.fieldNames);
     const headers = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
-    if (clientHas(request.headers, etag)) return new Response(null, { status: 304, headers });
+    if (clientHas(request.headers, etag)) return new Answer(304, headers);
     const document = past
       ? `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[${past.texts.join(",")}]}`
       : this.#wholeDelta(etag);
-    return new Response(document, {
-      headers: { "Content-Type": "application/json; charset=utf-8", ...nosniff, ...headers },
-    });
+    return new Answer(200, { "Content-Type": "application/json; charset=utf-8", ...nosniff, ...headers }, document);
   }
 
   /** What a reader missed, each change as a text; nothing where that cannot be told, or not in short. */
@@ -103,7 +102,7 @@ export class ChangeFeed {
   }
 
   // Shared by all who ask for it at one version, for the same reason as the list.
-  #wholeDelta(etag: string): Blob {
+  #wholeDelta(etag: string): Uint8Array {
     if (this.#whole?.etag === etag) return this.#whole.document;
     const { epoch, version } = this.#collection;
     const parts = [`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[`];
@@ -111,14 +110,15 @@ export class ChangeFeed {
       if (parts.length > 1) parts.push(",");
       parts.push(this.#data(epoch, item, item.json));
     }
-    const document = new Blob([...parts, "]}"]);
+    parts.push("]}");
+    const document = encoder.encode(parts.join(""));
     this.#whole = { etag, document };
     setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
     return document;
   }
 
-  async #open(since: Bookmark | undefined): Promise<Response> {
-    const reader: Reader = { version: undefined, controller: undefined, hungry: false };
+  async #open(since: Bookmark | undefined): Promise<Answer> {
+    const reader: Reader = { version: undefined, sink: undefined, hungry: false };
     // Before the past is asked for, so that nothing falls between that and what is to come.
     this.#join(reader);
     let beginning: string;
@@ -128,34 +128,30 @@ export class ChangeFeed {
       this.#leave(reader);
       throw error;
     }
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          reader.controller = controller;
-          controller.enqueue(encoder.encode(beginning));
-          if (this.#stopped) this.#leave(reader);
-          // It may have been ended while the past was asked for.
-          if (!this.#readers.has(reader)) controller.close();
-        },
-        pull: () => {
-          reader.hungry = true;
-          this.#feed(reader);
-        },
-        cancel: () => this.#leave(reader),
+    const headers = {
+      "Content-Type": "text/event-stream; charset=utf-8",
+      ...nosniff,
+      "Cache-Control": "no-cache, no-transform",
+      Vary: "Accept, Last-Event-ID",
+      // Proxies of the nginx family would hold events back otherwise.
+      "X-Accel-Buffering": "no",
+    };
+    return new Answer(200, headers, { open: (sink) => this.#start(reader, sink, beginning) });
+  }
+
+  #start(reader: Reader, sink: StreamSink, beginning: string): StreamSource {
+    reader.sink = sink;
+    sink.write(encoder.encode(beginning));
+    if (this.#stopped) this.#leave(reader);
+    // It may have been ended while the past was asked for.
+    if (!this.#readers.has(reader)) sink.end();
+    return {
+      pull: () => {
+        reader.hungry = true;
+        this.#feed(reader);
       },
-      // Nothing is made ready ahead of a connection that can take it.
-      { highWaterMark: 0 },
-    );
-    return new Response(stream, {
-      headers: {
-        "Content-Type": "text/event-stream; charset=utf-8",
-        ...nosniff,
-        "Cache-Control": "no-cache, no-transform",
-        Vary: "Accept, Last-Event-ID",
-        // Proxies of the nginx family would hold events back otherwise.
-        "X-Accel-Buffering": "no",
-      },
-    });
+      cancel: () => this.#leave(reader),
+    };
   }
 
   /** The first events of a feed: that it is there, and what its reader missed. */
@@ -208,8 +204,8 @@ export class ChangeFeed {
 
   /** Hands a reader what comes next, if there is anything. */
   #feed(reader: Reader): void {
-    const { version, controller } = reader;
-    if (version === undefined || !controller) return;
+    const { version, sink } = reader;
+    if (version === undefined || !sink) return;
     const next =
       version < this.#recent.since
         ? { to: this.#collection.version, bytes: encoder.encode(this.#resync()) }
@@ -217,14 +213,14 @@ export class ChangeFeed {
     if (!next) return;
     reader.version = next.to;
     reader.hungry = false;
-    controller.enqueue(next.bytes);
+    sink.write(next.bytes);
   }
 
   #beat(): void {
     for (const reader of this.#readers) {
-      if (!reader.hungry || !reader.controller) continue;
+      if (!reader.hungry || !reader.sink) continue;
       reader.hungry = false;
-      reader.controller.enqueue(heartbeat);
+      reader.sink.write(heartbeat);
     }
   }
 
@@ -261,7 +257,7 @@ export class ChangeFeed {
   }
 }
 
-function wantsDocument(request: Request): boolean {
+function wantsDocument(request: HttpRequest): boolean {
   const accept = request.headers.get("accept")?.toLowerCase() ?? "";
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
@@ -270,8 +266,8 @@ function wantsDocument(request: Request): boolean {
 const tokenPattern = /^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i;
 
 /** Where the reader stands. A browser that reconnects says it in the header, and newer than its URL does. */
-function sinceOf(request: Request): Bookmark | undefined {
-  const token = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("since");
+function sinceOf(request: HttpRequest): Bookmark | undefined {
+  const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");
   if (token === null || token === "") return undefined;
   const [, epoch = "", version = "0"] = tokenPattern.exec(token) ?? [];
   return { epoch, version: Number(version) };

@@ -4,6 +4,7 @@
 import type { Version } from "../engine.ts";
 import type { FieldNames } from "../field-names.ts";
 import type { Condition } from "../todo-collection.ts";
+import type { HeaderFields } from "./message.ts";
 
 /** The tag of a list or an item: it changes with the store, the change, and the spelling of names. */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
@@ -11,26 +12,27 @@ export function entityTag(epoch: string, version: Version, fieldNames: FieldName
 }
 
 /** True if `If-None-Match` says that the client has this already. */
-export function clientHas(headers: Headers, tag: string): boolean {
+export function clientHas(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-none-match");
-  return header !== null && matchesWeakly(header, tag);
+  return header !== undefined && matchesWeakly(header, tag);
 }
 
 /** False if `If-Match` names other states than this one. */
-export function clientMeans(headers: Headers, tag: string): boolean {
+export function clientMeans(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-match");
-  return header === null || matchesStrongly(header, tag);
+  return header === undefined || matchesStrongly(header, tag);
 }
 
 /** What a PUT or DELETE asks of the item it is about to change; nothing, if it asks nothing. */
-export function writeCondition(headers: Headers, tagOf: (version: Version) => string): Condition | undefined {
+export function writeCondition(headers: HeaderFields, tagOf: (version: Version) => string): Condition | undefined {
   const ifMatch = headers.get("if-match");
   const ifNoneMatch = headers.get("if-none-match");
-  if (ifMatch === null && ifNoneMatch === null) return undefined;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
   return (version) => {
     const tag = tagOf(version);
     return (
-      (ifMatch === null || matchesStrongly(ifMatch, tag)) && (ifNoneMatch === null || !matchesWeakly(ifNoneMatch, tag))
+      (ifMatch === undefined || matchesStrongly(ifMatch, tag)) &&
+      (ifNoneMatch === undefined || !matchesWeakly(ifNoneMatch, tag))
     );
   };
 }

@@ -2,6 +2,8 @@
 // Off unless asked for; then a preflight is answered before credentials are asked for, since browsers
 // send it without any.
 
+import { Answer, type HeaderFields, type HttpRequest } from "./message.ts";
+
 /** `*`, or the origins allowed, as browsers spell them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
@@ -17,39 +19,43 @@ export class Cors {
   }
 
   /** The answer to a preflight for a resource with these methods; nothing if the request is none. */
-  preflight(request: Request, methods: readonly string[]): Response | undefined {
-    const { headers } = request;
-    if (request.method !== "OPTIONS" || !headers.has("origin") || !headers.has("access-control-request-method"))
+  preflight({ method, headers }: HttpRequest, methods: readonly string[]): Answer | undefined {
+    const asked = headers.get("origin");
+    if (method !== "OPTIONS" || asked === undefined || headers.get("access-control-request-method") === undefined) {
       return undefined;
-    const response = new Response(null, {
-      status: 204,
-      headers: { Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" },
+    }
+    const answer = new Answer(204, {
+      Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
     });
-    const origin = this.#allowed(headers.get("origin"));
-    if (origin === undefined) return response;
-    response.headers.set("Access-Control-Allow-Origin", origin);
-    response.headers.set("Access-Control-Allow-Methods", methods.join(", "));
-    response.headers.set("Access-Control-Allow-Headers", requestHeaders);
-    response.headers.set("Access-Control-Max-Age", preflightSeconds);
-    return response;
+    const origin = this.#allowed(asked);
+    if (origin === undefined) return answer;
+    return answer.with({
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Allow-Methods": methods.join(", "),
+      "Access-Control-Allow-Headers": requestHeaders,
+      "Access-Control-Max-Age": preflightSeconds,
+    });
   }
 
   /** Lets the page that asked read the answer, if its origin is allowed. */
-  open(request: Request, response: Response): Response {
+  open(headers: HeaderFields | undefined, answer: Answer): Answer {
+    const origin = this.#allowed(headers?.get("origin"));
+    const vary = answer.headers["Vary"];
     // Caches must not give one origin's answer to another, also where the one had no Origin at all.
-    if (this.#origins !== "*" && !response.headers.get("vary")?.includes("Origin"))
-      response.headers.append("Vary", "Origin");
-    const origin = this.#allowed(request.headers.get("origin"));
-    if (origin === undefined) return response;
-    response.headers.set("Access-Control-Allow-Origin", origin);
-    response.headers.set("Access-Control-Expose-Headers", exposedHeaders);
-    return response;
+    const varies = this.#origins !== "*" && !vary?.includes("Origin");
+    if (origin === undefined && !varies) return answer;
+    return answer.with({
+      ...(varies ? { Vary: vary === undefined ? "Origin" : `${vary}, Origin` } : {}),
+      ...(origin === undefined
+        ? {}
+        : { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposedHeaders }),
+    });
   }
 
   // Never with Access-Control-Allow-Credentials: a page must send the credentials it was given, and
   // cannot use those the browser has cached.
-  #allowed(origin: string | null): string | undefined {
-    if (origin === null) return undefined;
+  #allowed(origin: string | undefined): string | undefined {
+    if (origin === undefined) return undefined;
     if (this.#origins === "*") return "*";
     return this.#origins.has(origin) ? origin : undefined;
   }

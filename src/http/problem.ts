@@ -1,11 +1,13 @@
 // Problems as answers: application/problem+json (RFC 9457), the same shape for every error.
 
 import type { Problem, ProblemCode } from "../problem.ts";
+import { Answer } from "./message.ts";
 
 export const problemStatuses = {
   BodyTooLarge: 413,
   CredentialsRequired: 401,
   HeadersTooLarge: 431,
+  HttpVersionNotSupported: 505,
   InternalError: 500,
   InvalidJson: 400,
   InvalidRequest: 400,
@@ -17,6 +19,7 @@ export const problemStatuses = {
   RequestTimeout: 408,
   RouteNotFound: 404,
   StoreUnavailable: 503,
+  TargetTooLong: 414,
   TodoItemIDAmbiguous: 400,
   TodoItemIDInUse: 409,
   TodoItemIDInvalid: 400,
@@ -37,11 +40,13 @@ const titles = {
   409: "Conflict",
   412: "Precondition Failed",
   413: "Content Too Large",
+  414: "URI Too Long",
   415: "Unsupported Media Type",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
+  505: "HTTP Version Not Supported",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
 
 /** Browsers must not guess a type of their own: an item that looks like HTML is still JSON. */
@@ -53,20 +58,18 @@ const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 };
 
 /** `current` is an item's JSON, passed through as it is. */
-export function problemResponse(problem: Problem, headers: Record<string, string> = {}, current?: string): Response {
+export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, endsConnection } = problem;
   const status = problemStatuses[code];
   const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
-  return new Response(body, {
-    status,
-    headers: {
-      "Content-Type": "application/problem+json",
-      ...nosniff,
-      ...standingHeaders[code],
-      ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
-      ...(endsConnection ? { Connection: "close" } : {}),
-      ...headers,
-    },
-  });
+  const allHeaders = {
+    "Content-Type": "application/problem+json",
+    ...nosniff,
+    ...standingHeaders[code],
+    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
+    ...(endsConnection ? { Connection: "close" } : {}),
+    ...headers,
+  };
+  return new Answer(status, allHeaders, body);
 }

@@ -1,7 +1,5 @@
 // Which resource a URL names, and which methods that resource offers.
 
-import { Problem } from "../problem.ts";
-
 export const urlForms = ["both", "a", "b"] as const;
 /** Which forms of the create and update paths are exposed: A has the ID in the path, B has not. */
 export type UrlForms = (typeof urlForms)[number];
@@ -23,8 +21,7 @@ const collection: Route = { resource: "collection" };
 const changes: Route = { resource: "changes" };
 
 /** The template api/{controller}/{id}: the controller defaults to todoitems, the ID is optional. Beside it, /changes. */
-export function matchRoute(url: string): Route | undefined {
-  const path = pathOf(url);
+export function matchRoute(path: string): Route | undefined {
   if (path === "/api/todoitems/" || path === "/api/todoitems") return collection;
   if (path === "/health/live") return { resource: "live" };
   if (path === "/health/ready") return { resource: "ready" };
@@ -39,27 +36,18 @@ export function matchRoute(url: string): Route | undefined {
   return segment === undefined ? collection : segment === "" ? undefined : { resource: "item", segment };
 }
 
+const methods = {
+  readOnly: ["GET"],
+  collection: ["GET", "POST", "PUT"],
+  item: ["GET", "POST", "PUT", "DELETE"],
+  itemInFormB: ["GET", "DELETE"],
+} as const;
+
 /** The methods a resource offers, as the `Allow` header lists them. */
 export function allowedMethods(resource: Route["resource"], forms: UrlForms): readonly string[] {
-  if (resource === "changes" || resource === "live" || resource === "ready") return ["GET"];
-  if (resource === "collection") return forms === "a" ? ["GET"] : ["GET", "POST", "PUT"];
-  return forms === "b" ? ["GET", "DELETE"] : ["GET", "POST", "PUT", "DELETE"];
-}
-
-/** RFC 9112, section 3.2: a request with a Host that is none, or with two of them, is 400. */
-export function checkHost(request: Request): void {
-  // The runtime gives a bare path where the Host is none, and puts a comma between two of them.
-  if (!request.url.startsWith("/") && !request.headers.get("host")?.includes(",")) return;
-  throw new Problem(
-    "InvalidRequest",
-    "The Host header is not one valid host name; send the host and port the request is meant for.",
-  );
-}
-
-export function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  const end = url.indexOf("?", start);
-  return end === -1 ? url.slice(start) : url.slice(start, end);
+  if (resource === "collection") return forms === "a" ? methods.readOnly : methods.collection;
+  if (resource === "item") return forms === "b" ? methods.itemInFormB : methods.item;
+  return methods.readOnly;
 }
 
 function decode(segment: string): string {

@@ -2,6 +2,7 @@
 // browser asks, and cached for good where their name says what is in them.
 
 import { clientHas } from "./conditions.ts";
+import { Answer, type HttpRequest } from "./message.ts";
 import { nosniff } from "./problem.ts";
 
 export interface SiteFile {
@@ -36,20 +37,20 @@ const pagePolicy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-export function siteAnswer(request: Request, file: SiteFile): Response {
+export function siteAnswer(request: HttpRequest, file: SiteFile): Answer {
   const headers: Record<string, string> = {
     ETag: file.etag,
     "Cache-Control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
     Vary: "Accept-Encoding",
   };
-  if (clientHas(request.headers, file.etag)) return new Response(null, { status: 304, headers });
+  if (clientHas(request.headers, file.etag)) return new Answer(304, headers);
   const { body, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   if (file.mediaType.startsWith("text/html")) {
     headers["Content-Security-Policy"] = pagePolicy;
     headers["Referrer-Policy"] = "no-referrer";
   }
-  return new Response(body, { headers: { "Content-Type": file.mediaType, ...nosniff, ...headers } });
+  return new Answer(200, { "Content-Type": file.mediaType, ...nosniff, ...headers }, body);
 }
 
 function encoded(

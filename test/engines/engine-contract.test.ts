@@ -195,18 +195,6 @@ for (const kind of engineKinds) {
       await other.close();
     });
 
-    if (kind.claims) {
-      test("claimed: this engine has no news and can commit, which ends the claim", async () => {
-        expect(engine.claim()).toBeTrue();
-        expect(await engine.hasNews()).toBeFalse();
-        await commit(created(1));
-        expect(engine.claim()).toBeTrue();
-        engine.release();
-        await commit(created(2));
-        expect((await engine.pull()).version).toBe(2);
-      });
-    }
-
     test("shared by two processes: each has news of the other's commits, and a plan sees them first", async () => {
       const other = await store.open();
       const start = await other.pull();

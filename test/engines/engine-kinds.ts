@@ -19,8 +19,6 @@ export interface EngineKind {
   readonly name: string;
   /** Whether the items outlive the engine. */
   readonly durable: boolean;
-  /** Whether one process may keep the others from committing for a moment. */
-  readonly claims: boolean;
   createStore(): TestStore | Promise<TestStore>;
 }
 
@@ -28,13 +26,11 @@ export const engineKinds: readonly EngineKind[] = [
   {
     name: "memory",
     durable: false,
-    claims: true,
     createStore: () => ({ open: () => new MemoryEngine(), dispose() {} }),
   },
   {
     name: "sqlite",
     durable: true,
-    claims: true,
     createStore() {
       const folder = temporaryFolder();
       return {
@@ -43,7 +39,7 @@ export const engineKinds: readonly EngineKind[] = [
       };
     },
   },
-  { name: "postgres", durable: true, claims: false, createStore: createPostgresStore },
+  { name: "postgres", durable: true, createStore: createPostgresStore },
 ];
 
 export function temporaryFolder(): { readonly path: string; dispose(): void } {

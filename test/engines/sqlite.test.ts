@@ -305,41 +305,6 @@ describe("a store on disk", () => {
     await reader.close();
   });
 
-  test("claimed by one process: the other's commit waits for the release, and then there is no claim for a while", async () => {
-    const [first, second] = [open(), open()];
-    const bookmark = await first.pull();
-    await second.pull();
-    expect(first.claim()).toBeTrue();
-    expect(second.claim()).toBeFalse();
-    let committed = false;
-    const commit = second.commit(bookmark, () => [row(1)]).then(() => (committed = true));
-    await Bun.sleep(50);
-    expect(committed).toBeFalse();
-    first.release();
-    await commit;
-    await Bun.sleep(20);
-    expect(first.claim()).toBeFalse();
-    expect(first.hasNews()).toBeTrue();
-    await first.pull(bookmark);
-    expect(first.claim()).toBeFalse();
-    await first.close();
-    await second.close();
-  });
-
-  test("claimed while a commit of the same process waits for another's: that commit uses the claim", async () => {
-    const [first, second] = [open(), open()];
-    const bookmark = await first.pull();
-    await second.pull();
-    expect(second.claim()).toBeTrue();
-    const commit = first.commit(bookmark, () => [row(1)]);
-    second.release();
-    expect(first.claim()).toBeTrue();
-    await commit;
-    expect((await second.pull()).version).toBe(1);
-    await first.close();
-    await second.close();
-  });
-
   test("locked by another process is waited for, while reads go on", async () => {
     const engine = open();
     const bookmark = await engine.pull();

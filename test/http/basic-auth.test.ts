@@ -17,7 +17,7 @@ function start(clock: Clock = { now: 0 }): BasicAuth {
 /** How a check ends: at once or after computing a hash, let through or refused. */
 async function outcome(auth: BasicAuth, authorization: string, address = "192.0.2.1"): Promise<string> {
   try {
-    const verifying = auth.check(authorization, () => address);
+    const verifying = auth.check(new Map([["authorization", authorization]]), () => address);
     if (!verifying) return "at once";
     await verifying;
     return "verified";
@@ -72,7 +72,7 @@ describe("guessing", () => {
     for (let count = 0; count < 5; count++)
       expect(await outcome(auth, header("ann", `wrong ${count}`))).toBe("CredentialsRequired");
     try {
-      await auth.check(header("ann", "wrong again"), () => "192.0.2.1");
+      await auth.check(new Map([["authorization", header("ann", "wrong again")]]), () => "192.0.2.1");
       throw new Error("it was let through");
     } catch (error) {
       expect(error).toMatchObject({ code: "TooManyRequests", retryAfterSeconds: 5 });

@@ -341,7 +341,7 @@ describe("on sockets and across processes", () => {
 
   test("a silent feed outlives the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
-    const server = startServer(service.app, { ...serverOptions, idleTimeoutSeconds: 5 });
+    const server = startServer(service.app, { ...serverOptions, idleTimeoutMs: 5_000 });
     const feed = new FeedReader(await fetch(`http://127.0.0.1:${server.port}/changes`));
     for (let beats = 0; beats < 5; beats++) expect(await feed.block()).toBeDefined();
     await service.create(item(ids.one));

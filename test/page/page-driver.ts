@@ -73,11 +73,22 @@ export class PageDriver {
       if (target) target.dataset.test = "target";
       return target;
     })()`);
-    await this.view.click('[data-test="target"]');
+    await this.click('[data-test="target"]');
   }
 
   async click(selector: string): Promise<void> {
+    await this.#untilStill(selector);
     await this.view.click(selector, { timeout: patienceMs });
+  }
+
+  /** Waits until something is in its place: what has just appeared may still move, and a click would miss it. */
+  async #untilStill(selector: string): Promise<void> {
+    await this.until(`(() => {
+      const place = JSON.stringify(document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect());
+      const isStill = place !== undefined && place === window.placeBefore;
+      window.placeBefore = place;
+      return isStill;
+    })()`);
   }
 
   async clickButton(text: string): Promise<void> {

@@ -17,36 +17,6 @@ describeOnEveryEngine("Limits", (start) => {
     await expectProblem(await service.send("POST", "/api/todoitems/", json), 413, "BodyTooLarge");
   });
 
-  test("1. a body of unknown length is cut off once it passes the limit, and its connection closed", async () => {
-    const service = await start({ bodyBytesMax: 1_000 });
-    let sent = 0;
-    const endless = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        await Bun.sleep(0);
-        sent += 100;
-        controller.enqueue(new Uint8Array(100).fill(0x20));
-      },
-    });
-    const response = await service.fetch("POST", "/api/todoitems/", {
-      body: endless,
-      headers: { "Content-Type": "application/json" },
-    });
-    expect(response.headers.get("connection")).toBe("close");
-    await expectProblem(response, 413, "BodyTooLarge");
-    expect(sent).toBeLessThan(3_000);
-  });
-
-  test("1. a body that does not arrive in time is 408 and closes the connection", async () => {
-    const service = await start({ requestTimeoutMs: 20 });
-    const stalled = new ReadableStream<Uint8Array>({ pull: () => new Promise<void>(() => {}) });
-    const response = await service.fetch("PUT", "/api/todoitems/", {
-      body: stalled,
-      headers: { "Content-Type": "application/json" },
-    });
-    expect(response.headers.get("connection")).toBe("close");
-    await expectProblem(response, 408, "RequestTimeout");
-  });
-
   test("1. nesting up to the limit is taken, one level more is 400", async () => {
     const service = await start({ nestingDepthMax: 64 });
     const nested = (levels: number) => item(ids.one, `"a":${"[".repeat(levels)}${"]".repeat(levels)}`);
@@ -55,13 +25,6 @@ describeOnEveryEngine("Limits", (start) => {
     expect(await service.list()).toBe(`[${nested(63)}]`);
     const bottomless = `{"a":${"[".repeat(500_000)}`;
     await expectProblem(await service.send("POST", "/api/todoitems/", bottomless), 400, "NestingTooDeep");
-  });
-
-  test("1. a head within the limit is taken, a larger one is 431", async () => {
-    const service = await start({ headerBytesMax: 1_000 });
-    const headers = (length: number) => ({ headers: { "X-Padding": "x".repeat(length) } });
-    expect((await service.fetch("GET", "/api/todoitems/", headers(800))).status).toBe(200);
-    await expectProblem(await service.fetch("GET", "/api/todoitems/", headers(1_000)), 431, "HeadersTooLarge");
   });
 
   test("1. more writes than the queue takes are 503 with Retry-After; those in the queue are done", async () => {

@@ -10,7 +10,13 @@ import { App } from "../../http/app.ts";
 import { BasicAuth } from "../../http/basic-auth.ts";
 import { Cors } from "../../http/cors.ts";
 import { RateLimiter } from "../../http/rate-limiter.ts";
-import { ListenError, type RunningServer, type ServerOptions, startServer } from "../../http/server.ts";
+import {
+  type ConnectionCount,
+  ListenError,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from "../../http/server.ts";
 import { createLog, describeError, type Log } from "../../log.ts";
 import { PageFiles } from "../../page/site-files.ts";
 import { type CollectionOptions, TodoCollection } from "../../todo-collection.ts";
@@ -85,12 +91,12 @@ async function startInstance(settings: Settings, environment: Environment, log: 
   // What reading a large store left behind is given back now, and not in the middle of a request.
   if (collection.count > largeStore) Bun.gc(true);
   const app = openApp(collection, settings, environment, log);
-  const http = settings.port === undefined ? undefined : startServer(app, serverOptions(settings, settings.port, log));
+  const { host, port, httpsPort } = settings;
+  const connections = { open: 0, max: settings.connectionsMax };
+  const optionsOn = (port: number) => serverOptions(settings, port, connections, log);
+  const http = port === undefined ? undefined : startServer(app, optionsOn(port));
   const https =
-    settings.httpsPort === undefined
-      ? undefined
-      : await startHttps(app, settings, settings.httpsPort, environment, log);
-  const { host } = settings;
+    httpsPort === undefined ? undefined : await startHttps(app, settings, optionsOn(httpsPort), environment);
   const servers = [http, https].filter((server) => server !== undefined);
   return {
     listeners: [
@@ -202,13 +208,9 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
-    headerBytesMax: settings.headerBytesMax,
     staleSecondsMax: settings.staleSecondsMax,
-    requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
-    // A claim on the store would keep the other workers waiting.
-    servesHotList: settings.workers === 1,
   });
   return app;
 }
@@ -253,16 +255,18 @@ function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
   return auth;
 }
 
-function serverOptions(settings: Settings, port: number, log: Log): ServerOptions {
-  const { host, hsts, idleTimeoutSeconds, connectionsMax, logRequests, trustProxy } = settings;
+function serverOptions(settings: Settings, port: number, connections: ConnectionCount, log: Log): ServerOptions {
+  const { host, hsts, headerBytesMax, logRequests, trustProxy } = settings;
   return {
     host,
     port,
     sharesPort: settings.workers > 1,
     certificate: undefined,
     hsts,
-    idleTimeoutSeconds,
-    connectionsMax,
+    headerBytesMax,
+    requestTimeoutMs: settings.requestTimeoutSeconds * 1000,
+    idleTimeoutMs: settings.idleTimeoutSeconds * 1000,
+    connections,
     logRequests,
     trustProxy,
     log,
@@ -272,18 +276,18 @@ function serverOptions(settings: Settings, port: number, log: Log): ServerOption
 async function startHttps(
   app: App,
   settings: Settings,
-  port: number,
+  options: ServerOptions,
   environment: Environment,
-  log: Log,
 ): Promise<RunningServer> {
+  const { log } = options;
   const files = await certificateFiles(settings, environment);
-  const server = startServer(app, { ...serverOptions(settings, port, log), certificate: readCertificate(files) });
+  const server = startServer(app, { ...options, certificate: readCertificate(files) });
   watchFiles([files.cert, files.key], 1_000, () => {
     try {
       server.replaceCertificate(readCertificate(files));
       log("info", `${files.cert}: the certificate was read again`);
     } catch (error) {
-      if (!(error instanceof CertificateError || error instanceof ListenError)) throw error;
+      if (!(error instanceof CertificateError)) throw error;
       log("error", `${error.message}. The certificate stays as it was`);
     }
   });

@@ -4,7 +4,6 @@
 import { type FieldNames, fieldNameStyles } from "../../field-names.ts";
 import { type AuthMode, authModes } from "../../http/access.ts";
 import type { AllowedOrigins } from "../../http/cors.ts";
-import { runtimeHeaderBytesMax } from "../../http/header-limit.ts";
 import { type UrlForms, urlForms } from "../../http/routes.ts";
 import { type LogFormat, logFormats } from "../../log.ts";
 import {
@@ -212,8 +211,8 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "header-limit",
     placeholder: "SIZE",
     default: "16KiB",
-    meaning: "largest request head, up to `16KiB`",
-    parse: (value) => byteSize(value, runtimeHeaderBytesMax),
+    meaning: "largest request head, up to `64KiB`",
+    parse: (value) => byteSize(value, 64 * 1024),
   },
   nestingDepthMax: {
     flag: "depth-limit",
@@ -226,16 +225,15 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "request-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a request's body has to arrive, up to `--idle-timeout`",
-    parse: integer(1, 255),
+    meaning: "time a request has to arrive, head and body, up to `3600`",
+    parse: integer(1, 3600),
   },
   idleTimeoutSeconds: {
     flag: "idle-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a silent connection is kept, from 5 to 255",
-    // The runtime cuts busy connections too where it is less.
-    parse: integer(5, 255),
+    meaning: "time a silent connection is kept, up to `3600`",
+    parse: integer(1, 3600),
   },
   connectionsMax: {
     flag: "connection-limit",

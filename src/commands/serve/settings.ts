@@ -53,9 +53,6 @@ export function readSettings(args: readonly string[], environment: Environment):
   if (settings.tlsCert !== undefined && settings.httpsPort === undefined) {
     problems.push("--tls-cert needs --https-port, such as --https-port 5001");
   }
-  if (settings.requestTimeoutSeconds > settings.idleTimeoutSeconds) {
-    problems.push("--request-timeout must not be longer than --idle-timeout, which ends the connection first");
-  }
   if (settings.auth !== "off" && settings.users === undefined) {
     problems.push(
       "--auth needs --users FILE (or TODOITEMS_USERS): make the file with: todoitems user add NAME --users FILE",

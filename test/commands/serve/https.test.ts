@@ -155,6 +155,37 @@ describe("HTTPS", () => {
     expect(handshake(port, one.authorityCert)).rejects.toThrow();
   });
 
+  test("a certificate that changes disturbs nobody: connections go on, and every handshake succeeds", async () => {
+    const { program, one, two, cert, key } = await serveReplaceable();
+    const port = portOf(program.origin);
+    const authorities = [one.authorityCert, two.authorityCert].map((file) => readFileSync(file, "utf8"));
+    const kept = await handshake(port, one.authorityCert);
+    let answers = 0;
+    kept.on("data", (data) => (answers += String(data).split("HTTP/1.1 200").length - 1));
+    let changing = true;
+    let handshakes = 0;
+    const newcomers = Array.from({ length: 4 }, async () => {
+      while (changing) {
+        const tls = { ca: authorities };
+        const response = await fetch(`https://localhost:${port}/api/todoitems/`, { tls, keepalive: false });
+        expect(response.status).toBe(200);
+        handshakes++;
+      }
+    });
+    for (const next of [two, one, two]) {
+      copyFileSync(next.key, key);
+      copyFileSync(next.cert, cert);
+      while (!(await program.stderrLine()).includes("read again"));
+      kept.write("GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    changing = false;
+    await Promise.all(newcomers);
+    await until(() => answers === 3);
+    expect(handshakes).toBeGreaterThan(10);
+    expect(kept.destroyed).toBeFalse();
+    kept.destroy();
+  });
+
   test("a request begun under the old certificate is answered, also when a stop comes after the change", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const socket = await handshake(portOf(program.origin), one.authorityCert);
@@ -236,3 +267,7 @@ describe("HTTPS", () => {
       expect(stdout).toContain(`\n${platform}`);
   });
 });
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(1);
+}

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { version } from "../../../package.json";
 import { describeSettings } from "../../../src/commands/serve/settings.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
-import { RawConnection } from "../../http/raw-connection.ts";
+import { exchange, RawConnection } from "../../http/raw-connection.ts";
 import { Program, type ProgramOptions, runProgram } from "../../program.ts";
 import { ids, item } from "../../service.ts";
 
@@ -267,23 +267,31 @@ describe("stopping", () => {
 });
 
 describe("a limit on connections", () => {
-  test("closes idle connections over it and answers 503, and goes on once there is room", async () => {
+  const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const openMany = (port: number, count: number) =>
+    Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
+
+  test("the first connection over it is answered 503, and there is room again as soon as one closes", async () => {
     const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
     const port = Number(new URL(program.origin).port);
-    const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n";
-    const connections = await Promise.all(Array.from({ length: 60 }, () => RawConnection.open(port)));
-    // Connections that have sent nothing yet cannot be closed, so these hold the service over its limit.
-    const silent = connections.splice(0, 30);
-    for (const connection of connections) connection.send(request);
-    expect(await Promise.all(connections.map((connection) => connection.untilClosed()))).toEqual(
-      Array(30).fill(expect.stringContaining("HTTP/1.1")),
-    );
-    await until(async () => (await program.fetch("/api/todoitems/")).status === 503);
-    const refused = await program.fetch("/api/todoitems/");
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await refused.json()).toMatchObject({ status: 503, code: "Overloaded" });
-    for (const connection of silent) connection.close();
-    await until(async () => (await program.fetch("/api/todoitems/")).status === 200);
+    const feeds = await openMany(port, 20);
+    for (const feed of feeds) feed.send("GET /changes HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (const feed of feeds) await feed.until(/event: ready/);
+    const refused = await exchange(port, request);
+    expect(refused).toStartWith("HTTP/1.1 503 ");
+    expect(refused).toContain("Retry-After: 1\r\n");
+    expect(refused).toContain('"code":"Overloaded"');
+    feeds[0]?.close();
+    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    for (const feed of feeds) feed.close();
+  });
+
+  test("connections that have been silent for a while make room for others", async () => {
+    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
+    const port = Number(new URL(program.origin).port);
+    const silent = await openMany(port, 20);
+    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    for (const connection of silent) await connection.untilClosed();
   });
 });
 

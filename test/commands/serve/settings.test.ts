@@ -184,11 +184,6 @@ describe("settings", () => {
     expect(problems(["--host", "[]"])).toHaveLength(1);
   });
 
-  test("a request cannot be given more time than its connection", () => {
-    expect(problems(["--request-timeout", "60"])).toHaveLength(1);
-    expect(read(["--request-timeout", "60", "--idle-timeout", "60"]).requestTimeoutSeconds).toBe(60);
-  });
-
   test("origins are taken as browsers spell them, and nothing else is", () => {
     expect(read(["--cors", "https://App.example:443, http://localhost:8100/"]).cors).toEqual(
       new Set(["https://app.example", "http://localhost:8100"]),

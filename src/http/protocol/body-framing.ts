@@ -1,0 +1,101 @@
+// Where a request's body ends (RFC 9112, sections 6 and 7): after so many bytes, or after the last of
+// its chunks. Bytes are taken as they arrive, cut anywhere.
+
+import { refusal } from "./request-head.ts";
+
+export interface BodyFraming {
+  /** True once the body's last byte was taken. */
+  readonly done: boolean;
+  /** Takes what belongs to the body from the start of `input`, hands on its content, says how many bytes it took. */
+  take(input: Buffer, onContent: (content: Buffer) => void): number;
+}
+
+export class LengthFraming implements BodyFraming {
+  #missing: number;
+
+  constructor(length: number) {
+    this.#missing = length;
+  }
+
+  get done(): boolean {
+    return this.#missing === 0;
+  }
+
+  take(input: Buffer, onContent: (content: Buffer) => void): number {
+    const count = Math.min(input.length, this.#missing);
+    if (count === 0) return 0;
+    this.#missing -= count;
+    onContent(count === input.length ? input : input.subarray(0, count));
+    return count;
+  }
+}
+
+/** What is left of a line that no sender needs longer: a size with its extensions, or a trailer field. */
+const lineCharactersMax = 4096;
+const trailerLinesMax = 100;
+// Chunk extensions mean nothing to us, but what they may be made of is fixed.
+const sizePattern = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+const trailerPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/;
+
+type ChunkPart = "size" | "content" | "end of content" | "trailer" | "done";
+
+export class ChunkedFraming implements BodyFraming {
+  #part: ChunkPart = "size";
+  #missing = 0;
+  /** The line read so far, CR included. */
+  #line = "";
+  #trailerLines = 0;
+
+  get done(): boolean {
+    return this.#part === "done";
+  }
+
+  take(input: Buffer, onContent: (content: Buffer) => void): number {
+    let at = 0;
+    while (at < input.length && this.#part !== "done") {
+      if (this.#part === "content") {
+        const end = Math.min(input.length, at + this.#missing);
+        this.#missing -= end - at;
+        onContent(input.subarray(at, end));
+        at = end;
+        if (this.#missing === 0) this.#part = "end of content";
+      } else {
+        at = this.#takeLine(input, at);
+      }
+    }
+    return at;
+  }
+
+  /** Takes a line, or what is there of one, and returns where it stopped. */
+  #takeLine(input: Buffer, from: number): number {
+    const lineFeed = input.indexOf(0x0a, from);
+    const end = lineFeed === -1 ? input.length : lineFeed + 1;
+    this.#line += input.toString("latin1", from, end);
+    if (this.#line.length > lineCharactersMax) throw refusal("A line among the chunks of the body is too long");
+    if (lineFeed === -1) return end;
+    if (!this.#line.endsWith("\r\n")) throw refusal("A line among the chunks of the body does not end in CR LF");
+    const line = this.#line.slice(0, -2);
+    this.#line = "";
+    this.#endLine(line);
+    return end;
+  }
+
+  #endLine(line: string): void {
+    if (this.#part === "size") {
+      const size = sizePattern.exec(line)?.[1];
+      if (size === undefined) throw refusal("A chunk of the body does not begin with its size");
+      this.#missing = Number.parseInt(size, 16);
+      this.#part = this.#missing === 0 ? "trailer" : "content";
+    } else if (this.#part === "end of content") {
+      if (line !== "") throw refusal("A chunk of the body is longer than it says");
+      this.#part = "size";
+    } else if (line === "") {
+      this.#part = "done";
+    } else {
+      // Nothing that may stand behind a body means anything to us.
+      if (++this.#trailerLines > trailerLinesMax || !trailerPattern.test(line)) {
+        throw refusal("The trailer behind the body is malformed or too long");
+      }
+    }
+  }
+}

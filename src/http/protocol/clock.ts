@@ -1,0 +1,22 @@
+// The time as connections need it: to a tenth of a second, and without asking the system for every
+// request. Whoever keeps connections ticks it.
+
+export class Clock {
+  /** In milliseconds, from no point in particular. */
+  now = 0;
+  /** For the Date header. */
+  date = "";
+  #dateAt = 0;
+
+  constructor() {
+    this.tick();
+  }
+
+  tick(): void {
+    this.now = performance.now();
+    const second = Math.floor(Date.now() / 1_000);
+    if (second === this.#dateAt) return;
+    this.#dateAt = second;
+    this.date = new Date(second * 1_000).toUTCString();
+  }
+}

@@ -1,0 +1,47 @@
+// Lets a test ask an app as it would ask a server with `fetch`, without a socket between them.
+
+import type { App } from "../src/http/app.ts";
+import type { Answer, HttpRequest, StreamBody } from "../src/http/message.ts";
+import { bodyTooLarge } from "../src/http/protocol/connection.ts";
+
+export async function appFetch(app: App, request: Request, address: string): Promise<Response> {
+  return responseOf(await app.handle(requestOf(request, address)));
+}
+
+function requestOf(request: Request, address: string): HttpRequest {
+  const { pathname, search } = new URL(request.url);
+  return {
+    method: request.method,
+    path: pathname,
+    query: search.slice(1),
+    headers: new Map(request.headers),
+    address,
+    beganBeforeTurn: false,
+    async readBody(bytesMax) {
+      const bytes = await request.bytes();
+      if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax, false);
+      return bytes;
+    },
+  };
+}
+
+function responseOf({ status, headers, body }: Answer): Response {
+  const init = { status, headers };
+  if (body === undefined) return new Response(null, init);
+  if (typeof body === "string" || body instanceof Uint8Array) return new Response(Buffer.from(body), init);
+  return new Response(readable(body), init);
+}
+
+function readable(body: StreamBody): ReadableStream<Uint8Array> {
+  let source: ReturnType<StreamBody["open"]> | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        source = body.open({ write: (bytes) => controller.enqueue(bytes), end: () => controller.close() });
+      },
+      pull: () => source?.pull(),
+      cancel: () => source?.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}

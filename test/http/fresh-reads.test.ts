@@ -1,0 +1,94 @@
+// A read never misses what another process had committed before the read was sent. Reads that come
+// together share one question to the store; these are cases in which they must not.
+
+import { afterEach, expect, test } from "bun:test";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { Answer, type HttpRequest } from "../../src/http/message.ts";
+import { Clock } from "../../src/http/protocol/clock.ts";
+import { Connection } from "../../src/http/protocol/connection.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/http/server.ts";
+import { Service } from "../service.ts";
+import { RawConnection } from "./raw-connection.ts";
+import { serverOptions } from "./server-options.ts";
+
+const get = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n";
+
+let server: RunningServer;
+afterEach(() => server.stop(0));
+
+/** An engine that says when it is asked for news, just after it has looked for them. */
+class AskedEngine extends MemoryEngine {
+  count = 0;
+  onAsked: (count: number) => void = () => {};
+
+  override hasNews(): boolean {
+    const hasNews = super.hasNews();
+    this.onAsked(++this.count);
+    return hasNews;
+  }
+}
+
+async function start(options: Partial<ServerOptions> = {}): Promise<AskedEngine> {
+  const engine = new AskedEngine();
+  const { app } = await Service.on(engine);
+  server = startServer(app, { ...serverOptions, ...options });
+  return engine;
+}
+
+test("a read asks the store anew if one sent ahead on another connection asked before it was sent", async () => {
+  const engine = await start();
+  const ahead = await RawConnection.open(server.port);
+  const other = await RawConnection.open(server.port);
+  // The second of those sent ahead has its turn when the answer to the first was sent.
+  engine.onAsked = (count) => {
+    if (count === 2) other.send(get);
+  };
+  ahead.send(get + get);
+  await other.until(/200 OK/);
+  expect(engine.count).toBe(3);
+  ahead.close();
+  other.close();
+});
+
+test("reads that come together share one question to the store, but not on a server with many connections", async () => {
+  const countOfTwo = async (open: number) => {
+    const engine = await start({ connections: { open, max: 10_000 } });
+    const connections = await Promise.all([RawConnection.open(server.port), RawConnection.open(server.port)]);
+    for (const connection of connections) connection.send(get);
+    for (const connection of connections) await connection.until(/200 OK/);
+    for (const connection of connections) connection.close();
+    return engine.count;
+  };
+  expect(await countOfTwo(0)).toBe(1);
+  await server.stop(0);
+  expect(await countOfTwo(1_000)).toBe(2);
+});
+
+test("a read that follows a long one is not sure to have begun before the turn, nor is one behind an empty line", () => {
+  const began: boolean[] = [];
+  const host = {
+    limits: serverOptions,
+    clock: new Clock(),
+    readsOnceATurn: true,
+    handle: ({ beganBeforeTurn }: HttpRequest) => {
+      began.push(beganBeforeTurn);
+      return new Answer(204, {});
+    },
+    refuse: () => new Answer(400, {}),
+    sendSoon: () => {},
+    addressOf: () => "",
+  };
+  const wire = { write: (bytes: Uint8Array) => bytes.length, end() {}, terminate() {}, pause() {}, resume() {} };
+  const connection = new Connection(wire, "", host, true);
+  const receive = (text: string) => {
+    connection.receive(Buffer.from(text));
+    connection.drained();
+  };
+  receive(get);
+  receive("\r\n".repeat(256 * 1024));
+  receive(get);
+  receive(get);
+  receive(`\r\n${get}`);
+  receive(`\r\n${get}`);
+  expect(began).toEqual([true, false, true, false, false]);
+});

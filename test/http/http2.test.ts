@@ -1,0 +1,98 @@
+// What only a connection of HTTP/2 shows: that each stream is bounded as a connection of HTTP/1.1 is.
+
+import "reflect-metadata";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
+import { join } from "node:path";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { type Certificate, type RunningServer, type ServerOptions, startServer } from "../../src/http/server.ts";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Service } from "../service.ts";
+import { serverOptions } from "./server-options.ts";
+
+const path = "/api/todoitems/";
+let folder: ReturnType<typeof temporaryFolder>;
+let certificate: Certificate;
+let service: Service;
+let server: RunningServer;
+const sessions: ClientHttp2Session[] = [];
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const { cert, key } = await developmentCertificate(join(folder.path, "https"));
+  certificate = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+});
+afterAll(() => folder.dispose());
+
+afterEach(async () => {
+  for (const session of sessions.splice(0)) session.destroy();
+  await server.stop(0);
+});
+
+async function start(options: Partial<ServerOptions> = {}): Promise<void> {
+  service = await Service.on(new MemoryEngine());
+  server = startServer(service.app, { ...serverOptions, certificate, ...options });
+}
+
+function session(): ClientHttp2Session {
+  const opened = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
+  opened.on("error", () => {});
+  sessions.push(opened);
+  return opened;
+}
+
+/** The status of the answer to a request. */
+function statusOf(stream: ClientHttp2Stream): Promise<number> {
+  stream.on("error", () => {});
+  stream.resume();
+  return new Promise((resolve) => stream.on("response", (headers) => resolve(Number(headers[":status"]))));
+}
+
+const get = (opened: ClientHttp2Session, fields: OutgoingHttpHeaders = {}) =>
+  statusOf(opened.request({ ":path": path, ...fields }));
+
+const closed = (emitter: ClientHttp2Session | ClientHttp2Stream) =>
+  new Promise<void>((resolve) => emitter.on("close", () => resolve()));
+
+test("a request that never ends is given up once it is answered, whatever the answer", async () => {
+  await start({ idleTimeoutMs: 300 });
+  const etag = (await service.fetch("GET", path)).headers.get("etag") ?? "";
+  for (const [fields, status] of [
+    [{}, 200],
+    [{ "if-none-match": etag }, 304],
+    [{ ":path": "/nowhere" }, 404],
+  ] as const) {
+    const stream = session().request({ ":path": path, ...fields }, { endStream: false });
+    expect(await statusOf(stream)).toBe(status);
+    await closed(stream);
+  }
+});
+
+test("a feed that was ended is given up, though its request never ends", async () => {
+  await start({ idleTimeoutMs: 300 });
+  const stream = session().request({ ":path": "/changes" }, { endStream: false });
+  expect(await statusOf(stream)).toBe(200);
+  service.app.changeFeed.endAll();
+  await closed(stream);
+});
+
+test("a head larger than the limit is 431, whatever it was compressed to", async () => {
+  await start({ headerBytesMax: 2_000 });
+  const opened = session();
+  expect(await get(opened, { "x-long": "a".repeat(1_500) })).toBe(200);
+  expect(await get(opened, { "x-long": "a".repeat(2_000) })).toBe(431);
+});
+
+test("a connection over the limit is told so and closed, so that the next may find room", async () => {
+  const connections = { open: 10, max: 10 };
+  await start({ connections });
+  const refused = session();
+  const isClosed = closed(refused);
+  expect(await get(refused)).toBe(503);
+  await isClosed;
+  while (connections.open > 10) await Bun.sleep(1);
+  connections.open--;
+  expect(await get(session())).toBe(200);
+});

@@ -1,0 +1,61 @@
+// Handshakes that do not come to an end. What a connection says after one, the tests of HTTPS see.
+
+import "reflect-metadata";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MemoryEngine } from "../../src/engines/memory.ts";
+import { type Certificate, type RunningServer, type ServerOptions, startServer } from "../../src/http/server.ts";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Service } from "../service.ts";
+import { RawConnection } from "./raw-connection.ts";
+import { serverOptions } from "./server-options.ts";
+
+/** The first bytes of a handshake: a record is announced, and not sent. */
+const beginning = "\x16\x03\x01\x02\x00\x01";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let certificate: Certificate;
+let server: RunningServer;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const { cert, key } = await developmentCertificate(join(folder.path, "https"));
+  certificate = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+});
+afterAll(() => folder.dispose());
+afterEach(() => server.stop(0));
+
+async function start(options: Partial<ServerOptions>): Promise<void> {
+  const { app } = await Service.on(new MemoryEngine());
+  server = startServer(app, { ...serverOptions, certificate, ...options });
+}
+
+test("a handshake that does not go on is cut off when the request's time is up", async () => {
+  const connections = { open: 0, max: 10 };
+  await start({ requestTimeoutMs: 300, connections });
+  const connection = await RawConnection.open(server.port);
+  connection.send(beginning);
+  await connection.untilClosed();
+  while (connections.open > 0) await Bun.sleep(1);
+});
+
+test("a handshake far over the limit of connections is cut off at once, and not counted", async () => {
+  const connections = { open: 0, max: 10 };
+  await start({ connections });
+  connections.open = 2_000;
+  const connection = await RawConnection.open(server.port);
+  connection.send(beginning);
+  await connection.untilClosed();
+  while (connections.open > 2_000) await Bun.sleep(1);
+});
+
+test("a stop does not wait for a handshake", async () => {
+  await start({});
+  const connection = await RawConnection.open(server.port);
+  connection.send(beginning);
+  await Bun.sleep(50);
+  expect(await server.stop(5_000)).toBe(0);
+  await connection.untilClosed();
+});
