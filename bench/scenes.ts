@@ -34,8 +34,6 @@ export interface Scene {
 
 export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
-/** Ours where every list passes through the app, as it does with credentials: other origins are one reason for that. */
-const byTheApp = (name: string) => todoitems({ name, flags: ["--cors", "https://example.com"] });
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
 /** More than any contender deletes in one run. */
@@ -146,7 +144,7 @@ const guarded: Scene = {
     const { usersFile, header } = await user();
     const contenders = [
       todoitems({ name: "credentials", flags: ["--auth", "all", "--users", usersFile], headers: [header] }),
-      byTheApp("open, by the app"),
+      todoitems({ name: "open" }),
       todoitems({ name: "HTTPS", scheme: "https" }),
     ];
     await side(100, contenders, async (server, { name }) => {
@@ -232,7 +230,7 @@ const rawSqlite: Scene = {
 const workers: Scene = {
   title: "one worker and two",
   async run({ number, seconds, results }) {
-    const contenders = [byTheApp("1 worker, by the app"), todoitems({ name: "2 workers", flags: ["--workers", "2"] })];
+    const contenders = [todoitems({ name: "1 worker" }), todoitems({ name: "2 workers", flags: ["--workers", "2"] })];
     await side(100, contenders, async (server, { name }) => {
       const list = await run(server, { connections: 64, seconds });
       results.add(work.list(100), name, list.perSecond);
@@ -271,8 +269,7 @@ const million: Scene = {
 const slowReaders: Scene = {
   title: work.slowReaders,
   async run({ results }) {
-    // By the app: the runtime's own route would share the bytes whatever the app does.
-    await side(100_000, [byTheApp(ours.name)], async (server, { name }) => {
+    await side(100_000, [ours], async (server, { name }) => {
       await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
       const before = residentBytes(server.pid);
       const readers = startSlowReaders(server, 100);
