@@ -37,7 +37,7 @@ const ours = todoitems();
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
 /** More than any contender deletes in one run. */
-const deletable = 100_000;
+const deletable = 200_000;
 
 export const work = {
   list: (items: number) => `list of ${items.toLocaleString("en")}`,

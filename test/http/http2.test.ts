@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { MemoryEngine } from "../../src/engines/memory.ts";
 import { type Certificate, type RunningServer, type ServerOptions, startServer } from "../../src/http/server.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
@@ -94,5 +95,21 @@ test("a connection over the limit is told so and closed, so that the next may fi
   await isClosed;
   while (connections.open > 10) await Bun.sleep(1);
   connections.open--;
+  expect(await get(session())).toBe(200);
+});
+
+test("a flood of frames that are no part of a request is cut off, and the others go on", async () => {
+  await start();
+  const flood = connectTls({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"] });
+  flood.on("error", () => {});
+  const cut = new Promise<void>((resolve) => flood.on("close", () => resolve()));
+  await new Promise<void>((resolve) => flood.on("secureConnect", () => resolve()));
+  flood.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  // An empty SETTINGS, HEADERS that do not end, and then CONTINUATION frames with nothing in them.
+  flood.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]));
+  const nothings = Buffer.concat(Array(1_000).fill(Buffer.from([0, 0, 0, 9, 0, 0, 0, 0, 1])));
+  const sending = setInterval(() => flood.write(nothings), 1);
+  await cut;
+  clearInterval(sending);
   expect(await get(session())).toBe(200);
 });

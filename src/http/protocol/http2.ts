@@ -30,6 +30,8 @@ const streamsMax = 100;
 const takenBackMax = 200;
 /** An answer is handed over in pieces of this size, the next when there is room, so that its bytes are not all copied for a slow reader. */
 const pieceBytes = 64 * 1024;
+/** Frames that are no part of a request may take this much in a row; more are a flood, which costs a core. */
+const idleBytesMax = 1024 ** 2;
 const lingerMs = 2_000;
 const never = Number.POSITIVE_INFINITY;
 
@@ -43,6 +45,7 @@ export class Http2Connection implements ServedConnection {
   readonly #exchanges = new Set<Exchange>();
   readonly #peer: string;
   #idleDeadline: number;
+  #idleBytes = 0;
   #takenBack = 0;
   #closing = false;
 
@@ -74,7 +77,9 @@ export class Http2Connection implements ServedConnection {
   }
 
   receive(bytes: Buffer): void {
-    this.#pipe.receive(bytes);
+    this.#idleBytes += bytes.length;
+    if (this.#idleBytes > idleBytesMax) this.cut();
+    else this.#pipe.receive(bytes);
   }
 
   drained(): void {
@@ -111,12 +116,13 @@ export class Http2Connection implements ServedConnection {
   }
 
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    this.#idleBytes = 0;
     stream.on("error", () => {});
     if (this.#exchanges.size >= streamsMax) {
       stream.close(constants.NGHTTP2_REFUSED_STREAM);
       return;
     }
-    const exchange = new Exchange(stream, this.#peer, this.#host);
+    const exchange = new Exchange(stream, this.#peer, this.#host, () => (this.#idleBytes = 0));
     this.#exchanges.add(exchange);
     stream.on("close", () => {
       this.#exchanges.delete(exchange);
@@ -138,6 +144,8 @@ class Exchange {
   readonly #stream: ServerHttp2Stream;
   readonly #host: ConnectionHost;
   readonly #peer: string;
+  /** To be told of each piece of the request's body, kept or not. */
+  readonly #onContent: () => void;
   readonly #bodyDeadline: number;
   /** When to give up on a peer that does not take the answer, or does not end its request behind it. */
   #sendDeadline = never;
@@ -146,8 +154,9 @@ class Exchange {
   #source: StreamSource | undefined;
   #lost = false;
 
-  constructor(stream: ServerHttp2Stream, peer: string, host: ConnectionHost) {
+  constructor(stream: ServerHttp2Stream, peer: string, host: ConnectionHost, onContent: () => void) {
     this.#stream = stream;
+    this.#onContent = onContent;
     this.#host = host;
     this.#peer = peer;
     this.#bodyDeadline = host.clock.now + host.limits.requestTimeoutMs;
@@ -221,6 +230,7 @@ class Exchange {
     this.#reader = reader;
     const content = new BodyContent();
     this.#stream.on("data", (piece: Buffer) => {
+      this.#onContent();
       if (!this.#reader) return;
       if (content.length + piece.length > bytesMax) this.#endReading().reject(bodyTooLarge(bytesMax, false));
       else content.add(piece);
@@ -255,7 +265,7 @@ class Exchange {
       endStream: body === undefined,
     });
     // What is left of the request's body passes by unkept.
-    this.#stream.resume();
+    this.#stream.on("data", this.#onContent);
     if (stream) this.#openStream(stream);
     else if (bytes) this.#send(bytes, 0);
     else this.#sendDeadline = this.#giveUpAt();
