@@ -34,7 +34,7 @@ export async function writeReport(results: Results, rounds: number, seconds: num
   await writeMainPart(
     `# Performance
 
-Written by \`npm run bench\`: ${rounds} rounds, ${seconds} s for each load, contenders taking turns within each round, each on a process and a store of its own. Values are medians, with the least and the most in parentheses; ratios are medians of the rounds' ratios.
+Written by \`npm run bench\`: ${rounds} rounds, ${seconds} s for each load, lists after a second of warming up, contenders taking turns within each round, each on a process and a store of its own. Values are medians, with the least and the most in parentheses; ratios are medians of the rounds' ratios.
 
 ${machine()}
 

@@ -149,8 +149,9 @@ export class App {
     this.#warnOfListSize();
     const etag = this.#tag(version);
     const caching = { ETag: etag, "Cache-Control": "no-cache" };
-    const answer = new Answer(200, { ...jsonHeaders, ...caching }, this.#collection.list());
-    this.#list = { epoch, version, etag, answer, notModified: new Answer(304, caching) };
+    const answer = new Answer(200, { ...jsonHeaders, ...caching }, this.#collection.list(), { isStanding: true });
+    const notModified = new Answer(304, caching, undefined, { isStanding: true });
+    this.#list = { epoch, version, etag, answer, notModified };
     return this.#list;
   }
 

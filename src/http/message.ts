@@ -27,11 +27,19 @@ export class Answer {
   readonly headers: AnswerHeaders;
   /** Bytes are shared by everybody they are sent to, so they must not change. */
   readonly body: string | Uint8Array | StreamBody | undefined;
+  /** Whether this very answer is given to many, so that it is worth keeping as it was sent. */
+  readonly isStanding: boolean;
 
-  constructor(status: number, headers: AnswerHeaders, body?: string | Uint8Array | StreamBody) {
+  constructor(
+    status: number,
+    headers: AnswerHeaders,
+    body?: string | Uint8Array | StreamBody,
+    { isStanding = false }: { isStanding?: boolean } = {},
+  ) {
     this.status = status;
     this.headers = headers;
     this.body = body;
+    this.isStanding = isStanding;
   }
 
   with(headers: AnswerHeaders): Answer {

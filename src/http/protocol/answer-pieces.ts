@@ -3,12 +3,12 @@
 import { STATUS_CODES } from "node:http";
 import type { Answer } from "../message.ts";
 
-/** A body up to here is sent in one piece with its head; over it, copying costs more than a second call. */
+/** Up to here an answer is kept in one piece, head and body; over it, copying costs more than a second call. */
 const joinedBytesMax = 256 * 1024;
 
 interface Ready {
   readonly date: string;
-  readonly bytes: Buffer;
+  readonly pieces: readonly Piece[];
 }
 
 const ready = new WeakMap<Answer, Ready>();
@@ -18,9 +18,21 @@ export type Piece = string | Uint8Array;
 
 /** What to send, piece by piece. Of a streamed answer, nothing. */
 export function answerPieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
+  if (!answer.isStanding || closes || !withBody) return makePieces(answer, date, closes, withBody);
+  const known = ready.get(answer);
+  if (known?.date === date) return known.pieces;
+  const pieces = makePieces(answer, date, closes, withBody).map((piece) =>
+    typeof piece === "string" ? Buffer.from(piece) : piece,
+  );
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const made = { date, pieces: length <= joinedBytesMax ? [Buffer.concat(pieces)] : pieces };
+  ready.set(answer, made);
+  return made.pieces;
+}
+
+function makePieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
   const { body } = answer;
   if (body instanceof Uint8Array) {
-    if (body.length <= joinedBytesMax && withBody && !closes) return [readyBytes(answer, body, date)];
     const head = headText(answer, date, closes, body.length);
     return withBody ? [head, body] : [head];
   }
@@ -28,14 +40,6 @@ export function answerPieces(answer: Answer, date: string, closes: boolean, with
   if (typeof body !== "string") return [];
   const head = headText(answer, date, closes, Buffer.byteLength(body));
   return [withBody ? head + body : head];
-}
-
-function readyBytes(answer: Answer, body: Uint8Array, date: string): Buffer {
-  const known = ready.get(answer);
-  if (known?.date === date) return known.bytes;
-  const bytes = Buffer.concat([Buffer.from(headText(answer, date, false, body.length)), body]);
-  ready.set(answer, { date, bytes });
-  return bytes;
 }
 
 /** The head of an answer whose body comes later, in chunks or until the connection closes. */
