@@ -11,6 +11,8 @@ import { Problem } from "../../../src/problem.ts";
 
 const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
 
+const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
+
 /** A host that answers with what it was asked, and what it read of it: some at once, some later. */
 class Echo implements ConnectionHost {
   readonly limits = limits;
@@ -23,7 +25,7 @@ class Echo implements ConnectionHost {
     const { method, path, query } = request;
     this.asked.push(`${method} ${path}?${query}`);
     if (path === "/unread") return new Answer(200, {}, "unread");
-    if (path === "/large") return new Answer(200, {}, new Uint8Array(300_000).fill(0x61));
+    if (path === "/large") return large;
     if (path === "/later") return Bun.sleep(0).then(() => new Answer(200, {}, `later ${method}`));
     return this.#echo(request);
   }
@@ -62,6 +64,8 @@ class Echo implements ConnectionHost {
 
 class SlowWire {
   sent = "";
+  /** The memory that bytes were sent from. */
+  readonly sources = new Set<ArrayBufferLike>();
   ended = false;
   paused = 0;
   readonly #bytesAtOnce: number;
@@ -71,6 +75,7 @@ class SlowWire {
   }
 
   write(piece: string | Uint8Array, offset = 0, length = Buffer.byteLength(piece) - offset): number {
+    if (typeof piece !== "string") this.sources.add(piece.buffer);
     const bytes = Buffer.from(piece as string);
     const count = Math.min(length, this.#bytesAtOnce);
     this.sent += Buffer.from(bytes.subarray(offset, offset + count)).toString("latin1");
@@ -189,6 +194,8 @@ describe("a connection", () => {
     const answers = await Promise.all(
       Array.from({ length: 3 }, () => run(["GET /large HTTP/1.1\r\nHost: a\r\n\r\n"], new SlowWire(1_000))),
     );
+    const bodies = answers.map(({ wire }) => [...wire.sources].filter(({ byteLength }) => byteLength >= 300_000));
+    expect(new Set(bodies.flat()).size).toBe(1);
     for (const { wire } of answers) expect(wire.sent).toEndWith("a".repeat(300_000));
   });
 });
