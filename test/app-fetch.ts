@@ -2,7 +2,7 @@
 
 import type { App } from "../src/http/app.ts";
 import type { Answer, HttpRequest, StreamBody } from "../src/http/message.ts";
-import { bodyTooLarge } from "../src/http/protocol/connection.ts";
+import { bodyTooLarge } from "../src/http/protocol/refusals.ts";
 
 export async function appFetch(app: App, request: Request, address: string): Promise<Response> {
   return responseOf(await app.handle(requestOf(request, address)));

@@ -65,3 +65,10 @@ export interface StreamSource {
   /** Nobody is left to read it. */
   cancel(): void;
 }
+
+export function isStream(body: Answer["body"]): body is StreamBody {
+  return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+}
+
+/** Where a stream goes that nobody is left to read. */
+export const deaf = { write() {}, end() {} };

@@ -9,14 +9,9 @@ import { Problem } from "../problem.ts";
 import type { App } from "./app.ts";
 import type { Answer, HttpRequest } from "./message.ts";
 import { Clock } from "./protocol/clock.ts";
-import {
-  Connection,
-  type ConnectionHost,
-  type ConnectionLimits,
-  type ServedConnection,
-  type Wire,
-} from "./protocol/connection.ts";
+import { Connection } from "./protocol/connection.ts";
 import { Http2Connection } from "./protocol/http2.ts";
+import type { ConnectionHost, ConnectionLimits, ServedConnection, Wire } from "./protocol/served-connection.ts";
 
 // TLS 1.2 and newer only, and of the older one only the ciphers that authenticate what they encrypt.
 const tlsPolicy = {

@@ -1,7 +1,7 @@
 // Where a request's body ends (RFC 9112, sections 6 and 7): after so many bytes, or after the last of
 // its chunks. Bytes are taken as they arrive, cut anywhere.
 
-import { refusal } from "./request-head.ts";
+import { refusal } from "./refusals.ts";
 
 export interface BodyFraming {
   /** True once the body's last byte was taken. */

@@ -2,66 +2,13 @@
 // It keeps what one connection may cost within bounds: in time, and in bytes that wait on either side.
 
 import { Problem } from "../../problem.ts";
-import type { Answer, HttpRequest, StreamBody, StreamSource } from "../message.ts";
+import { type Answer, deaf, type HttpRequest, isStream, type StreamBody, type StreamSource } from "../message.ts";
 import { answerPieces, chunkBytes, lastChunkBytes, type Piece, streamHead } from "./answer-pieces.ts";
 import { BodyContent } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
-import type { Clock } from "./clock.ts";
-import { headTooLarge, parseHead, type RequestHead, refusal } from "./request-head.ts";
-
-/** What a connection needs of its socket. */
-export interface Wire {
-  /** Takes as much as fits for now and says how much that was; less than nothing once it is closed. */
-  write(piece: string | Uint8Array, offset?: number, length?: number): number;
-  /** Sends no more, and says so to the other side. */
-  end(): unknown;
-  terminate(): void;
-  pause(): unknown;
-  resume(): unknown;
-}
-
-export interface ConnectionLimits {
-  readonly headerBytesMax: number;
-  /** From a request's first byte to its last. */
-  readonly requestTimeoutMs: number;
-  /** Between requests, or while an answer waits to be taken. */
-  readonly idleTimeoutMs: number;
-}
-
-/** What a connection needs of the server it belongs to. */
-export interface ConnectionHost {
-  readonly limits: ConnectionLimits;
-  readonly clock: Clock;
-  /** True while all that is read in a turn of the event loop comes from sockets that had bytes when it began. */
-  readonly readsOnceATurn: boolean;
-  /** Never throws, and never rejects. */
-  handle(request: HttpRequest): Answer | Promise<Answer>;
-  /** The answer to what is no request. */
-  refuse(problem: Problem): Answer;
-  /** Calls `drained` at the end of this turn of the event loop. */
-  sendSoon(connection: ServedConnection): void;
-  /** The address a request came from, given the one its connection came from. */
-  addressOf(request: HttpRequest, peer: string): string;
-}
-
-/** What a server needs of its connections, of whichever protocol. */
-export interface ServedConnection {
-  /** True while a request is under way. */
-  readonly busy: boolean;
-  /** Since when nothing was asked of it; never, while something is. */
-  readonly idleSince: number;
-  receive(bytes: Buffer): void;
-  /** The socket takes bytes again. */
-  drained(): void;
-  /** The other side will send no more. */
-  ended(): void;
-  closed(): void;
-  /** Ends what has lasted too long. */
-  look(now: number): void;
-  /** Takes no more requests and closes when the one under way is answered. */
-  finish(): void;
-  cut(): void;
-}
+import { bodyTooLarge, headTooLarge, leftEarly, refusal, tooSlow } from "./refusals.ts";
+import { parseHead, type RequestHead } from "./request-head.ts";
+import type { ConnectionHost, ServedConnection, Wire } from "./served-connection.ts";
 
 type Phase = "idle" | "head" | "body" | "answering" | "sending" | "skipping" | "lingering" | "closed";
 
@@ -564,28 +511,4 @@ function hopeless(text: string, bytesMax: number): Problem | undefined {
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)
     : refusal(`The request's target is longer than ${bytesMax} bytes, the most this instance takes`, "TargetTooLong");
-}
-
-export function isStream(body: Answer["body"]): body is StreamBody {
-  return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
-}
-
-/** Where a stream goes that nobody is left to read. */
-export const deaf = { write() {}, end() {} };
-
-/** Nobody is left to read this answer, but it tells the app a mistake from a defect. */
-export function leftEarly(): Problem {
-  return new Problem("InvalidRequest", "The connection was closed before the body was complete.", {
-    endsConnection: true,
-  });
-}
-
-export function bodyTooLarge(bytesMax: number, endsConnection: boolean): Problem {
-  const detail = `The body is larger than ${bytesMax} bytes, the most this instance takes.`;
-  return new Problem("BodyTooLarge", detail, { endsConnection });
-}
-
-export function tooSlow(what: "request" | "body", { requestTimeoutMs }: ConnectionLimits): Problem {
-  const detail = `The ${what} did not arrive within ${requestTimeoutMs / 1_000} s; nothing was changed. Send the request again.`;
-  return new Problem("RequestTimeout", detail, { endsConnection: true });
 }

@@ -11,19 +11,11 @@ import {
 } from "node:http2";
 import { Duplex } from "node:stream";
 import { Problem } from "../../problem.ts";
-import type { Answer, HttpRequest, StreamBody, StreamSource } from "../message.ts";
+import { type Answer, deaf, type HttpRequest, isStream, type StreamBody, type StreamSource } from "../message.ts";
 import { BodyContent } from "./body-content.ts";
-import {
-  bodyTooLarge,
-  type ConnectionHost,
-  deaf,
-  isStream,
-  leftEarly,
-  type ServedConnection,
-  tooSlow,
-  type Wire,
-} from "./connection.ts";
-import { checkHost, checkMethod, headTooLarge, parseLength, parseTarget, refusal } from "./request-head.ts";
+import { bodyTooLarge, headTooLarge, leftEarly, refusal, tooSlow } from "./refusals.ts";
+import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
+import type { ConnectionHost, ServedConnection, Wire } from "./served-connection.ts";
 
 const streamsMax = 100;
 /** Requests a client may take back before they are answered; one that does so all the time is attacking. */

@@ -1,7 +1,7 @@
 // The head of an HTTP/1.1 request (RFC 9112), read strictly: what the grammar does not allow is refused,
 // and so is everything that two readers could take for different messages.
 
-import { Problem, type ProblemCode } from "../../problem.ts";
+import { refusal } from "./refusals.ts";
 
 export interface RequestHead {
   readonly method: string;
@@ -126,16 +126,4 @@ export function parseLength(text: string): number {
   const length = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(length)) throw refusal("The Content-Length is not a number of bytes");
   return length;
-}
-
-/** After a message that could not be read nobody knows where the next one begins. */
-export function refusal(detail: string, code: ProblemCode = "InvalidRequest"): Problem {
-  return new Problem(code, `${detail}.`, { endsConnection: true });
-}
-
-export function headTooLarge(bytesMax: number): Problem {
-  return refusal(
-    `The request's head is larger than ${bytesMax} bytes, the most this instance takes`,
-    "HeadersTooLarge",
-  );
 }

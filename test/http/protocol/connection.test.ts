@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { Answer, type HttpRequest } from "../../../src/http/message.ts";
 import { problemAnswer } from "../../../src/http/problem.ts";
 import { Clock } from "../../../src/http/protocol/clock.ts";
-import { Connection, type ConnectionHost, type ServedConnection } from "../../../src/http/protocol/connection.ts";
+import { Connection } from "../../../src/http/protocol/connection.ts";
+import type { ConnectionHost, ServedConnection } from "../../../src/http/protocol/served-connection.ts";
 import { Problem } from "../../../src/problem.ts";
 
 const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
