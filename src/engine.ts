@@ -36,6 +36,14 @@ export interface News extends Bookmark {
   readonly changes: Iterable<Change>;
 }
 
+/** A plan that holds also behind changes it did not know of, if they are of other items than it depends on. */
+export interface MovablePlan {
+  /** The IDs of the items the newest plan depends on, in lower case; nothing where it depends on all of them. */
+  dependsOn(): readonly string[] | undefined;
+  /** The plan was stored behind these changes, so each of its versions is more by this. To be noted at once. */
+  moved(missed: News, by: number): void;
+}
+
 export interface Engine {
   /**
    * True if another process committed since this engine last pulled or committed. Cheap: every read asks.
@@ -48,9 +56,15 @@ export interface Engine {
 
   /**
    * One exclusive, atomic, durable step: tells `plan` what was missed since the bookmark, stores what
-   * `plan` returns, and resolves once it is on disk. Throws `StoreError` if it could not be stored.
+   * `plan` returns, and resolves once it is on disk. An engine may ask for a plan before it knows what was
+   * missed, and then for another; the last one counts. Where plans are `movable`, it may also store one
+   * behind what was missed, and tell of that later. Throws `StoreError` if nothing could be stored.
    */
-  commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void>;
+  commit(
+    since: Bookmark,
+    plan: (missed: News | undefined) => readonly PlannedChange[],
+    movable?: MovablePlan,
+  ): Promise<void>;
 
   close(): Promise<void>;
 }

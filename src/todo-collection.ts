@@ -65,6 +65,7 @@ interface PendingWrite {
 /** How many turns of the event loop must bring no write before one is made, and the longest that is waited for. */
 const quietTurnsMin = 2;
 const gatherMs = 1;
+const mostOfThem = 0.9;
 /** Bounds the time one commit takes, and with it the wait of the first writer in it. */
 const batchMax = 1_000;
 /** Bounds what one question for past changes costs: an engine reads at most one row for each version. */
@@ -78,6 +79,8 @@ export class TodoCollection {
   #bookmark: Bookmark = { epoch: "", version: 0 };
   #queue: PendingWrite[] = [];
   #committing = false;
+  /** How many writes a commit has had lately. */
+  #usualBatch = 0;
   // After a failed commit only the engine knows what is stored; the next read or write asks it.
   #unsure = false;
   /** The question to the engine that many share, and what is done with its answer. */
@@ -214,7 +217,7 @@ export class TodoCollection {
   async write(write: Write): Promise<WriteOutcome> {
     if (this.#options.readOnly) {
       await this.refresh();
-      const { outcome } = this.#decide(write, new Map(), this.version + 1);
+      const { outcome } = this.#decide(write, keyOf(write), undefined, this.version + 1);
       return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
     }
     if (this.#queue.length >= this.#options.writeQueueMax) {
@@ -236,7 +239,9 @@ export class TodoCollection {
   async seed(items: readonly TodoItem[]): Promise<boolean> {
     if (this.count > 0) return false;
     // Asked again inside the commit: another process may be seeding the same store.
-    const outcomes = await this.#commit(() => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }))));
+    const outcomes = await this.#commit(() => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }))), {
+      dependsOnAll: true,
+    });
     return outcomes.length > 0 || items.length === 0;
   }
 
@@ -253,12 +258,16 @@ export class TodoCollection {
   }
 
   // Requests that come in together share one commit, and those answered together come again nearly so. A
-  // commit costs many times as much as a turn of the event loop, so it waits until some turns brought nobody.
+  // commit costs many times as much as a turn of the event loop, so it waits until some turns brought nobody;
+  // and a little longer while fewer are there than usual, because the others are on their way.
   #gather(count: number, until: number, quietTurns = 0): void {
     setImmediate(() => {
       const quiet = this.#queue.length > count ? 0 : quietTurns + 1;
-      if (quiet >= quietTurnsMin || performance.now() > until) void this.#commitQueue();
-      else this.#gather(this.#queue.length, until, quiet);
+      const areAllThere = this.#queue.length >= this.#usualBatch;
+      if (areAllThere || performance.now() > until) void this.#commitQueue();
+      else if (quiet < quietTurnsMin) this.#gather(this.#queue.length, until, quiet);
+      else if (this.#queue.length > this.#usualBatch * mostOfThem) void this.#commitQueue();
+      else setTimeout(() => void this.#commitQueue(), gatherMs);
     });
   }
 
@@ -271,6 +280,8 @@ export class TodoCollection {
     };
     try {
       const outcomes = await this.#commit(() => fill().map(({ write }) => write));
+      // Up at once, down by and by: a batch that came too early must not make the next one come early too.
+      this.#usualBatch = Math.max(batch.length, (this.#usualBatch + batch.length) / 2);
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
@@ -283,23 +294,36 @@ export class TodoCollection {
   }
 
   /** Decides the writes on the newest state there is and makes the result durable, then visible. */
-  async #commit(writes: () => readonly Write[]): Promise<WriteOutcome[]> {
+  async #commit(writes: () => readonly Write[], { dependsOnAll = false } = {}): Promise<WriteOutcome[]> {
     const startedAtMs = performance.now();
-    let plan: Plan = { outcomes: [], changes: [] };
+    let plan: Plan = { epoch: this.epoch, outcomes: [], changes: [], dependsOn: undefined };
     try {
-      await this.#engine.commit(this.#bookmark, (missed) => {
-        if (missed) this.#take(missed);
-        plan = this.#plan(writes());
-        return plan.changes;
-      });
+      await this.#engine.commit(
+        this.#bookmark,
+        (missed) => {
+          if (missed) this.#take(missed);
+          plan = this.#plan(writes());
+          return plan.changes;
+        },
+        {
+          dependsOn: () => (dependsOnAll ? undefined : plan.dependsOn),
+          moved: (missed, by) => {
+            if (missed.whole || missed.epoch === this.epoch) this.#take(missed);
+            plan = movedUp(plan, by);
+          },
+        },
+      );
     } catch (error) {
       this.#doubt();
       throw error;
     }
     this.#freshAtMs = Math.max(this.#freshAtMs, startedAtMs);
-    const last = plan.changes.at(-1);
-    if (last) this.#take({ epoch: this.epoch, version: last.version, whole: false, changes: plan.changes });
-    return plan.outcomes;
+    const { epoch, changes, outcomes } = plan;
+    const last = changes.at(-1);
+    // A reader may have met another history in the meantime, which these changes are not of.
+    if (epoch !== this.epoch) this.#doubt();
+    else if (last) this.#take({ epoch, version: last.version, whole: false, changes });
+    return outcomes;
   }
 
   // A later write of the batch sees what the earlier ones will have done, but the items in memory stay
@@ -307,9 +331,16 @@ export class TodoCollection {
   #plan(writes: readonly Write[]): Plan {
     const ahead = new Map<string, PlannedChange>();
     const changes = new Map<Version, PlannedChange>();
+    const dependsOn: string[] = [];
+    let isMovable = true;
     let version = this.version;
     const outcomes = writes.map((write) => {
-      const { outcome, change } = this.#decide(write, ahead, version + 1);
+      const id = keyOf(write);
+      const earlier = ahead.get(id);
+      dependsOn.push(id);
+      // A condition that was held against a version not yet taken would have to be asked again after a move.
+      if (earlier && write.kind !== "create" && write.condition) isMovable = false;
+      const { outcome, change } = this.#decide(write, id, earlier, version + 1);
       if (change) {
         version = change.version;
         ahead.set(change.id, change);
@@ -318,13 +349,17 @@ export class TodoCollection {
       }
       return outcome;
     });
-    return { outcomes, changes: [...changes.values()] };
+    return {
+      epoch: this.epoch,
+      outcomes,
+      changes: [...changes.values()],
+      dependsOn: isMovable ? dependsOn : undefined,
+    };
   }
 
-  /** The one place that knows what a write means. `ahead` holds the changes decided but not yet stored. */
-  #decide(write: Write, ahead: ReadonlyMap<string, PlannedChange>, version: Version): Decision {
-    const id = idKey(write.kind === "delete" ? write.id : write.item.id);
-    const current = this.#current(id, ahead.get(id));
+  /** The one place that knows what a write means. `earlier` is what the batch has decided for the item so far. */
+  #decide(write: Write, id: string, earlier: PlannedChange | undefined, version: Version): Decision {
+    const current = this.#current(id, earlier);
     if (write.kind === "create") {
       if (current) return { outcome: { kind: "id-in-use" } };
       return accept({ version, position: version, id, json: write.item.json, replaces: undefined });
@@ -338,9 +373,9 @@ export class TodoCollection {
   }
 
   /** The item a write meets: as an earlier write of its batch will leave it, else as it is listed. */
-  #current(id: string, ahead: PlannedChange | undefined): Current | undefined {
-    if (ahead) {
-      const { position, version, json, replaces } = ahead;
+  #current(id: string, earlier: PlannedChange | undefined): Current | undefined {
+    if (earlier) {
+      const { position, version, json, replaces } = earlier;
       return json === null ? undefined : { position, version, replaces, json: () => this.render(json) };
     }
     const listed = this.#items.get(id);
@@ -448,9 +483,13 @@ export class TodoCollection {
 }
 
 interface Plan {
+  /** Of the history it was made on. */
+  readonly epoch: string;
   readonly outcomes: WriteOutcome[];
   /** In order of version. */
   readonly changes: PlannedChange[];
+  /** The IDs of all items that were looked at; nothing where the plan holds on this very state only. */
+  readonly dependsOn: readonly string[] | undefined;
 }
 
 interface Current {
@@ -468,6 +507,23 @@ interface Decision {
 
 function accept(change: PlannedChange): Decision {
   return { outcome: { kind: "done", version: change.version, kept: true }, change };
+}
+
+/** The same plan behind changes of other items: an item it creates is as new as before, and the others stay in their places. */
+function movedUp({ outcomes, changes, ...plan }: Plan, by: number): Plan {
+  return {
+    ...plan,
+    outcomes: outcomes.map((each) => (each.kind === "done" ? { ...each, version: each.version + by } : each)),
+    changes: changes.map((change) => {
+      const position = change.replaces === undefined ? change.position + by : change.position;
+      return { ...change, version: change.version + by, position };
+    }),
+  };
+}
+
+/** The ID of the item that a write is about, as IDs are compared. */
+function keyOf(write: Write): string {
+  return idKey(write.kind === "delete" ? write.id : write.item.id);
 }
 
 function storeUnavailable(undecided: boolean): Problem {

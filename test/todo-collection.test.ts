@@ -205,8 +205,8 @@ class RemoteEngine implements Engine {
     return this.question.promise;
   }
 
-  commit(...args: Parameters<Engine["commit"]>): Promise<void> {
-    return this.#store.commit(...args);
+  commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
+    return this.#store.commit(since, plan);
   }
 
   close(): Promise<void> {

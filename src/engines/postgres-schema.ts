@@ -34,6 +34,73 @@ CREATE TABLE todoitems.history (
 INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_through)
   VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
 `,
+  `
+-- A row is found by its version; to keep an index of positions too cost a fifth of every commit.
+ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
+-- Commits a batch that was decided at one point of the history. If others have committed since, it is put
+-- behind that, and its versions are moved up; unless an item it depends on has changed, or it depends on
+-- all of them, which depends_on being null says. Tells by how many versions the batch was moved and what
+-- others have committed since, a line each; null where nothing was done.
+CREATE FUNCTION todoitems.commit_batch(
+  since_epoch text, since_version bigint, since_batch text,
+  new_version bigint, new_batch text, lines text, replaced text, depends_on text,
+  prune_every bigint, tombstones_max bigint, history_length bigint
+) RETURNS text LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  clock todoitems.store;
+  moved bigint;
+  missed text;
+  has_large boolean;
+  pruned bigint;
+BEGIN
+  SELECT * INTO clock FROM todoitems.store WHERE epoch = since_epoch FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  moved := clock.version - since_version;
+  -- Each statement from here on sees what was committed before it began, so the clock's state.
+  IF moved <> 0 OR clock.batch <> since_batch THEN
+    IF depends_on IS NULL OR moved NOT BETWEEN 0 AND 1000 OR clock.pruned_through > since_version THEN
+      RETURN NULL;
+    END IF;
+    PERFORM FROM todoitems.history WHERE version = since_version AND batch = since_batch;
+    IF NOT FOUND AND since_version > 0 THEN RETURN NULL; END IF;
+    PERFORM FROM todoitems.item JOIN unnest(string_to_array(depends_on, E'\\n')) AS needed ON id = needed
+      WHERE version > since_version;
+    IF FOUND THEN RETURN NULL; END IF;
+    -- Large items might be too large together for one answer.
+    SELECT string_agg(line, E'\\n'), bool_or(is_large) INTO missed, has_large
+      FROM (
+        SELECT concat_ws(E'\\t', version, position, id, json) AS line, octet_length(json) > 100000 AS is_large
+        FROM todoitems.item WHERE version > since_version ORDER BY version
+      ) AS change;
+    IF has_large THEN RETURN NULL; END IF;
+  END IF;
+  UPDATE todoitems.store SET version = new_version + moved, batch = new_batch;
+  INSERT INTO todoitems.history (version, batch) VALUES (new_version + moved, new_batch);
+  IF replaced <> '' THEN
+    DELETE FROM todoitems.item WHERE version = ANY (string_to_array(replaced, ',')::bigint[]);
+  END IF;
+  INSERT INTO todoitems.item (version, position, id, json)
+    SELECT version + moved, CASE WHEN position > since_version THEN position + moved ELSE position END, id, json
+    FROM (
+      SELECT split_part(line, E'\\t', 1)::bigint AS version, split_part(line, E'\\t', 2)::bigint AS position,
+        split_part(line, E'\\t', 3) AS id, nullif(split_part(line, E'\\t', 4), '') AS json
+      FROM unnest(string_to_array(lines, E'\\n')) AS line
+    ) AS planned;
+  -- Every now and then, the oldest tombstones and the oldest history go.
+  IF (new_version + moved) / prune_every > clock.version / prune_every THEN
+    SELECT version INTO pruned FROM todoitems.item
+      WHERE json IS NULL ORDER BY version DESC OFFSET tombstones_max LIMIT 1;
+    IF FOUND THEN
+      DELETE FROM todoitems.item WHERE json IS NULL AND version <= pruned;
+      UPDATE todoitems.store SET pruned_through = pruned;
+    END IF;
+    DELETE FROM todoitems.history WHERE version < clock.version - history_length;
+  END IF;
+  RETURN concat_ws(E'\\n', moved, missed);
+END
+$$;
+`,
 ];
 
 /** Any number will do, as long as it is always the same one: "todo" in ASCII. */
@@ -100,6 +167,7 @@ function administratorSql(fromVersion: number, user: string): string {
     `UPDATE todoitems.store SET schema_version = ${migrations.length};`,
     `GRANT USAGE ON SCHEMA todoitems TO ${role};`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA todoitems TO ${role};`,
+    `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA todoitems TO ${role};`,
     "COMMIT;",
   ].join("\n");
 }

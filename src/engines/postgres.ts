@@ -1,11 +1,13 @@
 // The engine for many machines: any number of instances share one PostgreSQL database. A single row,
-// the clock, orders their commits: a batch locks it, learns what it missed, and writes, in two round
-// trips. Reads ask for the clock's version with one tiny query, shared by all who wait at that moment.
+// the clock, orders their commits. A batch is one call of a function in the database, which puts it behind
+// whatever others have committed meanwhile; only if they have changed the same items, the clock is locked
+// first and the batch decided again. Reads ask for the clock's version, all who wait with one tiny query.
 
 import {
   type Bookmark,
   type Change,
   type Engine,
+  type MovablePlan,
   type News,
   newEpoch,
   type PlannedChange,
@@ -40,6 +42,14 @@ interface Point extends Bookmark {
   readonly batch: string;
 }
 
+/** A batch on its way to the store. */
+interface Sent {
+  readonly since: Version;
+  /** Its last version, if it was not moved. */
+  readonly version: Version;
+  readonly batch: string;
+}
+
 interface Clock extends Point {
   readonly standby: boolean;
 }
@@ -62,9 +72,8 @@ export class PostgresEngine implements Engine {
   /** The question under way, and the one that will be asked when it is answered. */
   #asked: Promise<unknown> = Promise.resolve();
   #toAsk: Promise<boolean> | undefined;
-  #changesSincePrune = 0;
-  /** True while nobody else seems to commit, so that a commit may do without the lock at first. */
-  #alone = false;
+  /** True while nobody else seems to change the items that are changed here, so that a commit may do without the lock at first. */
+  #hopeful = true;
 
   private constructor(address: PostgresAddress, { readOnly, log }: PostgresOptions) {
     this.#readOnly = readOnly;
@@ -108,8 +117,11 @@ export class PostgresEngine implements Engine {
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
     const told = await this.#reader.read((sql) => within(loadMs, this.#changesSince(sql, since)));
-    const news = this.#newsFrom(told, since);
-    if (news) return news;
+    const news = newsFrom(told, since);
+    if (news) {
+      this.#learn(told);
+      return news;
+    }
     if (isCut(told, since) && !this.#readOnly) {
       await this.#writer.use((sql) =>
         within(answerMs, sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${since.epoch}`),
@@ -120,19 +132,23 @@ export class PostgresEngine implements Engine {
     return whole;
   }
 
-  async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
+  async commit(
+    since: Bookmark,
+    plan: (missed: News | undefined) => readonly PlannedChange[],
+    movable?: MovablePlan,
+  ): Promise<void> {
     const startedAt = performance.now();
     const isOver = () => performance.now() - startedAt > doubtMs;
     /** The batch that was sent and not answered, if there is one. */
-    let sent: Point | undefined;
+    let sent: Sent | undefined;
     for (let attempt = 1; ; attempt++) {
       const doubtful = sent;
       try {
-        const onSend = (point: Point | undefined) => {
-          sent = point;
+        const onSend = (batch: Sent | undefined) => {
+          sent = batch;
         };
-        if (doubtful || !this.#alone || this.#mustPrune || !(await this.#commitAlone(since, plan, onSend))) {
-          await this.#commitLocked(since, plan, doubtful, onSend);
+        if (doubtful || !this.#hopeful || !(await this.#commitAtOnce(since, plan, movable, onSend))) {
+          await this.#commitLocked(since, plan, movable, doubtful, onSend);
         }
         return;
       } catch (error) {
@@ -158,79 +174,84 @@ export class PostgresEngine implements Engine {
   }
 
   /**
+   * One round trip: the changes are planned on what is known, and stored behind what others have committed.
+   * Says whether they were: if not, nothing was written, and others have changed what the plan depends on.
+   */
+  async #commitAtOnce(
+    since: Bookmark,
+    plan: (missed: News | undefined) => readonly PlannedChange[],
+    movable: MovablePlan | undefined,
+    onSend: (batch: Sent | undefined) => void,
+  ): Promise<boolean> {
+    this.#hopeful = await this.#writer.use(async (sql) => {
+      const start = this.#known;
+      if (start.epoch !== since.epoch || start.version !== since.version) return false;
+      const changes = plan(undefined);
+      const last = changes.at(-1);
+      // That nothing is to be changed can only be said of the newest state.
+      if (!last) return false;
+      const sent = { since: since.version, version: last.version, batch: newEpoch() };
+      onSend(sent);
+      const write = this.#write(sql, start, sent, changes, movable?.dependsOn());
+      const written = await within(doubtMs, this.#waitedFor(write));
+      if (!written) {
+        onSend(undefined);
+        return false;
+      }
+      const { missed, by } = written;
+      if (by > 0) movable?.moved({ ...since, version: since.version + by, whole: false, changes: missed }, by);
+      this.#learn({ epoch: start.epoch, version: sent.version + by, batch: sent.batch });
+      return true;
+    });
+    return this.#hopeful;
+  }
+
+  /**
    * Two round trips: one locks the clock and learns what was missed, the other writes and commits. Where an
-   * earlier attempt was `sent` and its answer lost, the lock also settles whether it happened: its
+   * earlier attempt was `doubtful`, its answer lost, the lock also settles whether it happened: its
    * transaction is over, or this one could not have the lock.
    */
   async #commitLocked(
     since: Bookmark,
     plan: (missed: News | undefined) => readonly PlannedChange[],
-    sent: Point | undefined,
-    onSend: (point: Point) => void,
+    movable: MovablePlan | undefined,
+    doubtful: Sent | undefined,
+    onSend: (batch: Sent) => void,
   ): Promise<void> {
-    const committed = await this.#writer.use(async (sql) => {
-      const [, , told, happened] = await within(
+    await this.#writer.use(async (sql) => {
+      const [, , told, [happened]] = await within(
         doubtMs,
         Promise.all([
           sql`begin`.execute(),
           sql`select from todoitems.store for update`.execute(),
           this.#changesSince(sql, since),
-          sent ? sql`select from todoitems.history where version = ${sent.version} and batch = ${sent.batch}` : [],
+          doubtful ? findBatch(sql, doubtful) : [],
         ]),
       );
-      if (sent && happened.length > 0) {
+      const { start, missed } = await this.#missed(sql, told, since);
+      if (doubtful && happened) {
         // Committed once more, so that this answer waits for the standbys the lost one may not have waited for.
         await within(doubtMs, Promise.all([sql`update todoitems.store set batch = batch`, this.#end(sql)]));
-        return sent;
+        if (missed && movable) {
+          movable.moved(missed, happened.version - doubtful.version);
+          this.#learn(start);
+        }
+        return;
       }
-      const { start, missed } = await this.#missed(sql, told, since);
-      this.#alone = missed === undefined;
       const changes = plan(missed);
+      this.#learn(start);
+      this.#hopeful = !missed?.whole && !isTouched(movable?.dependsOn(), told.changes);
       const last = changes.at(-1);
       if (!last) {
         await within(answerMs, this.#end(sql));
-        return start;
+        return;
       }
-      const point = { epoch: start.epoch, version: last.version, batch: newEpoch() };
-      onSend(point);
-      const [isWritten] = await within(
-        doubtMs,
-        Promise.all([this.#write(sql, start, point, changes), this.#prune(sql, point, changes), this.#end(sql)]),
-      );
-      if (!isWritten) throw new StoreError("the connection was lost in the middle of a transaction");
-      return point;
+      const sent = { since: start.version, version: last.version, batch: newEpoch() };
+      onSend(sent);
+      const [written] = await within(doubtMs, Promise.all([this.#write(sql, start, sent, changes), this.#end(sql)]));
+      if (!written) throw new StoreError("the connection was lost in the middle of a transaction");
+      this.#learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
     });
-    this.#learn(committed);
-  }
-
-  /**
-   * One round trip: the changes are planned on what is known, and written if the clock still stands there.
-   * Says whether it did; if not, nothing was written, and somebody else has committed.
-   */
-  async #commitAlone(
-    since: Bookmark,
-    plan: (missed: News | undefined) => readonly PlannedChange[],
-    onSend: (point: Point | undefined) => void,
-  ): Promise<boolean> {
-    const committed = await this.#writer.use(async (sql) => {
-      const start = this.#known;
-      if (start.epoch !== since.epoch || start.version !== since.version) return undefined;
-      const changes = plan(undefined);
-      const last = changes.at(-1);
-      // That nothing is to be changed can only be said of the newest state.
-      if (!last) return undefined;
-      const point = { epoch: start.epoch, version: last.version, batch: newEpoch() };
-      onSend(point);
-      // One statement, which is a transaction by itself: its answer comes when that is over.
-      const isWritten = await within(doubtMs, this.#waitedFor(this.#write(sql, start, point, changes)));
-      this.#changesSincePrune += changes.length;
-      if (isWritten) return point;
-      onSend(undefined);
-      return undefined;
-    });
-    if (committed) this.#learn(committed);
-    else this.#alone = false;
-    return committed !== undefined;
   }
 
   async #end(sql: Sql): Promise<void> {
@@ -248,7 +269,7 @@ export class PostgresEngine implements Engine {
 
   async #missed(sql: Sql, told: ClockAndChanges, since: Bookmark): Promise<{ start: Point; missed: News | undefined }> {
     const { version, batch } = told;
-    const news = this.#newsFrom(told, since);
+    const news = newsFrom(told, since);
     if (news) return { start: { ...news, batch }, missed: news.version === since.version ? undefined : news };
     const epoch = isCut(told, since) ? newEpoch() : told.epoch;
     if (epoch !== told.epoch) await sql`update todoitems.store set epoch = ${epoch}`;
@@ -257,80 +278,48 @@ export class PostgresEngine implements Engine {
     return { start: { epoch, version, batch }, missed: whole };
   }
 
-  // Sets the clock only if it stands where the plan began, and writes only if the clock was set: right by
-  // itself, whatever became of the transaction around it.
-  async #write(sql: Sql, start: Point, { version, batch }: Point, changes: readonly PlannedChange[]): Promise<boolean> {
-    // To look out for a row that may be there costs a third more, and what is new has none.
-    const areNew = changes.every(({ replaces }) => replaces === undefined);
-    const replacing = sql`on conflict (position) do update set version = excluded.version, json = excluded.json`;
-    const { count } = await sql`
-      with clock as (
-        update todoitems.store set version = ${version}, batch = ${batch}
-        where epoch = ${start.epoch} and version = ${start.version} and batch = ${start.batch}
-        returning version, batch
-      ), history as (
-        insert into todoitems.history (version, batch) select version, batch from clock
-      )
-      insert into todoitems.item (version, position, id, json)
-      select split_part(line, E'\t', 1)::bigint, split_part(line, E'\t', 2)::bigint, split_part(line, E'\t', 3),
-        nullif(split_part(line, E'\t', 4), '')
-      from clock, unnest(string_to_array(${changes.map(lineOf).join("\n")}, E'\n')) as line
-      ${areNew ? sql`` : replacing}`;
-    return count === changes.length;
-  }
-
-  get #mustPrune(): boolean {
-    return this.#changesSincePrune >= pruneEvery;
-  }
-
-  /** Every now and then, the oldest tombstones and the oldest history go. */
-  async #prune(sql: Sql, { version }: Point, changes: readonly PlannedChange[]): Promise<void> {
-    this.#changesSincePrune += changes.length;
-    if (!this.#mustPrune) return;
-    this.#changesSincePrune = 0;
-    await sql`
-      with oldest as (
-        select version from todoitems.item where json is null order by version desc offset ${tombstonesMax} limit 1
-      ), pruned as (
-        delete from todoitems.item using oldest where json is null and item.version <= oldest.version
-      ), forgotten as (
-        delete from todoitems.history where version < ${version - historyLength}
-      )
-      update todoitems.store set pruned_through = oldest.version from oldest`;
+  /** Right by itself, whatever became of the transaction around it: nothing where nothing was written. */
+  async #write(
+    sql: Sql,
+    start: Point,
+    { version, batch }: Sent,
+    changes: readonly PlannedChange[],
+    dependsOn?: readonly string[],
+  ): Promise<{ missed: Change[]; by: number } | undefined> {
+    const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
+    const [{ told } = { told: null }] = await sql<{ told: string | null }[]>`
+      select todoitems.commit_batch(${start.epoch}, ${start.version}, ${start.batch}, ${version}, ${batch},
+        ${changes.map(lineOf).join("\n")}, ${replaced.join(",")}, ${dependsOn ? dependsOn.join("\n") : null},
+        ${pruneEvery}, ${tombstonesMax}, ${historyLength}) as told`;
+    if (told === null) return undefined;
+    const [by, ...missed] = told.split("\n");
+    return { missed: missed.map(changeOf), by: Number(by) };
   }
 
   /** One statement, so that clock and changes are of one moment: the first line is the clock. */
-  async #changesSince(sql: Sql, { epoch, version }: Bookmark): Promise<ClockAndChanges> {
+  async #changesSince(sql: Sql, since: Bookmark): Promise<ClockAndChanges> {
     // Which batch led to the bookmark is known only of the newest one.
-    const batch = this.#known.epoch === epoch && this.#known.version === version ? this.#known.batch : null;
-    const [clock, ...changes] = await sql<{ line: string }[]>`
-      select line from (
-        select 0 as version, concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
-          ${version}::bigint <= version and (
-            ${batch}::text is null
-            or ${version} < (select coalesce(min(history.version), 0) from todoitems.history)
-            or ${version} = 0
-            or exists (select from todoitems.history where history.version = ${version} and history.batch = ${batch})
-          )) as line
+    const batch = since.epoch === this.#known.epoch && since.version === this.#known.version ? this.#known.batch : "";
+    const [first, ...changes] = await sql<{ line: string }[]>`
+      (
+        select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
+          (select history.batch from todoitems.history where history.version = ${since.version})) as line
         from todoitems.store
-        union all
-        select item.version, concat_ws(E'\t', item.version, item.position, item.id, item.json)
-        from todoitems.store join todoitems.item on item.version > ${version}
-          and store.epoch = ${epoch} and store.pruned_through <= ${version}
-      ) as told
-      order by version`;
+      )
+      union all
+      (
+        select concat_ws(E'\t', version, position, id, json)
+        from todoitems.item
+        where version > ${since.version}
+          and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
+        order by version
+      )`;
+    const { batchThen, ...clock } = checked(first && clockOf(first.line));
     return {
-      ...checked(clock && clockOf(clock.line)),
+      ...clock,
+      continues: continues(clock, { ...since, batch }, batchThen),
       changes: changes.map(({ line }) => changeOf(line)),
     };
-  }
-
-  /** Nothing where the changes do not lead from the bookmark to now, and everything must be read. */
-  #newsFrom(told: ClockAndChanges, since: Bookmark): News | undefined {
-    const { epoch, version, batch, continues, prunedThrough, changes } = told;
-    if (epoch !== since.epoch || !continues || since.version < prunedThrough) return undefined;
-    this.#learn({ epoch, version, batch });
-    return { epoch, version, whole: false, changes };
   }
 
   // Not over the reader's connection, where a question could fall into this transaction and be answered
@@ -365,6 +354,19 @@ export class PostgresEngine implements Engine {
       `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that had not everything. This instance was at version ${since.version} of ${since.epoch} and has loaded everything anew, at version ${version} of ${epoch}`,
     );
   }
+}
+
+/** Whether a plan that depends on these items would have had to be made anew behind these changes. */
+function isTouched(dependsOn: readonly string[] | undefined, changes: readonly Change[]): boolean {
+  if (!dependsOn) return changes.length > 0;
+  const ids = new Set(dependsOn);
+  return changes.some(({ id }) => ids.has(id));
+}
+
+/** The lost batch may have been moved, so it is looked for by its name, among all that came after its point. */
+function findBatch(sql: Sql, { since, batch }: Sent) {
+  return sql<{ version: Version }[]>`
+    select version from todoitems.history where version > ${since} and batch = ${batch}`;
 }
 
 // A query is sent when it is first waited for; what must go out in order, before that, is executed.
@@ -426,16 +428,36 @@ function changeOf(line: string): Change {
   return { version: Number(version), position: Number(position), id, json };
 }
 
-function clockOf(line: string): Omit<ClockAndChanges, "changes"> {
-  const [epoch = "", version, batch = "", prunedThrough, standby, continues] = line.split("\t");
+interface ToldClock extends Clock {
+  readonly prunedThrough: Version;
+  /** The batch that led to the version asked about, if the store still knows. */
+  readonly batchThen: string | undefined;
+}
+
+function clockOf(line: string): ToldClock {
+  const [epoch = "", version, batch = "", prunedThrough, standby, batchThen] = line.split("\t");
   return {
     epoch,
     version: Number(version),
     batch,
     prunedThrough: Number(prunedThrough),
     standby: standby === "t",
-    continues: continues === "t",
+    batchThen,
   };
+}
+
+/** Whether the store's history goes through a point, as far as can be told: its batch may be unknown here, or forgotten there. */
+function continues({ version }: Clock, point: Point, batchThen: string | undefined): boolean {
+  if (point.version > version) return false;
+  const isForgotten = batchThen === undefined && point.version < version - historyLength;
+  return point.batch === "" || point.batch === batchThen || isForgotten;
+}
+
+/** Nothing where the changes do not lead from the bookmark to now, and everything must be read. */
+function newsFrom(told: ClockAndChanges, since: Bookmark): News | undefined {
+  const { epoch, version, changes } = told;
+  if (epoch !== since.epoch || !told.continues || since.version < told.prunedThrough) return undefined;
+  return { epoch, version, whole: false, changes };
 }
 
 /**

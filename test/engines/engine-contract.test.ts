@@ -203,10 +203,12 @@ for (const kind of engineKinds) {
       expect(latest(await other.pull(start))).toEqual([stored(created(1))]);
       expect(await other.hasNews()).toBe(false);
       await commit(created(2));
-      await other.commit({ epoch: start.epoch, version: 1 }, (missed) => {
-        expect(missed && latest(missed)).toEqual([stored(created(2))]);
-        return [created(3)];
+      let missed: Change[] | undefined;
+      await other.commit({ epoch: start.epoch, version: 1 }, (news) => {
+        missed = news && latest(news);
+        return [created((news ?? { version: 1 }).version + 1)];
       });
+      expect(missed).toEqual([stored(created(2))]);
       expect(await engine.hasNews()).toBe(true);
       expect(latest(await engine.pull(bookmark))).toEqual([stored(created(3))]);
       await other.close();

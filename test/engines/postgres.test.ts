@@ -66,13 +66,28 @@ async function commit(engine: PostgresEngine, since: Bookmark, json?: string): P
   return point;
 }
 
-/** A commit or two, so that the engine has prepared its statements and a commit is two round trips. */
+/** A commit or two, so that the engine has prepared its statements and knows the store. */
 async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
   return commit(engine, await commit(engine, await engine.pull()));
 }
 
 const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
+
+/** Lets the commit reach the server and its answer get lost; then, with the commit done, does what the test wants. */
+function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
+  wire.onceSent("mark", async (pass) => {
+    wire.held = true;
+    pass();
+    await eventually(async () => {
+      const rows = await store.run(`SELECT FROM todoitems.item WHERE json LIKE '%mark%'`);
+      expect(rows).toHaveLength(1);
+    });
+    await afterCommit();
+    wire.cut();
+    wire.held = false;
+  });
+}
 
 describe("a PostgreSQL store that cannot be used is refused with a sentence that helps", () => {
   test("a port where nothing listens", async () => {
@@ -135,6 +150,20 @@ describe("starting on PostgreSQL", () => {
     expect(await jsons(engine)).toHaveLength(2);
   });
 
+  test("a store of the first schema is brought up to date, with everything in it", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run(`
+      DROP FUNCTION todoitems.commit_batch;
+      ALTER TABLE todoitems.item DROP CONSTRAINT item_version, ADD PRIMARY KEY (position);
+      CREATE UNIQUE INDEX item_version ON todoitems.item (version);
+      UPDATE todoitems.store SET schema_version = 1`);
+    const upgraded = await open();
+    expect(await upgraded.pull(since)).toMatchObject({ whole: false, version: 2 });
+    await commit(upgraded, since);
+    expect(await jsons(upgraded)).toHaveLength(3);
+  });
+
   test("a read-only instance needs no more than to read", async () => {
     await warmUp(await open());
     await store.run("CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA todoitems TO reader");
@@ -165,7 +194,7 @@ describe("starting on PostgreSQL", () => {
 });
 
 describe("what PostgreSQL is asked", () => {
-  test("a commit is one round trip where nobody else commits, else two, whatever the size of the batch", async () => {
+  test("a commit is one round trip, whatever the size of the batch, and three where it must be decided anew", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -181,14 +210,12 @@ describe("what PostgreSQL is asked", () => {
     };
     // Few enough to go out in one piece: the wire could not tell a second piece from a second round trip.
     for (const size of [1, 20]) {
-      // Once for the statements to be prepared, and once to find that nobody else commits.
+      // Once for the statements to be prepared, and once to find that nobody is in the way.
       for (let count = 0; count < 3; count++) await commitMany(1);
       expect(await commitMany(size)).toBe(1);
       const elsewhere = await commit(other, here);
       expect(await commitMany(size)).toBe(3);
       expect(here.version).toBe(elsewhere.version + size);
-      await commit(other, here);
-      expect(await commitMany(size)).toBe(2);
     }
     expect(await jsons(engine)).toHaveLength(here.version);
   });
@@ -261,6 +288,184 @@ describe("what PostgreSQL is asked", () => {
     );
     return Number(counts?.["count"]);
   }
+});
+
+describe("a batch that was decided before others committed", () => {
+  const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
+
+  interface Commit {
+    /** How many changes each plan was told it had missed. */
+    readonly missed: number[];
+    /** What the batch was then told it had been stored behind, and by how much it was moved. */
+    readonly moved: { readonly ids: string[]; readonly by: number }[];
+  }
+
+  /** Commits a batch planned at the version it is told, or else at `since`. */
+  async function commitMovable(
+    engine: PostgresEngine,
+    since: Bookmark,
+    plan: (version: number) => PlannedChange[],
+    dependsOn: readonly string[] | undefined,
+  ): Promise<Commit> {
+    const result: Commit = { missed: [], moved: [] };
+    await engine.commit(
+      since,
+      (news) => {
+        result.missed.push([...(news?.changes ?? [])].length);
+        return plan((news ?? since).version);
+      },
+      {
+        dependsOn: () => dependsOn,
+        moved: ({ changes }, by) => result.moved.push({ ids: [...changes].map(({ id }) => id), by }),
+      },
+    );
+    return result;
+  }
+
+  /** Each row as version, position and ID, in the order of the list. */
+  async function rows(): Promise<string[]> {
+    const stored = await store.run("SELECT version, position, id FROM todoitems.item ORDER BY position, version");
+    return stored.map(({ version, position, id }) => `${version} ${position} ${id}`);
+  }
+
+  /** An engine that knows of two items, and another that has just created a third. */
+  async function behind(): Promise<{ engine: PostgresEngine; other: PostgresEngine; since: Bookmark; now: Bookmark }> {
+    const engine = await open();
+    const since = await warmUp(engine);
+    const other = await open();
+    return { engine, other, since, now: await commit(other, await other.pull()) };
+  }
+
+  test("is stored behind them in one round trip, its versions and new positions moved", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    let since = await warmUp(engine);
+    const change = (version: number): PlannedChange => ({ ...row(version + 1), position: 1, id: "id-1", replaces: 1 });
+    await commit(other, await other.pull());
+    wire.roundTrips = 0;
+    const first = await commitMovable(engine, since, (at) => [change(at), mine(at + 2)], ["id-1", "mine"]);
+    expect(first).toEqual({ missed: [0], moved: [{ ids: ["id-3"], by: 1 }] });
+    expect(wire.roundTrips).toBe(1);
+    expect(await rows()).toEqual(["4 1 id-1", "2 2 id-2", "3 3 id-3", "5 5 mine"]);
+    expect(await engine.hasNews()).toBe(false);
+    since = { ...since, version: 5 };
+    expect(await commitMovable(engine, since, (at) => [row(at + 1)], ["id-6"])).toEqual({ missed: [0], moved: [] });
+    expect(jsonsOf(await other.pull({ ...since, version: 3 }))).toHaveLength(3);
+  });
+
+  test("is decided anew where they have changed an item it changes", async () => {
+    const { engine, other, since } = await behind();
+    const third = await other.pull();
+    await other.commit(third, () => [{ ...row(4), position: 1, id: "id-1", replaces: 1 }]);
+    const plan = (at: number) => [{ ...row(at + 1), position: 1, id: "id-1", replaces: at === 2 ? 1 : 4 }];
+    expect(await commitMovable(engine, since, plan, ["id-1"])).toEqual({ missed: [0, 2], moved: [] });
+    expect(await rows()).toEqual(["5 1 id-1", "2 2 id-2", "3 3 id-3"]);
+  });
+
+  test("is decided anew where they have changed an item it only looked at", async () => {
+    const { engine, since } = await behind();
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine", "id-3"]);
+    expect(committed).toEqual({ missed: [0, 1], moved: [] });
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3", "4 4 mine"]);
+  });
+
+  test("is not taken for one that depends on an item because of a part of its ID", async () => {
+    const { engine, since } = await behind();
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine", "id-33", "xid-3", "d-3"]);
+    expect(committed.moved).toHaveLength(1);
+  });
+
+  test("is decided anew where it depends on all items", async () => {
+    const { engine, since } = await behind();
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], undefined);
+    expect(committed).toEqual({ missed: [0, 1], moved: [] });
+  });
+
+  test("is decided anew, by itself or by what it missed, where nothing is to be changed", async () => {
+    const { engine, since } = await behind();
+    expect(await commitMovable(engine, since, () => [], ["mine"])).toEqual({ missed: [0, 1], moved: [] });
+  });
+
+  test("is decided anew where they have committed more than one answer should tell", async () => {
+    const { engine, other, since, now } = await behind();
+    await other.commit(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index)));
+    expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 1_001]);
+    const [later, large] = [{ ...since, version: 1_004 }, JSON.stringify("x".repeat(200_000))];
+    await commit(other, later, large);
+    expect((await commitMovable(engine, later, (at) => [row(at + 1)], ["another"])).missed).toEqual([0, 1]);
+  });
+
+  test("is decided on everything where they have pruned what it missed", async () => {
+    const { engine, since } = await behind();
+    await store.run("UPDATE todoitems.store SET pruned_through = 3");
+    expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 3]);
+  });
+
+  test("is decided on everything where the history is another by now", async () => {
+    const { engine, since } = await behind();
+    await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    expect(committed).toEqual({ missed: [0, 3], moved: [] });
+    expect(logged.join()).toContain("The store has another history");
+  });
+
+  test("and whose answer was lost is found where it was stored", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    const now = await commit(other, await other.pull());
+    loseAnswer(wire, async () => void (await commit(other, { ...now, version: 4 })));
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    expect(committed).toEqual({ missed: [0], moved: [{ ids: ["id-3", "mine", "id-5"], by: 1 }] });
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3", "4 4 mine", "5 5 id-5"]);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("and comes to the server late, after it was decided and stored anew, does nothing", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const late = Promise.withResolvers<() => void>();
+    wire.onceSent("mark", (pass) => {
+      late.resolve(pass);
+      wire.abandon();
+    });
+    await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    (await late.promise)();
+    await store.run("SELECT pg_sleep(0.2)");
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 mine"]);
+  });
+
+  test("is not tried at once while others keep changing the same items", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    let since = await warmUp(engine);
+    // The first is tried at once, in vain, and has statements to prepare.
+    for (const roundTrips of [4, 2, 2]) {
+      const elsewhere = await other.pull();
+      const change = (version: number): PlannedChange => ({
+        ...row(version),
+        position: 1,
+        id: "id-1",
+        replaces: version === 3 ? 1 : version - 1,
+      });
+      await other.commit(elsewhere, () => [change(elsewhere.version + 1)]);
+      wire.roundTrips = 0;
+      await commitMovable(engine, since, (at) => [change(at + 1)], ["id-1"]);
+      expect(wire.roundTrips).toBe(roundTrips);
+      since = { ...since, version: elsewhere.version + 2 };
+    }
+    // Nobody was in the way of the one before this.
+    for (const roundTrips of [2, 1]) {
+      wire.roundTrips = 0;
+      await commitMovable(engine, since, (at) => [row(at + 1)], [`id-${since.version + 1}`]);
+      expect(wire.roundTrips).toBe(roundTrips);
+      since = { ...since, version: since.version + 1 };
+    }
+  });
 });
 
 describe("a commit whose connection is lost", () => {
@@ -349,21 +554,6 @@ describe("a commit whose connection is lost", () => {
     wire.refusing = false;
     await eventually(async () => expect(jsonsOf(await engine.pull(since))).toHaveLength(1));
   }, 60_000);
-
-  /** Lets the commit reach the server and its answer get lost; then, with the commit done, does what the test wants. */
-  function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
-    wire.onceSent("mark", async (pass) => {
-      wire.held = true;
-      pass();
-      await eventually(async () => {
-        const rows = await store.run(`SELECT FROM todoitems.item WHERE json LIKE '%mark%'`);
-        expect(rows).toHaveLength(1);
-      });
-      await afterCommit();
-      wire.cut();
-      wire.held = false;
-    });
-  }
 });
 
 describe("a server that says no", () => {

@@ -41,17 +41,31 @@ test("what clients of three instances see is what one list would have shown them
   expect(check(history)).toBeUndefined();
 }, 120_000);
 
-test("a build that does not ask whether others have committed is found out", async () => {
+/** A build with a part taken out of one of its files. */
+async function recordOnBroken(file: string, part: string, replacement: string): Promise<History> {
   const folder = temporaryFolder();
   for (const name of ["src", "package.json"])
     cpSync(join(projectFolder, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(projectFolder, "node_modules"), join(folder.path, "node_modules"));
-  const engine = join(folder.path, "src/engines/postgres.ts");
-  const source = readFileSync(engine, "utf8");
-  const asking = "hasNews(): Promise<boolean> {";
-  expect(source).toContain(asking);
-  writeFileSync(engine, source.replace(asking, `${asking}\n    if (true) return Promise.resolve(false);`));
+  const source = readFileSync(join(folder.path, file), "utf8");
+  expect(source).toContain(part);
+  writeFileSync(join(folder.path, file), source.replace(part, replacement));
   const history = await recordOnThree(folder.path);
-  expect(check(history)).toBeString();
   folder.dispose();
+  return history;
+}
+
+test("a build that does not ask whether others have committed is found out", async () => {
+  const asking = "hasNews(): Promise<boolean> {";
+  const history = await recordOnBroken(
+    "src/engines/postgres.ts",
+    asking,
+    `${asking}\n    if (true) return Promise.resolve(false);`,
+  );
+  expect(check(history)).toBeString();
+}, 120_000);
+
+test("a build that stores writes behind others' changes of the same items is found out", async () => {
+  const history = await recordOnBroken("src/engines/postgres-schema.ts", "ON id = needed", "ON false");
+  expect(check(history)).toBeString();
 }, 120_000);

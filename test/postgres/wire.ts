@@ -61,6 +61,14 @@ export class Wire {
     }
   }
 
+  /** Cuts every connection on the client's side only: the server still hears what is passed on to it. */
+  abandon(): void {
+    for (const pair of this.#pairs) {
+      this.#pairs.delete(pair);
+      pair.client.removeAllListeners("close").destroy();
+    }
+  }
+
   close(): void {
     this.cut();
     this.#server.close();

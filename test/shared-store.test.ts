@@ -1,0 +1,153 @@
+// Two services on one PostgreSQL store. A write is decided on what its service knows and stored behind what
+// the other has committed meanwhile; no client may notice.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createPostgresStore, type PostgresTestStore } from "./postgres/postgres-store.ts";
+import { ids, item, Service } from "./service.ts";
+
+let store: PostgresTestStore;
+let here: Service;
+let there: Service;
+
+beforeEach(async () => {
+  store = await createPostgresStore();
+  here = await Service.on(await store.open());
+  there = await Service.on(await store.open());
+});
+
+afterEach(async () => {
+  await here.collection.close();
+  await there.collection.close();
+  await store.dispose();
+});
+
+const path = (id: string) => `/api/todoitems/${id}`;
+const post = (service: Service, id: string) => service.send("POST", "/api/todoitems/", item(id));
+const put = (service: Service, id: string, json = item(id, '"Name":"y"'), headers = {}) =>
+  service.send("PUT", path(id), json, headers);
+const tagOf = (response: Response) => response.headers.get("etag") ?? "";
+
+async function tagAt(service: Service, id: string): Promise<string> {
+  return tagOf(await service.fetch("GET", path(id)));
+}
+
+/** The answers' status codes to requests that share one commit. */
+async function statuses(...requests: Promise<Response>[]): Promise<number[]> {
+  return (await Promise.all(requests)).map(({ status }) => status);
+}
+
+describe("a service that has not heard of the other's last writes", () => {
+  test("creates behind them: the ETag it answers is the item's, here and there, and the order is that of the answers", async () => {
+    await there.create(item(ids.one));
+    const created = await post(here, ids.two);
+    expect(created.status).toBe(201);
+    expect(tagOf(created)).toEndWith('-2"');
+    expect(await tagAt(here, ids.two)).toBe(tagOf(created));
+    expect(await tagAt(there, ids.two)).toBe(tagOf(created));
+    const list = `[${item(ids.one)},${item(ids.two)}]`;
+    expect([await here.list(), await there.list()]).toEqual([list, list]);
+  });
+
+  test("updates and deletes behind them, in place", async () => {
+    for (const id of [ids.one, ids.two]) await here.create(item(id));
+    await there.create(item(ids.three));
+    const [updated, deleted] = await Promise.all([put(here, ids.one), here.fetch("DELETE", path(ids.two))]);
+    expect([updated.status, deleted.status]).toEqual([204, 204]);
+    expect(await tagAt(there, ids.one)).toBe(tagOf(updated));
+    const list = `[${item(ids.one, '"Name":"y"')},${item(ids.three)}]`;
+    expect([await here.list(), await there.list()]).toEqual([list, list]);
+    const restarted = await Service.on(await store.open());
+    expect(await restarted.list()).toBe(list);
+    await restarted.collection.close();
+  });
+
+  test("refuses an ID that the other has given away, and takes one that the other has freed", async () => {
+    await here.create(item(ids.one));
+    await there.create(item(ids.two));
+    await there.fetch("DELETE", path(ids.one));
+    // The third makes the batch one that has something to store whatever is decided for the others.
+    expect(await statuses(post(here, ids.one), post(here, ids.two), post(here, ids.three))).toEqual([201, 409, 201]);
+    expect(await there.list()).toBe(`[${item(ids.two)},${item(ids.one)},${item(ids.three)}]`);
+  });
+
+  test("does not update or delete what the other has deleted, and does what the other has created", async () => {
+    await here.create(item(ids.one));
+    await there.create(item(ids.two));
+    await there.fetch("DELETE", path(ids.one));
+    expect(await statuses(put(here, ids.one), put(here, ids.two), post(here, ids.three))).toEqual([404, 204, 201]);
+  });
+
+  test("refuses nothing for a reason that is gone", async () => {
+    await here.create(item(ids.one));
+    await there.fetch("DELETE", path(ids.one));
+    expect(await statuses(post(here, ids.one), post(here, ids.three))).toEqual([201, 201]);
+    await there.create(item(ids.two));
+    expect(await statuses(put(here, ids.two), put(here, ids.one))).toEqual([204, 204]);
+    const tag = tagOf(await put(there, ids.two));
+    const update = put(here, ids.two, item(ids.two), { "If-Match": tag });
+    expect(await statuses(update, put(here, ids.one))).toEqual([204, 204]);
+  });
+
+  test("holds conditions against the item as it is", async () => {
+    const first = tagOf(await here.create(item(ids.one)));
+    const second = tagOf(await put(there, ids.one));
+    const update = (tag: string) => put(here, ids.one, item(ids.one, '"Name":"z"'), { "If-Match": tag });
+    expect(await statuses(update(first), post(here, ids.two))).toEqual([412, 201]);
+    await there.create(item(ids.three));
+    expect(await statuses(update(second))).toEqual([204]);
+  });
+
+  test("does not take a version that was only planned for the one a client has guessed", async () => {
+    await here.create(item(ids.one));
+    await there.create(item(ids.two));
+    const { epoch } = here.collection;
+    // Were it not for the other's write, the first of these would be version 2.
+    const guess = { "If-Match": `"${epoch}-2"` };
+    expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), guess))).toEqual([
+      204, 412,
+    ]);
+    await there.create(item(ids.three));
+    const right = { "If-Match": `"${epoch}-5"` };
+    expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), right))).toEqual([
+      204, 204,
+    ]);
+  });
+
+  test("tells its listeners of the other's writes before its own", async () => {
+    const told: number[] = [];
+    here.collection.watch(({ changes }) => told.push(...[...changes].map(({ version }) => version)));
+    await there.create(item(ids.one));
+    await there.create(item(ids.two));
+    await here.create(item(ids.three));
+    expect(told).toEqual([1, 2, 3]);
+  });
+
+  test("seeds nothing into a store that the other has begun to fill", async () => {
+    await there.create(item(ids.one));
+    expect(await here.collection.seed([{ id: ids.two, json: item(ids.two) }])).toBe(false);
+    expect(await here.list()).toBe(`[${item(ids.one)}]`);
+  });
+});
+
+test("two services under constant load end with the same list as one that starts later", async () => {
+  const random = (max: number) => Math.floor(Math.random() * max);
+  const known = Array.from({ length: 12 }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`);
+  const client = async (service: Service) => {
+    for (let count = 0; count < 60; count++) {
+      const id = known[random(known.length)] ?? "";
+      const write = [
+        () => post(service, id),
+        () => put(service, id, item(id, `"n":${count}`)),
+        () => service.fetch("DELETE", path(id)),
+      ];
+      const { status } = (await write[random(3)]?.()) ?? { status: 0 };
+      expect([201, 204, 404, 409]).toContain(status);
+    }
+  };
+  await Promise.all([here, there, here, there, here, there].map(client));
+  const later = await Service.on(await store.open());
+  const list = await later.list();
+  expect([await here.list(), await there.list()]).toEqual([list, list]);
+  expect(JSON.parse(list)).toBeArray();
+  await later.collection.close();
+});
