@@ -62,9 +62,13 @@ interface PendingWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** How many turns of the event loop must bring no write before one is made, and the longest that is waited for. */
+/** How many turns of the event loop must bring no write before a commit is made, and the longest that is waited for. */
 const quietTurnsMin = 2;
-const gatherMs = 1;
+const gatherMsMin = 1;
+const gatherMsMax = 10;
+/** The shortest time that a timer can measure. */
+const timerMs = 1;
+/** The part of the usual number of writes that is enough. */
 const mostOfThem = 0.9;
 /** Bounds the time one commit takes, and with it the wait of the first writer in it. */
 const batchMax = 1_000;
@@ -79,8 +83,9 @@ export class TodoCollection {
   #bookmark: Bookmark = { epoch: "", version: 0 };
   #queue: PendingWrite[] = [];
   #committing = false;
-  /** How many writes a commit has had lately. */
+  /** How many writes a commit has had lately, and how long it took. */
   #usualBatch = 0;
+  #commitMs = 0;
   // After a failed commit only the engine knows what is stored; the next read or write asks it.
   #unsure = false;
   /** The question to the engine that many share, and what is done with its answer. */
@@ -254,21 +259,27 @@ export class TodoCollection {
   #schedule(): void {
     if (this.#committing) return;
     this.#committing = true;
-    this.#gather(0, performance.now() + gatherMs);
+    this.#gather(0, performance.now() + this.#gatherMs);
   }
 
   // Requests that come in together share one commit, and those answered together come again nearly so. A
   // commit costs many times as much as a turn of the event loop, so it waits until some turns brought nobody;
-  // and a little longer while fewer are there than usual, because the others are on their way.
+  // and where commits take long, for some time longer while fewer are there than usual: the others are on
+  // their way, and would have to wait for a commit of their own.
   #gather(count: number, until: number, quietTurns = 0): void {
     setImmediate(() => {
       const quiet = this.#queue.length > count ? 0 : quietTurns + 1;
-      const areAllThere = this.#queue.length >= this.#usualBatch;
-      if (areAllThere || performance.now() > until) void this.#commitQueue();
-      else if (quiet < quietTurnsMin) this.#gather(this.#queue.length, until, quiet);
-      else if (this.#queue.length > this.#usualBatch * mostOfThem) void this.#commitQueue();
-      else setTimeout(() => void this.#commitQueue(), gatherMs);
+      const mayWait = performance.now() < until && this.#queue.length < this.#usualBatch;
+      if (mayWait && quiet < quietTurnsMin) this.#gather(this.#queue.length, until, quiet);
+      else if (mayWait && this.#gatherMs > gatherMsMin && this.#queue.length < this.#usualBatch * mostOfThem) {
+        setTimeout(() => this.#gather(this.#queue.length, until), timerMs);
+      } else void this.#commitQueue();
     });
+  }
+
+  /** How long a commit may wait for more writes: it makes nobody's answer come half a commit later than it might. */
+  get #gatherMs(): number {
+    return Math.min(Math.max(this.#commitMs / 2, gatherMsMin), gatherMsMax);
   }
 
   async #commitQueue(): Promise<void> {
@@ -279,7 +290,9 @@ export class TodoCollection {
       return batch;
     };
     try {
+      const startedAt = performance.now();
       const outcomes = await this.#commit(() => fill().map(({ write }) => write));
+      this.#commitMs = (this.#commitMs + performance.now() - startedAt) / 2;
       // Up at once, down by and by: a batch that came too early must not make the next one come early too.
       this.#usualBatch = Math.max(batch.length, (this.#usualBatch + batch.length) / 2);
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);

@@ -48,6 +48,27 @@ describe("batching", () => {
     expect(engine.commits).toEqual([1, 2]);
   });
 
+  test("where commits take long, one waits for writers who come a little later than the others", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    const writers = (count: number) => Array.from({ length: count }, () => service.create("{}"));
+    engine.gate = Bun.sleep(100);
+    await Promise.all(writers(10));
+    const early = writers(5);
+    await Bun.sleep(2);
+    await Promise.all([...early, ...writers(5)]);
+    expect(engine.commits).toEqual([10, 10]);
+  });
+
+  test("a commit does not wait for writers who stay away", async () => {
+    const engine = new ObservedEngine();
+    const service = await Service.on(engine);
+    engine.gate = Bun.sleep(100);
+    await Promise.all(Array.from({ length: 10 }, () => service.create("{}")));
+    for (let count = 0; count < 3; count++) await service.create("{}");
+    expect(engine.commits).toEqual([10, 1, 1, 1]);
+  });
+
   test("no answer leaves and no list shows a write before its commit is done", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
@@ -247,6 +268,42 @@ test("a whole store that was under way while a commit was made does not undo it"
   engine.whole = false;
   arrival.resolve();
   expect(await reading).toBe(`[${item(ids.one)},${item(ids.two)}]`);
+});
+
+/** An engine whose store is replaced by another one while a commit is under way. */
+class ReplacedEngine extends MemoryEngine {
+  readonly successor = new MemoryEngine();
+  readonly committed = Promise.withResolvers<void>();
+  readonly answer = Promise.withResolvers<void>();
+  isReplaced = false;
+
+  override hasNews(): boolean {
+    return this.isReplaced;
+  }
+
+  override pull(since?: Bookmark): Promise<News> {
+    return this.isReplaced ? this.successor.pull(since) : super.pull(since);
+  }
+
+  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
+    await super.commit(since, plan);
+    this.committed.resolve();
+    await this.answer.promise;
+  }
+}
+
+test("what was committed to a store that is gone is not mixed into the one in its place", async () => {
+  const engine = new ReplacedEngine();
+  const service = await Service.on(engine);
+  const { epoch } = await engine.successor.pull();
+  const creating = service.create(item(ids.one));
+  await engine.committed.promise;
+  engine.isReplaced = true;
+  expect(await service.list()).toBe("[]");
+  engine.answer.resolve();
+  await creating;
+  expect(Buffer.from(service.collection.list()).toString()).toBe("[]");
+  expect(service.collection.epoch).toBe(epoch);
 });
 
 test("a store that could not be asked is said to be back, once, when it answers", async () => {
