@@ -11,14 +11,35 @@ export type FieldNames = (typeof fieldNameStyles)[number];
 export function respell(json: string, style: FieldNames): string {
   if (style === "as-sent") return json;
   const { text, members } = scanObject(json, Number.POSITIVE_INFINITY);
-  const literals = members.map((member) => text.slice(member.nameStart, member.nameEnd));
-  const spelled = respellNames(literals.map(unquote), style === "camel" ? camelCase : pascalCase);
-  const parts = members.map((member, index) => {
-    const literal = literals[index] ?? "";
-    const name = spelled.get(unquote(literal));
-    return `${name === undefined ? literal : JSON.stringify(name)}:${text.slice(member.valueStart, member.valueEnd)}`;
-  });
+  const spelled = respellOnce(
+    members.map(({ nameStart, nameEnd }) => text.slice(nameStart, nameEnd)),
+    style,
+  );
+  const parts = members.map(
+    ({ valueStart, valueEnd }, index) => `${spelled[index]}:${text.slice(valueStart, valueEnd)}`,
+  );
   return `{${parts.join(",")}}`;
+}
+
+/** The items of one app have the same names in the same order, so few such rows of names are worth remembering. */
+const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
+const rememberedMax = 100;
+const rememberedLengthMax = 1_000;
+
+/** Names as they stand in JSON, respelled. */
+function respellOnce(literals: readonly string[], style: "pascal" | "camel"): readonly string[] {
+  const key = literals.join();
+  const rows = remembered[style];
+  const known = rows.get(key);
+  if (known) return known;
+  const spelled = respellNames(literals.map(unquote), style === "camel" ? camelCase : pascalCase);
+  const row = literals.map((literal) => {
+    const name = spelled.get(unquote(literal));
+    return name === undefined ? literal : JSON.stringify(name);
+  });
+  if (rows.size >= rememberedMax) rows.clear();
+  if (key.length <= rememberedLengthMax) rows.set(key, row);
+  return row;
 }
 
 /** The new spelling of each name that gets one. A name stays as it is where its new spelling is taken, or would make it an ID. */

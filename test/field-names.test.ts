@@ -51,4 +51,16 @@ describe("field names", () => {
       '{"b":{"C":1.0},"a":[{"D":1e400}],"c":"\\ud800"}',
     );
   });
+
+  test("whatever other items had for names, an item's are respelled by their own", () => {
+    const shapes = ['{"A":1,"B":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"B":1,"A":2}', '{"A,B":1}', '{"A\\",\\"B":1}'];
+    const wanted = ['{"a":1,"b":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"b":1,"a":2}', '{"a,B":1}', '{"a\\",\\"B":1}'];
+    for (let round = 0; round < 2; round++) {
+      expect(shapes.map((json) => respell(json, "camel"))).toEqual(wanted);
+      // Many enough for whatever is remembered to be forgotten, and names too long to be.
+      for (let count = 0; count < 300; count++) expect(spelled(`N${count}`, "camel")).toBe(`n${count}`);
+      expect(spelled("N".repeat(5_000), "camel")).toBe("n".repeat(5_000));
+    }
+    expect(respell('{"a":1,"b":2}', "pascal")).toBe('{"A":1,"B":2}');
+  });
 });
