@@ -70,8 +70,9 @@ const gatherMsMax = 10;
 const timerMs = 1;
 /** The part of the usual number of writes that is enough. */
 const mostOfThem = 0.9;
-/** Bounds the time one commit takes, and with it the wait of the first writer in it. */
+/** Bound the time one commit takes, and with it the wait of the first writer in it. */
 const batchMax = 1_000;
+const batchBytesMax = 4 * 1024 ** 2;
 /** Bounds what one question for past changes costs: an engine reads at most one row for each version. */
 const pastChangesMax = 50_000;
 
@@ -285,8 +286,15 @@ export class TodoCollection {
   async #commitQueue(): Promise<void> {
     // Filled when the store is ready for it: whoever came while other processes committed is in it too.
     const batch: PendingWrite[] = [];
+    let byteCount = 0;
     const fill = () => {
-      batch.push(...this.#queue.splice(0, batchMax - batch.length));
+      let count = 0;
+      for (const { write } of this.#queue) {
+        if (batch.length + count === batchMax || byteCount >= batchBytesMax) break;
+        byteCount += write.kind === "delete" ? 0 : write.item.json.length;
+        count++;
+      }
+      batch.push(...this.#queue.splice(0, count));
       return batch;
     };
     try {

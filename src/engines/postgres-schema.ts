@@ -35,11 +35,20 @@ INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_throu
   VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
 `,
   `
+-- Commits lock the clock first, and so does this, or each might wait for the other.
+LOCK TABLE todoitems.store;
 -- A row is found by its version; to keep an index of positions too cost a fifth of every commit.
 ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
+-- How much others have to read to catch up.
+ALTER TABLE todoitems.history ADD bytes bigint NOT NULL DEFAULT 0;
+-- Batches whose answers were lost, and that were found not to have happened: they never will.
+CREATE TABLE todoitems.voided (
+  batch text PRIMARY KEY,
+  version bigint NOT NULL
+);
 -- Commits a batch that was decided at one point of the history. If others have committed since, it is put
 -- behind that, and its versions are moved up; unless an item it depends on has changed, or it depends on
--- all of them, which depends_on being null says. Tells by how many versions the batch was moved and what
+-- all of them, which depends_on being null says, or there is too much to tell. Tells by how many versions the batch was moved and what
 -- others have committed since, a line each; null where nothing was done.
 CREATE FUNCTION todoitems.commit_batch(
   since_epoch text, since_version bigint, since_batch text,
@@ -50,8 +59,9 @@ CREATE FUNCTION todoitems.commit_batch(
 DECLARE
   clock todoitems.store;
   moved bigint;
+  continues boolean;
+  missed_bytes bigint;
   missed text;
-  has_large boolean;
   pruned bigint;
 BEGIN
   SELECT * INTO clock FROM todoitems.store WHERE epoch = since_epoch FOR UPDATE;
@@ -62,21 +72,24 @@ BEGIN
     IF depends_on IS NULL OR moved NOT BETWEEN 0 AND 1000 OR clock.pruned_through > since_version THEN
       RETURN NULL;
     END IF;
-    PERFORM FROM todoitems.history WHERE version = since_version AND batch = since_batch;
-    IF NOT FOUND AND since_version > 0 THEN RETURN NULL; END IF;
+    SELECT coalesce(bool_or(version = since_version AND batch = since_batch), false), sum(bytes)
+      INTO continues, missed_bytes
+      FROM todoitems.history WHERE version >= since_version;
+    IF NOT continues AND since_version > 0 OR missed_bytes > 1000000 THEN RETURN NULL; END IF;
     PERFORM FROM todoitems.item JOIN unnest(string_to_array(depends_on, E'\\n')) AS needed ON id = needed
       WHERE version > since_version;
     IF FOUND THEN RETURN NULL; END IF;
-    -- Large items might be too large together for one answer.
-    SELECT string_agg(line, E'\\n'), bool_or(is_large) INTO missed, has_large
+    SELECT string_agg(line, E'\\n') INTO missed
       FROM (
-        SELECT concat_ws(E'\\t', version, position, id, json) AS line, octet_length(json) > 100000 AS is_large
+        SELECT concat_ws(E'\\t', version, position, id, json) AS line
         FROM todoitems.item WHERE version > since_version ORDER BY version
       ) AS change;
-    IF has_large THEN RETURN NULL; END IF;
   END IF;
-  UPDATE todoitems.store SET version = new_version + moved, batch = new_batch;
-  INSERT INTO todoitems.history (version, batch) VALUES (new_version + moved, new_batch);
+  UPDATE todoitems.store SET version = new_version + moved, batch = new_batch
+    WHERE NOT EXISTS (SELECT FROM todoitems.voided WHERE batch = new_batch);
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  INSERT INTO todoitems.history (version, batch, bytes)
+    VALUES (new_version + moved, new_batch, octet_length(lines));
   IF replaced <> '' THEN
     DELETE FROM todoitems.item WHERE version = ANY (string_to_array(replaced, ',')::bigint[]);
   END IF;
@@ -96,6 +109,7 @@ BEGIN
       UPDATE todoitems.store SET pruned_through = pruned;
     END IF;
     DELETE FROM todoitems.history WHERE version < clock.version - history_length;
+    DELETE FROM todoitems.voided WHERE version < clock.version - history_length;
   END IF;
   RETURN concat_ws(E'\\n', moved, missed);
 END
@@ -150,7 +164,9 @@ async function readSchemaVersion(sql: Sql): Promise<number> {
 async function checkRights(sql: Sql): Promise<void> {
   const [rights] = await sql<{ user: string; database: string; granted: boolean }[]>`
     select current_user as user, current_database() as database,
-      has_database_privilege(current_database(), 'CREATE') as granted`;
+      has_database_privilege(current_database(), 'CREATE') and not exists (
+        select from pg_tables where schemaname = 'todoitems' and not pg_has_role(tableowner, 'USAGE')
+      ) as granted`;
   if (!rights || rights.granted) return;
   const version = await readSchemaVersion(sql);
   throw new StoreError(

@@ -66,8 +66,11 @@ export class PostgresEngine implements Engine {
   readonly #log: Log;
   /** For what every read asks. */
   readonly #reader: PostgresSession;
-  /** For commits, and for reading everything. */
+  /** For commits. */
   readonly #writer: PostgresSession;
+  /** For reading everything, which must not fall into a commit's transaction; connected only while it is used. */
+  readonly #loader: PostgresSession;
+  #loadCount = 0;
   #known: Point = { epoch: "", version: 0, batch: "" };
   /** The question under way, and the one that will be asked when it is answered. */
   #asked: Promise<unknown> = Promise.resolve();
@@ -80,6 +83,7 @@ export class PostgresEngine implements Engine {
     this.#log = log;
     this.#reader = new PostgresSession(address);
     this.#writer = new PostgresSession(address);
+    this.#loader = new PostgresSession(address);
   }
 
   /** Connects to the store, or makes it. */
@@ -123,9 +127,7 @@ export class PostgresEngine implements Engine {
       return news;
     }
     if (isCut(told, since) && !this.#readOnly) {
-      await this.#writer.use((sql) =>
-        within(answerMs, sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${since.epoch}`),
-      );
+      await this.#reader.use((sql) => within(answerMs, renameHistory(sql, since.epoch)));
     }
     const whole = await this.#load();
     this.#tellOfOtherHistory(since, whole);
@@ -141,20 +143,24 @@ export class PostgresEngine implements Engine {
     const isOver = () => performance.now() - startedAt > doubtMs;
     /** The batch that was sent and not answered, if there is one. */
     let sent: Sent | undefined;
+    const onSend = (batch: Sent | undefined) => {
+      sent = batch;
+    };
     for (let attempt = 1; ; attempt++) {
       const doubtful = sent;
       try {
-        const onSend = (batch: Sent | undefined) => {
-          sent = batch;
-        };
-        if (doubtful || !this.#hopeful || !(await this.#commitAtOnce(since, plan, movable, onSend))) {
-          await this.#commitLocked(since, plan, movable, doubtful, onSend);
-        }
-        return;
+        // Settled before anything is decided again: the plan it was made from is still the newest one.
+        if (doubtful && (await this.#hasHappened(doubtful, since, movable))) return;
+        sent = undefined;
+        if (this.#hopeful && (await this.#commitAtOnce(since, plan, movable, onSend))) return;
+        if (await this.#commitLocked(since, plan, movable, onSend)) return;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        // A refusal settles what this attempt sent, not what an earlier one did.
-        if (isRefusal(error)) sent = doubtful;
+        if (isRefusal(error)) {
+          this.#hopeful = false;
+          // Settles what was sent, unless it was the question about it that was refused.
+          if (sent !== doubtful) sent = undefined;
+        }
         if (sent && isOver()) {
           throw new StoreError(`${error.message}. Whether the last commit happened is not known`, {
             cause: error,
@@ -170,7 +176,7 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reader.close(), this.#writer.close()]);
+    await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
   }
 
   /**
@@ -207,50 +213,62 @@ export class PostgresEngine implements Engine {
   }
 
   /**
-   * Two round trips: one locks the clock and learns what was missed, the other writes and commits. Where an
-   * earlier attempt was `doubtful`, its answer lost, the lock also settles whether it happened: its
-   * transaction is over, or this one could not have the lock.
+   * Two round trips: one locks the clock and learns what was missed, the other writes and commits. Says
+   * whether that is done; if not, the history had been cut, and the next attempt finds a new one.
    */
   async #commitLocked(
     since: Bookmark,
     plan: (missed: News | undefined) => readonly PlannedChange[],
     movable: MovablePlan | undefined,
-    doubtful: Sent | undefined,
     onSend: (batch: Sent) => void,
-  ): Promise<void> {
-    await this.#writer.use(async (sql) => {
-      const [, , told, [happened]] = await within(
-        doubtMs,
-        Promise.all([
-          sql`begin`.execute(),
-          sql`select from todoitems.store for update`.execute(),
-          this.#changesSince(sql, since),
-          doubtful ? findBatch(sql, doubtful) : [],
-        ]),
-      );
-      const { start, missed } = await this.#missed(sql, told, since);
-      if (doubtful && happened) {
-        // Committed once more, so that this answer waits for the standbys the lost one may not have waited for.
-        await within(doubtMs, Promise.all([sql`update todoitems.store set batch = batch`, this.#end(sql)]));
-        if (missed && movable) {
-          movable.moved(missed, happened.version - doubtful.version);
-          this.#learn(start);
-        }
-        return;
+  ): Promise<boolean> {
+    return this.#writer.use(async (sql) => {
+      const [, told] = await within(doubtMs, Promise.all([lockClock(sql), this.#changesSince(sql, since)]));
+      if (isCut(told, since)) {
+        // By itself: were the commit undone that it is noticed by, nobody would notice it again.
+        await within(answerMs, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
+        return false;
       }
+      const { start, missed } = await this.#missed(sql, told, since);
       const changes = plan(missed);
       this.#learn(start);
       this.#hopeful = !missed?.whole && !isTouched(movable?.dependsOn(), told.changes);
       const last = changes.at(-1);
       if (!last) {
         await within(answerMs, this.#end(sql));
-        return;
+        return true;
       }
       const sent = { since: start.version, version: last.version, batch: newEpoch() };
       onSend(sent);
       const [written] = await within(doubtMs, Promise.all([this.#write(sql, start, sent, changes), this.#end(sql)]));
       if (!written) throw new StoreError("the connection was lost in the middle of a transaction");
       this.#learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
+      return true;
+    });
+  }
+
+  /**
+   * Settles whether a batch whose answer was lost was stored. Whoever has the clock's lock knows that the
+   * batch is not being stored just now; if it was not, it may still lie unread at the server, so it is voided.
+   */
+  async #hasHappened(sent: Sent, since: Bookmark, movable: MovablePlan | undefined): Promise<boolean> {
+    return this.#writer.use(async (sql) => {
+      const [, told, [happened]] = await within(
+        doubtMs,
+        Promise.all([lockClock(sql), this.#changesSince(sql, since), findBatch(sql, sent)]),
+      );
+      if (!happened) {
+        await within(doubtMs, Promise.all([voidBatch(sql, sent).execute(), this.#end(sql)]));
+        return false;
+      }
+      const { start, missed } = await this.#missed(sql, told, since);
+      // Committed once more, so that this answer waits for the standbys the lost one may not have waited for.
+      await within(doubtMs, Promise.all([sql`update todoitems.store set batch = batch`.execute(), this.#end(sql)]));
+      if (missed && movable) {
+        movable.moved(missed, happened.version - sent.version);
+        this.#learn(start);
+      }
+      return true;
     });
   }
 
@@ -268,14 +286,13 @@ export class PostgresEngine implements Engine {
   }
 
   async #missed(sql: Sql, told: ClockAndChanges, since: Bookmark): Promise<{ start: Point; missed: News | undefined }> {
-    const { version, batch } = told;
+    const { epoch, version, batch } = told;
+    const start = { epoch, version, batch };
     const news = newsFrom(told, since);
-    if (news) return { start: { ...news, batch }, missed: news.version === since.version ? undefined : news };
-    const epoch = isCut(told, since) ? newEpoch() : told.epoch;
-    if (epoch !== told.epoch) await sql`update todoitems.store set epoch = ${epoch}`;
+    if (news) return { start, missed: version === since.version ? undefined : news };
     const whole = { epoch, version, whole: true, changes: await within(loadMs, everything(sql)) };
     this.#tellOfOtherHistory(since, whole);
-    return { start: { epoch, version, batch }, missed: whole };
+    return { start, missed: whole };
   }
 
   /** Right by itself, whatever became of the transaction around it: nothing where nothing was written. */
@@ -325,20 +342,25 @@ export class PostgresEngine implements Engine {
   // Not over the reader's connection, where a question could fall into this transaction and be answered
   // as of its beginning.
   async #load(): Promise<News> {
-    const [, clocks, changes] = await this.#writer.read((sql) =>
-      within(
-        loadMs,
-        Promise.all([
-          sql`begin isolation level repeatable read read only`.execute(),
-          readClock(sql).execute(),
-          everything(sql),
-          sql`commit`,
-        ]),
-      ),
-    );
-    const { epoch, version, batch } = checked(clocks[0]);
-    this.#known = { epoch, version, batch };
-    return { epoch, version, whole: true, changes };
+    this.#loadCount++;
+    try {
+      const [, clocks, changes] = await this.#loader.read((sql) =>
+        within(
+          loadMs,
+          Promise.all([
+            sql`begin isolation level repeatable read read only`.execute(),
+            readClock(sql).execute(),
+            everything(sql),
+            sql`commit`,
+          ]),
+        ),
+      );
+      const { epoch, version, batch } = checked(clocks[0]);
+      this.#known = { epoch, version, batch };
+      return { epoch, version, whole: true, changes };
+    } finally {
+      if (--this.#loadCount === 0) void this.#loader.close();
+    }
   }
 
   /** Notes where the store is; an answer that was overtaken by a newer one changes nothing. */
@@ -361,6 +383,20 @@ function isTouched(dependsOn: readonly string[] | undefined, changes: readonly C
   if (!dependsOn) return changes.length > 0;
   const ids = new Set(dependsOn);
   return changes.some(({ id }) => ids.has(id));
+}
+
+async function lockClock(sql: Sql): Promise<void> {
+  await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
+}
+
+/** Gives a history that was cut a name of its own; once, whoever is first. */
+function renameHistory(sql: Sql, epoch: string) {
+  return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
+}
+
+/** Whenever a statement that would store the batch comes to be executed, it will do nothing. */
+function voidBatch(sql: Sql, { batch, since }: Sent) {
+  return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
 }
 
 /** The lost batch may have been moved, so it is looked for by its name, among all that came after its point. */
