@@ -16,8 +16,11 @@ import { benchFolder, type Server } from "./servers.ts";
 const { values } = parseArgs({ options: { rounds: { type: "string" } } });
 const rounds = Number(values.rounds ?? 5);
 const seconds = 3;
-/** Before each measurement: a process that has just started is still busy with compiling itself. */
-const warmUpSeconds = 2;
+/**
+ * Before each measurement: a process that has just started is busy with compiling itself. After two seconds
+ * that still took a fifth of the processor where three instances shared the load.
+ */
+const warmUpSeconds = 4;
 const connectionCounts = [64, 256, 1024];
 const results = new Results();
 
@@ -74,13 +77,13 @@ async function measureCreates(round: number): Promise<void> {
     );
     for (const program of programs) await program.stop();
   }
-  const port = server.port + 1;
   const program = join(benchFolder, "peers/insert-per-request.ts");
-  const peer = Bun.spawn([process.execPath, program, String(port), await newDatabase(`plain_${round}`)], {
-    stdio: ["ignore", "inherit", "inherit"],
+  const peer = Bun.spawn([process.execPath, program, await newDatabase(`plain_${round}`)], {
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  const origin = `http://127.0.0.1:${port}`;
-  while (!(await isThere(origin))) await Bun.sleep(10);
+  const { value } = await peer.stdout.getReader().read();
+  if (!value) throw new Error("the service with one INSERT for each request did not start");
+  const origin = `http://127.0.0.1:${Number(new TextDecoder().decode(value))}`;
   await measureCreatesOn(plain, [serverOf(origin, peer.pid)], round);
   peer.kill();
   await peer.exited;
@@ -102,13 +105,6 @@ async function measureCreatesOn(name: string, servers: readonly Server[], round:
     const sum = measured.reduce((total, { perSecond }) => total + perSecond, 0);
     results.add(create(connections), name, sum);
   }
-}
-
-function isThere(origin: string): Promise<boolean> {
-  return fetch(origin).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function newDatabase(name: string): Promise<string> {

@@ -3,14 +3,14 @@
 
 import postgres from "postgres";
 
-const [port, url = ""] = process.argv.slice(2);
+const [url = ""] = process.argv.slice(2);
 const sql = postgres(url, { onnotice() {} });
 await sql`create schema if not exists plain`;
 await sql`create table if not exists plain.item (id uuid primary key, json text not null)`;
 
-Bun.serve({
+const server = Bun.serve({
   hostname: "127.0.0.1",
-  port: Number(port),
+  port: 0,
   development: false,
   async fetch(request) {
     if (request.method !== "POST") return new Response();
@@ -20,3 +20,5 @@ Bun.serve({
     return new Response(json, { status: 201, headers: { "Content-Type": "application/json; charset=utf-8" } });
   },
 });
+
+console.log(server.port);
