@@ -48,6 +48,17 @@ describe("batching", () => {
     expect(engine.commits).toEqual([1, 2]);
   });
 
+  test("writes that are large together are committed one part after the other", async () => {
+    const engine = new ObservedEngine();
+    const { collection } = await Service.on(engine);
+    const json = JSON.stringify({ text: "x".repeat(1024 ** 2) });
+    const large = Array.from({ length: 10 }, () =>
+      collection.write({ kind: "create", item: { id: crypto.randomUUID(), json } }),
+    );
+    expect((await Promise.all(large)).every(({ kind }) => kind === "done")).toBe(true);
+    expect(engine.commits).toEqual([4, 4, 2]);
+  });
+
   test("where commits take long, one waits for writers who come a little later than the others", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
