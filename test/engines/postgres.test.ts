@@ -733,8 +733,8 @@ describe("a store whose history was cut", () => {
     await store.restore();
     await fillDisk();
     await expect(commit(engine, later)).rejects.toThrow("disk is full");
-    await store.run("DROP TRIGGER disk ON todoitems.item");
-    expect((await engine.pull(later)).epoch).not.toBe(since.epoch);
+    const [clock] = await store.run("SELECT epoch FROM todoitems.store");
+    expect(clock?.["epoch"]).not.toBe(since.epoch);
   });
 
   test("is loaded while commits go on: neither is in the other's way", async () => {
