@@ -264,8 +264,8 @@ export class TodoCollection {
   }
 
   // Requests that come in together share one commit, and those answered together come again nearly so. A
-  // commit costs many times as much as a turn of the event loop, so it waits until some turns brought nobody;
-  // and where commits take long, for some time longer while fewer are there than usual: the others are on
+  // commit costs many times as much as a turn of the event loop, so while fewer are there than usual it waits
+  // until some turns brought nobody; and where commits take long, for some time longer: the others are on
   // their way, and would have to wait for a commit of their own.
   #gather(count: number, until: number, quietTurns = 0): void {
     setImmediate(() => {

@@ -12,13 +12,25 @@ import {
   newEpoch,
   type PlannedChange,
   StoreError,
-  tombstonesMax,
-  type Version,
 } from "../engine.ts";
 import type { Log } from "../log.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { prepareStore } from "./postgres-schema.ts";
-import { isConflict, isRefusal, PostgresSession, type Sql, standbyError, within } from "./postgres-session.ts";
+import { isConflict, isRefusal, PostgresSession, type Sql, within } from "./postgres-session.ts";
+import {
+  type ClockAndChanges,
+  checked,
+  commitBatch,
+  everything,
+  findBatch,
+  lockClock,
+  type Point,
+  readChanges,
+  readClock,
+  renameHistory,
+  type Sent,
+  voidBatch,
+} from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   /** A read-only engine never commits. */
@@ -32,34 +44,6 @@ const answerMs = 5_000;
 const loadMs = 300_000;
 /** How long a writer is kept waiting while it is not known whether its commit happened. */
 const doubtMs = 10_000;
-const pruneEvery = 1_000;
-const linesInPage = 1_000;
-/** How many versions back the history of batches reaches. */
-const historyLength = 100_000;
-
-/** A point in the store's history, with the batch that led to it: two histories may have the same version, not the same batch. */
-interface Point extends Bookmark {
-  readonly batch: string;
-}
-
-/** A batch on its way to the store. */
-interface Sent {
-  readonly since: Version;
-  /** Its last version, if it was not moved. */
-  readonly version: Version;
-  readonly batch: string;
-}
-
-interface Clock extends Point {
-  readonly standby: boolean;
-}
-
-interface ClockAndChanges extends Clock {
-  readonly prunedThrough: Version;
-  /** Whether the store's history goes through the point that was asked about. */
-  readonly continues: boolean;
-  readonly changes: readonly Change[];
-}
 
 export class PostgresEngine implements Engine {
   readonly #readOnly: boolean;
@@ -120,7 +104,7 @@ export class PostgresEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
-    const told = await this.#reader.read((sql) => within(loadMs, this.#changesSince(sql, since)));
+    const told = await this.#reader.read((sql) => within(loadMs, readChanges(sql, this.#pointOf(since))));
     const news = newsFrom(told, since);
     if (news) {
       this.#learn(told);
@@ -198,7 +182,7 @@ export class PostgresEngine implements Engine {
       if (!last) return false;
       const sent = { since: since.version, version: last.version, batch: newEpoch() };
       onSend(sent);
-      const write = this.#write(sql, start, sent, changes, movable?.dependsOn());
+      const write = commitBatch(sql, start, sent, changes, movable?.dependsOn());
       const written = await within(doubtMs, this.#waitedFor(write));
       if (!written) {
         onSend(undefined);
@@ -223,7 +207,7 @@ export class PostgresEngine implements Engine {
     onSend: (batch: Sent) => void,
   ): Promise<boolean> {
     return this.#writer.use(async (sql) => {
-      const [, told] = await within(doubtMs, Promise.all([lockClock(sql), this.#changesSince(sql, since)]));
+      const [, told] = await within(doubtMs, Promise.all([lockClock(sql), readChanges(sql, this.#pointOf(since))]));
       if (isCut(told, since)) {
         // By itself: were the commit undone that it is noticed by, nobody would notice it again.
         await within(answerMs, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
@@ -240,7 +224,7 @@ export class PostgresEngine implements Engine {
       }
       const sent = { since: start.version, version: last.version, batch: newEpoch() };
       onSend(sent);
-      const [written] = await within(doubtMs, Promise.all([this.#write(sql, start, sent, changes), this.#end(sql)]));
+      const [written] = await within(doubtMs, Promise.all([commitBatch(sql, start, sent, changes), this.#end(sql)]));
       if (!written) throw new StoreError("the connection was lost in the middle of a transaction");
       this.#learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
       return true;
@@ -255,7 +239,7 @@ export class PostgresEngine implements Engine {
     return this.#writer.use(async (sql) => {
       const [, told, [happened]] = await within(
         doubtMs,
-        Promise.all([lockClock(sql), this.#changesSince(sql, since), findBatch(sql, sent)]),
+        Promise.all([lockClock(sql), readChanges(sql, this.#pointOf(since)), findBatch(sql, sent)]),
       );
       if (!happened) {
         await within(doubtMs, Promise.all([voidBatch(sql, sent).execute(), this.#end(sql)]));
@@ -295,50 +279,6 @@ export class PostgresEngine implements Engine {
     return { start, missed: whole };
   }
 
-  /** Right by itself, whatever became of the transaction around it: nothing where nothing was written. */
-  async #write(
-    sql: Sql,
-    start: Point,
-    { version, batch }: Sent,
-    changes: readonly PlannedChange[],
-    dependsOn?: readonly string[],
-  ): Promise<{ missed: Change[]; by: number } | undefined> {
-    const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
-    const [{ told } = { told: null }] = await sql<{ told: string | null }[]>`
-      select todoitems.commit_batch(${start.epoch}, ${start.version}, ${start.batch}, ${version}, ${batch},
-        ${changes.map(lineOf).join("\n")}, ${replaced.join(",")}, ${dependsOn ? dependsOn.join("\n") : null},
-        ${pruneEvery}, ${tombstonesMax}, ${historyLength}) as told`;
-    if (told === null) return undefined;
-    const [by, ...missed] = told.split("\n");
-    return { missed: missed.map(changeOf), by: Number(by) };
-  }
-
-  /** One statement, so that clock and changes are of one moment: the first line is the clock. */
-  async #changesSince(sql: Sql, since: Bookmark): Promise<ClockAndChanges> {
-    // Which batch led to the bookmark is known only of the newest one.
-    const batch = since.epoch === this.#known.epoch && since.version === this.#known.version ? this.#known.batch : "";
-    const [first, ...changes] = await sql<{ line: string }[]>`
-      (
-        select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
-          (select history.batch from todoitems.history where history.version = ${since.version})) as line
-        from todoitems.store
-      )
-      union all
-      (
-        select concat_ws(E'\t', version, position, id, json)
-        from todoitems.item
-        where version > ${since.version}
-          and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
-        order by version
-      )`;
-    const { batchThen, ...clock } = checked(first && clockOf(first.line));
-    return {
-      ...clock,
-      continues: continues(clock, { ...since, batch }, batchThen),
-      changes: changes.map(({ line }) => changeOf(line)),
-    };
-  }
-
   // Not over the reader's connection, where a question could fall into this transaction and be answered
   // as of its beginning.
   async #load(): Promise<News> {
@@ -369,6 +309,12 @@ export class PostgresEngine implements Engine {
     this.#known = { epoch, version, batch };
   }
 
+  /** Which batch led to a bookmark is known only of the newest one. */
+  #pointOf(bookmark: Bookmark): Point {
+    const { epoch, version, batch } = this.#known;
+    return { ...bookmark, batch: epoch === bookmark.epoch && version === bookmark.version ? batch : "" };
+  }
+
   #tellOfOtherHistory(since: Bookmark, { epoch, version }: Bookmark): void {
     if (since.epoch === epoch) return;
     this.#log(
@@ -385,110 +331,6 @@ function isTouched(dependsOn: readonly string[] | undefined, changes: readonly C
   return changes.some(({ id }) => ids.has(id));
 }
 
-async function lockClock(sql: Sql): Promise<void> {
-  await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
-}
-
-/** Gives a history that was cut a name of its own; once, whoever is first. */
-function renameHistory(sql: Sql, epoch: string) {
-  return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
-}
-
-/** Whenever a statement that would store the batch comes to be executed, it will do nothing. */
-function voidBatch(sql: Sql, { batch, since }: Sent) {
-  return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
-}
-
-/** The lost batch may have been moved, so it is looked for by its name, among all that came after its point. */
-function findBatch(sql: Sql, { since, batch }: Sent) {
-  return sql<{ version: Version }[]>`
-    select version from todoitems.history where version > ${since} and batch = ${batch}`;
-}
-
-// A query is sent when it is first waited for; what must go out in order, before that, is executed.
-
-function readClock(sql: Sql) {
-  return sql<Clock[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
-}
-
-// Rows go to the server, and many come from it, as lines of text: to quote and parse arrays, or to make an
-// object of each row of a large store, costs several times as much. No field holds a tab or a line break:
-// IDs have none, and JSON text has them only as escapes.
-
-/** A tombstone has nothing in the place of its JSON, which is never empty. */
-function lineOf({ version, position, id, json }: Change): string {
-  return `${version}\t${position}\t${id}\t${json ?? ""}`;
-}
-
-/** Every item there is. */
-async function everything(sql: Sql): Promise<Iterable<Change>> {
-  const pages: Buffer[] = [];
-  let lines: string[] = [];
-  const turnPage = () => {
-    pages.push(Buffer.from(lines.join("")));
-    lines = [];
-  };
-  await sql<{ line: string }[]>`
-    select concat_ws(E'\t', version, position, id, json) || E'\n' as line
-    from todoitems.item where json is not null order by version`.forEach(({ line }) => {
-    lines.push(line);
-    if (lines.length === linesInPage) turnPage();
-  });
-  turnPage();
-  return readPages(pages);
-}
-
-const tab = 0x09;
-const lineBreak = 0x0a;
-
-/** Lets go of each page once it is read. */
-function* readPages(pages: Buffer[]): Iterable<Change> {
-  for (let page = pages.shift(); page; page = pages.shift()) {
-    const bytes = page;
-    let start = 0;
-    const field = (terminator: number) => {
-      const end = bytes.indexOf(terminator, start);
-      const text = bytes.toString("utf8", start, end);
-      start = end + 1;
-      return text;
-    };
-    while (start < bytes.length) {
-      yield { version: Number(field(tab)), position: Number(field(tab)), id: field(tab), json: field(lineBreak) };
-    }
-  }
-}
-
-/** A tombstone's line ends before its JSON. */
-function changeOf(line: string): Change {
-  const [version, position, id = "", json = null] = line.split("\t");
-  return { version: Number(version), position: Number(position), id, json };
-}
-
-interface ToldClock extends Clock {
-  readonly prunedThrough: Version;
-  /** The batch that led to the version asked about, if the store still knows. */
-  readonly batchThen: string | undefined;
-}
-
-function clockOf(line: string): ToldClock {
-  const [epoch = "", version, batch = "", prunedThrough, standby, batchThen] = line.split("\t");
-  return {
-    epoch,
-    version: Number(version),
-    batch,
-    prunedThrough: Number(prunedThrough),
-    standby: standby === "t",
-    batchThen,
-  };
-}
-
-/** Whether the store's history goes through a point, as far as can be told: its batch may be unknown here, or forgotten there. */
-function continues({ version }: Clock, point: Point, batchThen: string | undefined): boolean {
-  if (point.version > version) return false;
-  const isForgotten = batchThen === undefined && point.version < version - historyLength;
-  return point.batch === "" || point.batch === batchThen || isForgotten;
-}
-
 /** Nothing where the changes do not lead from the bookmark to now, and everything must be read. */
 function newsFrom(told: ClockAndChanges, since: Bookmark): News | undefined {
   const { epoch, version, changes } = told;
@@ -502,11 +344,4 @@ function newsFrom(told: ClockAndChanges, since: Bookmark): News | undefined {
  */
 function isCut(clock: ClockAndChanges, since: Bookmark): boolean {
   return clock.epoch === since.epoch && !clock.continues;
-}
-
-function checked<Row extends Clock>(clock: Row | undefined): Row {
-  if (!clock)
-    throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");
-  if (clock.standby) throw standbyError();
-  return clock;
 }

@@ -143,6 +143,21 @@ describe("a PostgreSQL store that cannot be used is refused with a sentence that
     expect(await jsons(engine)).toHaveLength(2);
     await store.run("DROP OWNED BY plain; DROP ROLE plain");
   });
+
+  test("so does a user who may not change the tables that are there", async () => {
+    await open();
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`
+      UPDATE todoitems.store SET schema_version = 1;
+      CREATE ROLE guest LOGIN PASSWORD 'p';
+      GRANT CREATE ON DATABASE ${database} TO guest;
+      GRANT USAGE ON SCHEMA todoitems TO guest;
+      GRANT ALL ON ALL TABLES IN SCHEMA todoitems TO guest`);
+    const message = await refusal(store.url.replace(/\/\/.*@/, "//guest:p@"));
+    expect(message).toContain("the user guest may not make tables");
+    expect(message).toContain("CREATE FUNCTION todoitems.commit_batch");
+    await store.run("DROP OWNED BY guest; DROP ROLE guest");
+  });
 });
 
 describe("starting on PostgreSQL", () => {
@@ -392,7 +407,7 @@ describe("a batch that was decided before others committed", () => {
     expect(committed).toEqual({ missed: [0, 1], moved: [] });
   });
 
-  test("is decided anew, by itself or by what it missed, where nothing is to be changed", async () => {
+  test("is decided anew where nothing is to be changed, which can only be said of the newest state", async () => {
     const { engine, since } = await behind();
     expect(await commitMovable(engine, since, () => [], ["mine"])).toEqual({ missed: [0, 1], moved: [] });
   });
