@@ -5,7 +5,7 @@
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { PostgresServer } from "../test/postgres/postgres-server.ts";
+import { PostgresServer } from "../test/engines/postgres/postgres-server.ts";
 import { Program } from "../test/program.ts";
 import { writePostgresPart } from "./document.ts";
 import { fixture, folder } from "./fixtures.ts";

@@ -7,8 +7,8 @@ import { commands } from "./commands/commands.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview } from "./commands/help.ts";
 import { endWithReader, print } from "./commands/output.ts";
-import { work } from "./commands/serve/serve.ts";
-import { workCommand } from "./commands/serve/workers.ts";
+import { work } from "./serve/serve.ts";
+import { workCommand } from "./serve/workers.ts";
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
   const command = commands.find((one) => one.name === name);

@@ -1,8 +1,8 @@
 // Lets a test ask an app as it would ask a server with `fetch`, without a socket between them.
 
 import type { App } from "../src/http/app.ts";
-import type { Answer, HttpRequest, StreamBody } from "../src/http/message.ts";
-import { bodyTooLarge } from "../src/http/protocol/refusals.ts";
+import type { Answer, HttpRequest, StreamBody } from "../src/wire/message.ts";
+import { bodyTooLarge } from "../src/wire/refusals.ts";
 
 export async function appFetch(app: App, request: Request, address: string): Promise<Response> {
   return responseOf(await app.handle(requestOf(request, address)));

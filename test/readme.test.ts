@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json";
-import { describeSettings } from "../src/commands/serve/settings.ts";
 import { problemStatuses } from "../src/http/problem.ts";
+import { describeSettings } from "../src/serve/settings.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { projectFolder } from "./program.ts";
 

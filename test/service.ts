@@ -1,10 +1,10 @@
 // A whole service for a test to talk to: engine, collection and app, everything but the sockets.
 
 import { afterEach, describe, expect } from "bun:test";
-import type { Engine, StoreError } from "../src/engine.ts";
+import type { Engine, StoreError } from "../src/collection/engine.ts";
+import { type CollectionOptions, TodoCollection } from "../src/collection/todo-collection.ts";
 import { Access } from "../src/http/access.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
-import { type CollectionOptions, TodoCollection } from "../src/todo-collection.ts";
 import { appFetch } from "./app-fetch.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 

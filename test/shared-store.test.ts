@@ -2,7 +2,7 @@
 // the other has committed meanwhile; no client may notice.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createPostgresStore, type PostgresTestStore } from "./postgres/postgres-store.ts";
+import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
 import { ids, item, Service } from "./service.ts";
 
 let store: PostgresTestStore;

@@ -1,7 +1,7 @@
 // How an item's JSON text becomes a value and back. The client itself only handles text, so a codec
 // decides everything about values: how exact numbers are, which type an item has, whether it is checked.
 
-import { scanObject } from "../json-text.ts";
+import { scanObject } from "../items/json-text.ts";
 import { nestingDepthMax } from "./json-members.ts";
 
 /** The fields that the tutorial's clients use, and any other. */

@@ -1,7 +1,7 @@
 // What the client must know of an item's text: its ID, and whether two texts say the same.
 
-import { scanObject, unquote } from "../json-text.ts";
-import { isIdName } from "../todo-item.ts";
+import { scanObject, unquote } from "../items/json-text.ts";
+import { isIdName } from "../items/todo-item.ts";
 import { membersOf, nestingDepthMax, stringOf } from "./json-members.ts";
 
 /** The ID of an item, in whichever letter case its field is spelled. */

@@ -1,6 +1,6 @@
 // Looking into a JSON object without interpreting its values: each stays the text it is.
 
-import { scanObject, unquote } from "../json-text.ts";
+import { scanObject, unquote } from "../items/json-text.ts";
 
 /** Nesting that is read at all; far below what would exhaust the stack. */
 export const nestingDepthMax = 1_000;

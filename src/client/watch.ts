@@ -1,7 +1,7 @@
 // Watching the list: over the server's change feed where it has one, else by asking for the list again and
 // again. Either way the reader is told the same three things, and lost connections are waited out.
 
-import { scanArray } from "../json-text.ts";
+import { scanArray } from "../items/json-text.ts";
 import type { Answer } from "./answer.ts";
 import {
   InvalidResponseError,

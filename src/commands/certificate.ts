@@ -2,8 +2,8 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { CertificateError, openDevelopmentCertificate } from "./serve/certificate-files.ts";
-import type { Environment } from "./serve/settings.ts";
+import { CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
+import type { Environment } from "../serve/environment.ts";
 
 export async function certificate(args: readonly string[], environment: Environment): Promise<number> {
   if (args.length > 0) {

@@ -2,7 +2,7 @@
 // completions all come from this.
 
 import { parseArgs } from "node:util";
-import type { Environment } from "./serve/settings.ts";
+import type { Environment } from "../serve/environment.ts";
 
 export interface Flag {
   readonly name: string;

@@ -1,9 +1,12 @@
 // Every command there is.
 
+import { serve } from "../serve/serve.ts";
+import { describeSettings } from "../serve/settings.ts";
 import { add } from "./add.ts";
 import { certificate } from "./certificate.ts";
 import type { Command, Flag } from "./command.ts";
 import { completionCommand } from "./completion.ts";
+import { connectionVariables } from "./connection.ts";
 import { done } from "./done.ts";
 import { edit } from "./edit.ts";
 import { exportItems } from "./export.ts";
@@ -11,8 +14,6 @@ import { helpCommand } from "./help.ts";
 import { importItems } from "./import.ts";
 import { list } from "./list.ts";
 import { remove } from "./remove.ts";
-import { serve } from "./serve/serve.ts";
-import { describeSettings } from "./serve/settings.ts";
 import { show } from "./show.ts";
 import { user } from "./user.ts";
 import { watch } from "./watch.ts";
@@ -24,7 +25,7 @@ export const commands: readonly Command[] = [
     summary: "run the service",
     flags: describeSettings().map(settingFlag),
     notes: "Every flag has an environment variable: --read-only is TODOITEMS_READ_ONLY, and so on. Flags win.",
-    run: serve,
+    run: (args, environment) => serve(args, environment, connectionVariables),
   },
   list,
   add,

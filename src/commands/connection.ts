@@ -6,12 +6,12 @@ import { rootCertificates } from "node:tls";
 import { jsonText } from "../client/codecs.ts";
 import type { Credentials, RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
+import { type Environment, variableOf } from "../serve/environment.ts";
+import { isLoopback } from "../serve/greeting.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, type Flag, UsageError } from "./command.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
-import { isLoopback } from "./serve/greeting.ts";
-import type { Environment } from "./serve/settings.ts";
 
 export const connectionFlags: readonly Flag[] = [
   { name: "server", short: "s", placeholder: "URL", meaning: "address of the service (http://127.0.0.1:5000/)" },
@@ -29,10 +29,6 @@ export const connectionFlags: readonly Flag[] = [
 
 /** The environment variables that the commands for clients know. A password has no flag: arguments are no secret. */
 export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
-
-function variableOf(flag: string): string {
-  return `TODOITEMS_${flag.toUpperCase().replaceAll("-", "_")}`;
-}
 
 /** A client that keeps items as text, so that what is shown and stored is exact. */
 export async function connect(

@@ -7,14 +7,14 @@ import { jsonText } from "../client/codecs.ts";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { Stored } from "../client/todo-client.ts";
-import { Problem } from "../problem.ts";
+import { Problem } from "../items/problem.ts";
+import type { Environment } from "../serve/environment.ts";
 import { command, only, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { CommandError } from "./failure.ts";
 import { fieldFlag, indent, parseField, setFields } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, print } from "./output.ts";
-import type { Environment } from "./serve/settings.ts";
 
 export const edit = command(
   {

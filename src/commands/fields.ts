@@ -1,7 +1,7 @@
 // Fields of an item's JSON text: reading, setting and showing them without touching the rest.
 
 import { membersOf, nestingDepthMax, stringOf } from "../client/json-members.ts";
-import { scanObject, unquote } from "../json-text.ts";
+import { scanObject, unquote } from "../items/json-text.ts";
 import { type Flag, UsageError } from "./command.ts";
 
 export const fieldFlag: Flag = {

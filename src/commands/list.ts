@@ -2,7 +2,7 @@
 
 import { idOf } from "../client/item-text.ts";
 import { membersOf } from "../client/json-members.ts";
-import { isIdName } from "../todo-item.ts";
+import { isIdName } from "../items/todo-item.ts";
 import { command, only } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { display } from "./fields.ts";

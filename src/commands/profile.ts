@@ -3,8 +3,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { Environment } from "../serve/environment.ts";
 import { UsageError } from "./command.ts";
-import type { Environment } from "./serve/settings.ts";
 
 export interface Profile {
   readonly server?: string;

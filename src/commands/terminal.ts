@@ -1,6 +1,6 @@
 // What is known of the terminal: its width, whether colour is welcome, and what must not reach it.
 
-import type { Environment } from "./serve/settings.ts";
+import type { Environment } from "../serve/environment.ts";
 
 export interface Style {
   bold(text: string): string;

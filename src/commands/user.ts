@@ -1,11 +1,11 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
 import { existsSync } from "node:fs";
-import { editUser, listUsers, UsersFileError } from "../users-file.ts";
+import { editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
+import type { Environment } from "../serve/environment.ts";
 import { type Arguments, command, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { askPassword, PasswordError } from "./password.ts";
-import type { Environment } from "./serve/settings.ts";
 
 export const user = command(
   {

@@ -1,11 +1,11 @@
 // `todoitems watch`: tells every change until it is interrupted.
 
 import type { WatchEvent, WatchState } from "../client/watch.ts";
+import type { Environment } from "../serve/environment.ts";
 import { command, only } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { display, fieldOf } from "./fields.ts";
 import { jsonFlag, print } from "./output.ts";
-import type { Environment } from "./serve/settings.ts";
 import { printable, shorten, styleOf, widthOf } from "./terminal.ts";
 
 export const watch = command(

@@ -1,8 +1,8 @@
 // Who may go on: the credentials a request needs, then the rate its sender may keep.
 
-import { Problem } from "../problem.ts";
+import { Problem } from "../items/problem.ts";
+import type { HttpRequest } from "../wire/message.ts";
 import type { BasicAuth } from "./basic-auth.ts";
-import type { HttpRequest } from "./message.ts";
 import { addressKey, type RateLimiter } from "./rate-limiter.ts";
 
 export const authModes = ["off", "writes", "all"] as const;

@@ -1,18 +1,18 @@
 // The service without its sockets: a request comes in, an answer goes out. Each operation reads the
 // request, lets the collection decide, and turns the outcome into a status code.
 
-import { type Bookmark, StoreError } from "../engine.ts";
-import type { FieldNames } from "../field-names.ts";
-import { describeError, type Log } from "../log.ts";
-import { Problem } from "../problem.ts";
-import type { ItemState, TodoCollection, WriteOutcome } from "../todo-collection.ts";
-import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../todo-item.ts";
+import { type Bookmark, StoreError } from "../collection/engine.ts";
+import type { ItemState, TodoCollection, WriteOutcome } from "../collection/todo-collection.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import { Problem } from "../items/problem.ts";
+import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
+import { Answer, type HttpRequest } from "../wire/message.ts";
 import type { Access } from "./access.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
-import { Answer, type HttpRequest } from "./message.ts";
+import { describeError, type Log } from "./log.ts";
 import { nosniff, problemAnswer } from "./problem.ts";
 import { allowedMethods, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";

@@ -2,9 +2,9 @@
 // right is remembered for a minute, under a keyed hash of its own; guessing is slowed for each address.
 
 import { randomBytes } from "node:crypto";
-import { Problem } from "../problem.ts";
-import type { Users } from "../users-file.ts";
-import type { HeaderFields } from "./message.ts";
+import type { Users } from "../credentials/users-file.ts";
+import { Problem } from "../items/problem.ts";
+import type { HeaderFields } from "../wire/message.ts";
 import { addressKey, RateLimiter } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;

@@ -3,11 +3,11 @@
 // once, for all readers; one that falls behind them is told to fetch the list again, so a reader that
 // never reads costs no more than one that does.
 
-import { type Bookmark, type Change, type News, StoreError, type Version } from "../engine.ts";
-import type { FieldNames } from "../field-names.ts";
-import type { TodoCollection } from "../todo-collection.ts";
+import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
+import type { TodoCollection } from "../collection/todo-collection.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import { clientHas, entityTag } from "./conditions.ts";
-import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "./message.ts";
 import { nosniff } from "./problem.ts";
 import { RecentEvents } from "./recent-events.ts";
 

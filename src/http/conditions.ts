@@ -1,10 +1,10 @@
 // Entity tags and the conditions clients make of them (RFC 9110, section 13). A tag is served and
 // checked from one place, so the one served is always the one that works.
 
-import type { Version } from "../engine.ts";
-import type { FieldNames } from "../field-names.ts";
-import type { Condition } from "../todo-collection.ts";
-import type { HeaderFields } from "./message.ts";
+import type { Version } from "../collection/engine.ts";
+import type { Condition } from "../collection/todo-collection.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import type { HeaderFields } from "../wire/message.ts";
 
 /** The tag of a list or an item: it changes with the store, the change, and the spelling of names. */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {

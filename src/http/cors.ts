@@ -2,7 +2,7 @@
 // Off unless asked for; then a preflight is answered before credentials are asked for, since browsers
 // send it without any.
 
-import { Answer, type HeaderFields, type HttpRequest } from "./message.ts";
+import { Answer, type HeaderFields, type HttpRequest } from "../wire/message.ts";
 
 /** `*`, or the origins allowed, as browsers spell them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;

@@ -1,7 +1,7 @@
 // Problems as answers: application/problem+json (RFC 9457), the same shape for every error.
 
-import type { Problem, ProblemCode } from "../problem.ts";
-import { Answer } from "./message.ts";
+import type { Problem, ProblemCode } from "../items/problem.ts";
+import { Answer } from "../wire/message.ts";
 
 export const problemStatuses = {
   BodyTooLarge: 413,

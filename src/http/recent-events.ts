@@ -1,6 +1,6 @@
 // The newest events of the change feed, kept once for all of its readers.
 
-import type { Version } from "../engine.ts";
+import type { Version } from "../collection/engine.ts";
 
 /** What is kept for readers that are behind. */
 const charactersMax = 4 * 1024 ** 2;

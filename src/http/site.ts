@@ -1,8 +1,8 @@
 // Files beside the API: the page and what belongs to it. They are open to everybody, compressed as the
 // browser asks, and cached for good where their name says what is in them.
 
+import { Answer, type HttpRequest } from "../wire/message.ts";
 import { clientHas } from "./conditions.ts";
-import { Answer, type HttpRequest } from "./message.ts";
 import { nosniff } from "./problem.ts";
 
 export interface SiteFile {

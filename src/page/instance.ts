@@ -1,6 +1,6 @@
 // What the service tells its page about itself, in the page's head.
 
-import type { FieldNames } from "../field-names.ts";
+import type { FieldNames } from "../items/field-names.ts";
 
 export interface Instance {
   readonly readOnly: boolean;

@@ -2,8 +2,8 @@
 // and how many other fields. An edit replaces one value inside the item's text, so everything else stays
 // to the character what it was.
 
-import { type Member, scanObject, unquote } from "../json-text.ts";
-import { isIdName } from "../todo-item.ts";
+import { type Member, scanObject, unquote } from "../items/json-text.ts";
+import { isIdName } from "../items/todo-item.ts";
 
 type FieldName = "name" | "notes" | "done";
 export type Spelling = "pascal" | "camel";

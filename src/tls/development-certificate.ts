@@ -19,7 +19,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import { withFileLock } from "../file-lock.ts";
+import { withFileLock } from "../credentials/file-lock.ts";
 
 export interface CertificateFiles {
   readonly cert: string;

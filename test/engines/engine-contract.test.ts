@@ -1,8 +1,8 @@
 // The contract of src/engine.ts, tried on every engine.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/engine.ts";
-import { tombstonesMax } from "../../src/engine.ts";
+import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/collection/engine.ts";
+import { tombstonesMax } from "../../src/collection/engine.ts";
 import { engineKinds, type TestStore } from "./engine-kinds.ts";
 import { latest, stored } from "./latest-changes.ts";
 

@@ -4,10 +4,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "../../src/engine.ts";
-import { MemoryEngine } from "../../src/engines/memory.ts";
-import { SqliteEngine } from "../../src/engines/sqlite.ts";
-import { createPostgresStore } from "../postgres/postgres-store.ts";
+import type { Engine } from "../../src/collection/engine.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { createPostgresStore } from "./postgres/postgres-store.ts";
 
 /** One store, empty at first. */
 export interface TestStore {

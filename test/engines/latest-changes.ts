@@ -1,6 +1,6 @@
 // What news say in the end, whatever older changes they still carry.
 
-import type { Change, News, Version } from "../../src/engine.ts";
+import type { Change, News, Version } from "../../src/collection/engine.ts";
 
 /** The latest change of each item, in order of version; of a whole store, only of the items that are there. */
 export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {

@@ -4,9 +4,9 @@
 //
 //   npm run test:failover -- 20
 
+import { PostgresCluster } from "../engines/postgres/postgres-cluster.ts";
 import { check } from "../linearizability/checker.ts";
 import { record } from "../linearizability/history.ts";
-import { PostgresCluster } from "../postgres/postgres-cluster.ts";
 import { Program } from "../program.ts";
 
 export interface FailoverOptions {

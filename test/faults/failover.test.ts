@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PostgresCluster } from "../postgres/postgres-cluster.ts";
+import { PostgresCluster } from "../engines/postgres/postgres-cluster.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { failoverRounds } from "./failover-rounds.ts";

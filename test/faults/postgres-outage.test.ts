@@ -1,8 +1,8 @@
 // The service while its PostgreSQL is away, and after: what clients, probes and the log are told.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { PostgresServer } from "../engines/postgres/postgres-server.ts";
 import { eventually } from "../eventually.ts";
-import { PostgresServer } from "../postgres/postgres-server.ts";
 import { Program } from "../program.ts";
 import { expectProblem, ids, item } from "../service.ts";
 

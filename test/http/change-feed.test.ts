@@ -2,12 +2,12 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { MemoryEngine } from "../../src/engines/memory.ts";
-import { SqliteEngine } from "../../src/engines/sqlite.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
-import { startServer } from "../../src/http/server.ts";
+import { startServer } from "../../src/wire/server.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";

@@ -4,8 +4,8 @@
 // "closed" stands for the connection's end. Cases from RFC 9110 and RFC 9112.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { MemoryEngine } from "../../src/engines/memory.ts";
-import { type RunningServer, startServer } from "../../src/http/server.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { type RunningServer, startServer } from "../../src/wire/server.ts";
 import { Service } from "../service.ts";
 import { RawConnection } from "./raw-connection.ts";
 import { serverOptions } from "./server-options.ts";

@@ -2,11 +2,11 @@
 // together share one question to the store; these are cases in which they must not.
 
 import { afterEach, expect, test } from "bun:test";
-import { MemoryEngine } from "../../src/engines/memory.ts";
-import { Answer, type HttpRequest } from "../../src/http/message.ts";
-import { Clock } from "../../src/http/protocol/clock.ts";
-import { Connection } from "../../src/http/protocol/connection.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../../src/http/server.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { Clock } from "../../src/wire/clock.ts";
+import { Connection } from "../../src/wire/http1-connection.ts";
+import { Answer, type HttpRequest } from "../../src/wire/message.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
 import { Service } from "../service.ts";
 import { RawConnection } from "./raw-connection.ts";
 import { serverOptions } from "./server-options.ts";

@@ -2,7 +2,7 @@
 // test/faults/postgres-outage.test.ts.
 
 import { describe, expect, test } from "bun:test";
-import { MemoryEngine } from "../../src/engines/memory.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { RateLimiter } from "../../src/http/rate-limiter.ts";

@@ -1,6 +1,6 @@
 // The options a test server starts with, unless the test is about one of them.
 
-import type { ServerOptions } from "../../src/http/server.ts";
+import type { ServerOptions } from "../../src/wire/server.ts";
 
 export const serverOptions: ServerOptions = {
   host: "127.0.0.1",

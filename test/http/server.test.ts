@@ -1,9 +1,9 @@
 // What only a socket shows: the bytes of an answer, the connection's fate, the limits on time, the stop.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { MemoryEngine } from "../../src/engines/memory.ts";
-import { Answer } from "../../src/http/message.ts";
-import { ListenError, type RunningServer, type ServerOptions, startServer } from "../../src/http/server.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { Answer } from "../../src/wire/message.ts";
+import { ListenError, type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
 import { ids, item, type LogEntry, Service, type ServiceOptions } from "../service.ts";
 import { exchange, RawConnection } from "./raw-connection.ts";
 import { serverOptions } from "./server-options.ts";

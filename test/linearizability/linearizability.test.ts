@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { createPostgresStore, type PostgresTestStore } from "../postgres/postgres-store.ts";
+import { createPostgresStore, type PostgresTestStore } from "../engines/postgres/postgres-store.ts";
 import { Program, projectFolder } from "../program.ts";
 import { check } from "./checker.ts";
 import { type History, record } from "./history.ts";

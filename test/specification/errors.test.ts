@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Engine, StoreError } from "../../src/engine.ts";
-import { MemoryEngine } from "../../src/engines/memory.ts";
+import { type Engine, StoreError } from "../../src/collection/engine.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 
 describeOnEveryEngine("Errors", (start) => {

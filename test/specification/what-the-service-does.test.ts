@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { MemoryEngine } from "../../src/engines/memory.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 
 describeOnEveryEngine("What the service does", (start) => {

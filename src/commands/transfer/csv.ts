@@ -2,7 +2,7 @@
 // ordinary string stands there without quotes and escapes; an empty cell is a field that the item does not have.
 
 import { membersOf } from "../../client/json-members.ts";
-import { unquote } from "../../json-text.ts";
+import { unquote } from "../../items/json-text.ts";
 
 /** One item as a line of these columns. */
 export function csvRow(json: string, columns: readonly string[]): string {

@@ -2,7 +2,7 @@
 
 import { jsonText } from "../../client/codecs.ts";
 import { JsonArrayReader, NotAnArrayError } from "../../client/json-array-reader.ts";
-import { Problem } from "../../problem.ts";
+import { Problem } from "../../items/problem.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { CsvReader, itemOf } from "./csv.ts";

@@ -5,7 +5,7 @@ import { renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { membersOf } from "../../client/json-members.ts";
-import { isIdName } from "../../todo-item.ts";
+import { isIdName } from "../../items/todo-item.ts";
 import { CommandError } from "../failure.ts";
 import { csvLine, csvRow } from "./csv.ts";
 import { type ItemFormat, readItems } from "./item-formats.ts";

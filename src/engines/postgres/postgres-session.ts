@@ -1,0 +1,225 @@
+// One connection to whichever of several hosts takes writes, made anew when it is lost. The client
+// library is given one host at a time: left to choose among several it takes a standby for a primary,
+// and tries forever, without a pause, while there is none.
+
+import postgres from "postgres";
+import { StoreError } from "../../collection/engine.ts";
+import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+
+const connectSeconds = 5;
+/** How long hosts are left alone after none of them could be used; grows with each failure. */
+const pauseMs = { first: 50, longest: 1_000 };
+
+// Other instances wait for the clock's lock no longer than this, and a process that stands still while
+// it holds the lock loses it. A commit must be as durable as the server can make it, whatever the
+// database's default is. Every statement has an index to go by; a planner without statistics, as of a
+// table that was empty a minute ago, would read all of it instead. One with statistics would think each
+// statement over again, which takes longer than to run it, and come to the same plan.
+const prepareSession = `
+  SET enable_seqscan = off;
+  SET plan_cache_mode = force_generic_plan;
+  SET max_parallel_workers_per_gather = 0;
+  SET lock_timeout = '5s';
+  SET idle_in_transaction_session_timeout = '10s';
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
+  SELECT pg_is_in_recovery() AS standby
+`;
+
+export class PostgresSession {
+  readonly #address: PostgresAddress;
+  #sql: Sql | undefined;
+  #opening: Promise<Sql> | undefined;
+  #hostIndex = 0;
+  #failureCount = 0;
+  #failure: StoreError | undefined;
+  #pauseEndsAt = 0;
+  #warningCount = 0;
+
+  constructor(address: PostgresAddress) {
+    this.#address = address;
+  }
+
+  /** Warnings the server has sent: among them that it gave up waiting for a standby to have a commit. */
+  get warningCount(): number {
+    return this.#warningCount;
+  }
+
+  /**
+   * Runs queries over the connection, each within a time of its own. After any error the connection is
+   * given up, and with it whatever transaction was open.
+   */
+  async use<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    const sql = this.#sql ?? (await this.#open());
+    try {
+      return await work(sql);
+    } catch (error) {
+      this.#giveUp(sql);
+      throw storeErrorFrom(error, this.#host);
+    }
+  }
+
+  /** The same for what changes nothing: asked once more where the connection is found dead. */
+  async read<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.use(work);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error === this.#failure || isRefusal(error)) throw error;
+      return this.use(work);
+    }
+  }
+
+  async close(): Promise<void> {
+    const sql = this.#sql;
+    this.#sql = undefined;
+    await sql?.end({ timeout: 1 });
+  }
+
+  #open(): Promise<Sql> {
+    this.#opening ??= this.#connectToPrimary().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #connectToPrimary(): Promise<Sql> {
+    if (this.#failure && performance.now() < this.#pauseEndsAt) throw this.#failure;
+    const failures: StoreError[] = [];
+    for (let tried = 0; tried < this.#address.hosts.length; tried++) {
+      try {
+        this.#sql = await this.#connect(this.#host);
+        this.#failureCount = 0;
+        return this.#sql;
+      } catch (error) {
+        const failure = storeErrorFrom(error, this.#host);
+        if (!(failure instanceof StoreError)) throw error;
+        failures.push(failure);
+        this.#hostIndex = (this.#hostIndex + 1) % this.#address.hosts.length;
+      }
+    }
+    const pause = Math.min(pauseMs.longest, pauseMs.first * 2 ** this.#failureCount++);
+    // Not the same for all, or all instances would come back at one moment.
+    this.#pauseEndsAt = performance.now() + pause * (0.5 + Math.random() / 2);
+    this.#failure = new StoreError(failures.map(({ message }) => message).join("; "), { cause: failures[0]?.cause });
+    throw this.#failure;
+  }
+
+  async #connect(host: PostgresHost): Promise<Sql> {
+    const { user, password, database, tls } = this.#address;
+    // As lists, which the library's types do not know of: it would look for a port inside an IPv6 address.
+    const target: object = { host: [host.host], port: [host.port] };
+    const sql: Sql = postgres({
+      ...target,
+      ...(user !== undefined && { user }),
+      ...(password !== undefined && { password }),
+      ...(database !== undefined && { database }),
+      ssl: typeof tls === "object" ? { ca: tls.ca, servername: host.host } : tls,
+      max: 1,
+      connect_timeout: connectSeconds,
+      max_lifetime: null,
+      connection: { application_name: "todoitems" },
+      types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+      onnotice: (notice) => {
+        // A plain warning; "there is no transaction in progress" and its like have codes of their own.
+        if (notice["code"] === "01000") this.#warningCount++;
+      },
+      // Never connected anew behind our back: the host may have come back as a standby.
+      onclose: () => this.#giveUp(sql),
+    });
+    try {
+      const results = await within(2 * connectSeconds * 1_000, sql.unsafe(prepareSession));
+      const [{ standby } = { standby: false }] = results.at(-1) ?? [];
+      if (standby) throw standbyError(host);
+      return sql;
+    } catch (error) {
+      this.#giveUp(sql);
+      throw error;
+    }
+  }
+
+  #giveUp(sql: Sql): void {
+    if (this.#sql === sql) this.#sql = undefined;
+    void sql.end({ timeout: 0 });
+  }
+
+  get #host(): PostgresHost {
+    const host = this.#address.hosts[this.#hostIndex];
+    if (!host) throw new Error("a PostgreSQL address without a host");
+    return host;
+  }
+}
+
+export function standbyError(host?: PostgresHost): StoreError {
+  return new StoreError(`${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`);
+}
+
+/** The time is over; whether the server has done what it was asked to do is not known. */
+class TimeOver extends Error {
+  override readonly name = "TimeOver";
+}
+
+/** Waits for an answer no longer than this; then it is an error, and the connection is of no more use. */
+export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  let timer: Timer | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeOver(`no answer for ${ms / 1_000} s`)), ms);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What to do about an error, by its code: of the server (SQLSTATE), of the client library, or of the system. */
+const advice: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
+  ENOTFOUND: "the host's name is not known; check it",
+  EHOSTUNREACH: "the host cannot be reached over the network",
+  CONNECT_TIMEOUT: `no answer within ${connectSeconds} s; is the host right, and does a firewall let this machine through?`,
+  CONNECTION_CLOSED: "the connection was lost",
+  CONNECTION_DESTROYED: "the connection was given up",
+  "28P01": "the password is wrong for this user",
+  "28000": "the server does not let this user in from here; see its pg_hba.conf",
+  "3D000": "there is no such database; make it with: createdb NAME",
+  "42501": "this user may not do that in the schema todoitems; an administrator can grant it",
+  "42P01": "a table of the schema todoitems is gone; start the service anew to make it",
+  "3F000": "the schema todoitems is gone; start the service anew to make it",
+  "25006": "the server is read-only at present",
+  "53100": "the server's disk is full; free some space there",
+  "53300": "the server has no connection left; raise its max_connections",
+  "55P03": "another instance has held the clock for too long; is the server waiting for a standby?",
+  "57014": "the server cancelled the statement: its statement_timeout is too short, or somebody asked it to",
+  "57P01": "the server is being shut down",
+  "57P03": "the server is starting up",
+};
+
+/** Errors of the store become StoreErrors; whatever else there is stays as it is. */
+function storeErrorFrom(error: unknown, host: PostgresHost): unknown {
+  if (error instanceof StoreError || !(error instanceof Error)) return error;
+  const code = "code" in error ? String(error.code) : "";
+  const known = advice[code];
+  // Sockets, certificates and the library all have codes; a defect of ours has none.
+  if (!(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^[A-Z][A-Z0-9_]+$/.test(code)) {
+    return error;
+  }
+  const certificate = /CERT|VERIFY/.test(code)
+    ? "; the server's certificate is checked because of sslmode=verify-full, against sslrootcert if that is given"
+    : "";
+  return new StoreError(`${describeHost(host)}: ${known ?? error.message}${certificate}`, { cause: error });
+}
+
+/**
+ * True if the server itself said no, so that nothing was done. Otherwise nobody knows: the connection was
+ * lost, or the server said that it is ending, which it may do after a commit.
+ */
+export function isRefusal(error: StoreError): boolean {
+  const { cause } = error;
+  return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
+}
+
+/** True if the same might well succeed at once: the server found two transactions in each other's way. */
+export function isConflict(error: StoreError): boolean {
+  return error.cause instanceof postgres.PostgresError && ["40001", "40P01"].includes(error.cause.code);
+}

@@ -1,0 +1,233 @@
+// The embedded engine: one SQLite file in WAL mode with full syncs. Its table is a log: every change
+// is appended under its version and no row is rewritten, so a commit touches the same few pages at
+// the end whether the store holds a hundred items or a million. Rows that newer ones have made
+// obsolete are swept out later, a few with each commit.
+
+import type { Database } from "bun:sqlite";
+import {
+  type Bookmark,
+  type Change,
+  type Engine,
+  type News,
+  type PlannedChange,
+  StoreError,
+  type Version,
+} from "../../collection/engine.ts";
+import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
+import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
+
+/** How long a commit waits for other processes' commits. */
+const busyMs = 5_000;
+const changesAtOnce = 1_000;
+/** Bounds the time a stop takes. */
+const sweptAtCloseMax = 100_000;
+
+interface StoreRow {
+  readonly epoch: string;
+  readonly prunedThrough: Version;
+  readonly version: Version;
+}
+
+export class SqliteEngine implements Engine {
+  readonly #path: string;
+  readonly #readOnly: boolean;
+  readonly #identity: string | undefined;
+  readonly #database: Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #sweep = new Sweep();
+  #dataVersion: number;
+  #lastKnown: Version = 0;
+
+  /** Opens the store, or makes it. A read-only engine leaves the file as it is and never commits. */
+  constructor(path: string, { readOnly }: { readOnly: boolean }) {
+    this.#path = path;
+    this.#readOnly = readOnly;
+    this.#database = openDatabase(path, readOnly);
+    this.#identity = fileIdentity(path);
+    this.#statements = prepare(this.#database);
+    this.#dataVersion = this.#readDataVersion();
+  }
+
+  hasNews(): boolean {
+    return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+  }
+
+  async pull(since?: Bookmark): Promise<News> {
+    return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
+  }
+
+  async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
+    await this.#begin();
+    let changes: readonly PlannedChange[];
+    let sweptCount: number;
+    try {
+      this.#checkFile();
+      const missed = this.#missed(since);
+      if (this.#sweep.wantsSurvey) this.#survey();
+      changes = plan(missed);
+      sweptCount = this.#store(changes);
+      this.#statements.commit.run();
+    } catch (error) {
+      this.#rollBack();
+      throw storeErrorFrom(error, this.#path);
+    }
+    this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
+    this.#sweep.committed(changes, sweptCount);
+  }
+
+  // Another process's commit is waited for without blocking this one's reads, so not by SQLite itself.
+  async #begin(): Promise<void> {
+    const giveUpAt = performance.now() + busyMs;
+    for (;;) {
+      try {
+        this.#statements.begin.run();
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > giveUpAt) throw storeErrorFrom(error, this.#path);
+      }
+      await Bun.sleep(2);
+    }
+  }
+
+  /** What is written to a file that has been deleted or replaced is lost with it. */
+  #checkFile(): void {
+    if (fileIdentity(this.#path) === this.#identity) return;
+    throw new StoreError(
+      `${this.#path}: the file was removed or replaced while the service runs; start the service anew`,
+    );
+  }
+
+  /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
+  async close(): Promise<void> {
+    const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
+    try {
+      if (rest.length > 0) await this.#sweepNow(rest);
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  /** Other processes may be doing the same: a stop ends them all at once. */
+  async #sweepNow(versions: readonly Version[]): Promise<void> {
+    await this.#begin();
+    try {
+      this.#remove(versions);
+      this.#statements.commit.run();
+    } catch (error) {
+      this.#rollBack();
+      throw storeErrorFrom(error, this.#path);
+    }
+  }
+
+  /** Writes the changes and, with them, a part of the sweep under way; says how many rows that part was. */
+  #store(changes: readonly PlannedChange[]): number {
+    for (const { version, position, id, json } of changes) this.#statements.insert.run(version, position, id, json);
+    const swept = this.#sweep.next(changes.length);
+    if (swept.length > 0) this.#remove(swept);
+    return swept.length;
+  }
+
+  #remove(versions: readonly Version[]): void {
+    this.#statements.setPrunedThrough.run(this.#sweep.prunedThrough);
+    for (const version of versions) this.#statements.remove.run(version);
+  }
+
+  #rollBack(): void {
+    // SQLite has rolled back by itself after some errors, a full disk among them.
+    if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
+  }
+
+  #missed(since: Bookmark): News | undefined {
+    const { epoch, version } = this.#readStore();
+    return epoch === since.epoch && version === since.version ? undefined : this.#news(since);
+  }
+
+  #news(since?: Bookmark): News {
+    // Read first: a commit that comes after this is news again, at worst twice.
+    this.#dataVersion = this.#readDataVersion();
+    const { epoch, prunedThrough, version } = this.#readStore();
+    const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
+    // What was stored beyond the last change known here, another process has stored.
+    if (since && version > this.#lastKnown) this.#sweep.missed();
+    this.#lastKnown = version;
+    return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
+  }
+
+  #readStore(): StoreRow {
+    const store = this.#statements.store.get();
+    if (!store) throw new StoreError(`${this.#path}: the store has lost its epoch; restore it from a backup`);
+    return store;
+  }
+
+  // Some at a time: all of them at once would take more memory than the items themselves, one by one
+  // twice the time. The transaction keeps other processes' changes out while it lasts.
+  *#everyChange(): Generator<Change> {
+    const survey = new Survey();
+    const begins = !this.#database.inTransaction;
+    try {
+      if (begins) this.#statements.beginRead.run();
+      for (let last: Version | undefined = 0; last !== undefined; ) {
+        const changes: Change[] = this.#statements.changesAfter.all(last, changesAtOnce);
+        for (const change of changes) {
+          survey.note(change);
+          yield change;
+        }
+        last = changes.at(-1)?.version;
+      }
+    } catch (error) {
+      throw storeErrorFrom(error, this.#path);
+    } finally {
+      if (begins) this.#rollBack();
+    }
+    this.#sweep.begin(survey);
+  }
+
+  #changesSince(version: Version): Change[] {
+    return this.#statements.changesAfter.all(version, -1);
+  }
+
+  /** Reads the whole table for the sweep alone. */
+  #survey(): void {
+    const survey = new Survey();
+    for (const row of this.#statements.outline.iterate()) survey.note(row);
+    this.#sweep.begin(survey);
+  }
+
+  #readDataVersion(): number {
+    return this.#statements.dataVersion.get()?.data_version ?? 0;
+  }
+
+  #attempt<Result>(action: () => Result): Result {
+    try {
+      return action();
+    } catch (error) {
+      throw storeErrorFrom(error, this.#path);
+    }
+  }
+}
+
+function prepare(database: Database) {
+  return {
+    begin: database.query("BEGIN IMMEDIATE"),
+    beginRead: database.query("BEGIN"),
+    commit: database.query("COMMIT"),
+    rollback: database.query("ROLLBACK"),
+    // Changes by other connections only; our own commits leave it as it is.
+    dataVersion: database.query<{ data_version: number }, []>("PRAGMA data_version"),
+    store: database.query<StoreRow, []>(
+      "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",
+    ),
+    changesAfter: database.query<Change, [Version, number]>(
+      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
+    ),
+    // Every row without what it holds: enough to tell which are obsolete.
+    outline: database.query<SurveyedRow, []>(
+      "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
+    ),
+    insert: database.query<never, [Version, Version, string, string | null]>(
+      "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",
+    ),
+    remove: database.query<never, [Version]>("DELETE FROM change WHERE version = ?"),
+    setPrunedThrough: database.query<never, [Version]>("UPDATE store SET pruned_through = max(pruned_through, ?)"),
+  };
+}

@@ -1,0 +1,199 @@
+// Opening a SQLite file as a store: is it ours, is it whole, is its schema the one this program knows?
+// Every way in which the answer is no gets a sentence that says what to do.
+
+import { constants, Database, SQLiteError } from "bun:sqlite";
+import { accessSync, existsSync, constants as fileModes, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { newEpoch, StoreError } from "../../collection/engine.ts";
+
+/** Marks a SQLite file as a todoitems store: "todo" in ASCII. */
+const applicationId = 0x746f646f;
+
+/** Each step brings the schema from its index to the next version. Steps are added, never changed. */
+const migrations: readonly ((database: Database) => void)[] = [
+  (database) => {
+    database.run(`
+      CREATE TABLE store (
+        epoch TEXT NOT NULL,
+        pruned_through INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE change (
+        version INTEGER PRIMARY KEY,
+        position INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        json TEXT
+      ) STRICT;
+      -- For people who look inside: the items as they are now, in the order of the list.
+      CREATE VIEW item AS
+        SELECT id, json, position, max(version) AS version
+        FROM change GROUP BY position HAVING json IS NOT NULL ORDER BY position;
+    `);
+    database.query("INSERT INTO store (epoch, pruned_through) VALUES (?, 0)").run(newEpoch());
+  },
+];
+
+export function openDatabase(path: string, readOnly: boolean): Database {
+  const exists = existsSync(path);
+  if (!readOnly || !exists) return checked(path, () => openForWriting(path, exists));
+  try {
+    return checked(path, () => new Database(path, { readonly: true }));
+  } catch (error) {
+    // SQLite wants to put its lock beside the file. Where it may not, nobody else can either, so nothing
+    // changes and no lock is needed; unless a log is there, without which the file is not whole.
+    if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
+    const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+    return checked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
+  }
+}
+
+/** A connection to a store that was found to be ours, up to date and whole. */
+function checked(path: string, connect: () => Database): Database {
+  let database: Database | undefined;
+  try {
+    database = connect();
+    checkOwner(database, path);
+    checkSchema(database, path);
+    checkIntegrity(database, path);
+    // Beyond this wait it is for the engine to try again, without blocking everybody else.
+    database.run("PRAGMA busy_timeout = 5");
+    return database;
+  } catch (error) {
+    database?.close();
+    throw storeErrorFrom(error, path);
+  }
+}
+
+function openForWriting(path: string, exists: boolean): Database {
+  // SQLite would open a file that may not be written all the same, and fail at the first write.
+  if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
+  const database = new Database(path, { create: true, readwrite: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    checkOwner(database, path);
+    makeDurable(database, path);
+    migrate(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Which file a path names at present. */
+export function fileIdentity(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.dev} ${stat.ino}`;
+}
+
+/** Whether another process holds what we need, for now. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
+}
+
+function cannotLock(error: unknown): boolean {
+  return (
+    error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))
+  );
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, fileModes.W_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false;
+    throw error;
+  }
+}
+
+/** A StoreError that explains what SQLite said; anything else is a defect and stays what it is. */
+export function storeErrorFrom(error: unknown, path: string): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
+  const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";
+  return new StoreError(`${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`, { cause: error });
+}
+
+const notWritable =
+  "the file is not writable; give this user write access to it and its folder, or start with --read-only";
+
+const explanations: readonly (readonly [codes: readonly string[], advice: (path: string) => string])[] = [
+  [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
+  [["SQLITE_CORRUPT"], () => "the file is damaged; stop the service and restore it from a backup"],
+  [["SQLITE_READONLY"], () => notWritable],
+  [
+    ["SQLITE_CANTOPEN"],
+    (path) =>
+      `the file cannot be opened; check that it is a file, that its folder ${dirname(resolve(path))} exists and that this user may write there`,
+  ],
+  [["SQLITE_FULL"], () => "the disk is full; free some space, the service goes on by itself"],
+  [
+    ["SQLITE_IOERR"],
+    () => "the disk reported an error or is full; check it, the service goes on by itself once it can write",
+  ],
+  [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
+];
+
+function checkOwner(database: Database, path: string): void {
+  const tables = database.query<{ count: number }, []>("SELECT count(*) AS count FROM sqlite_schema").get();
+  if (tables?.count === 0) return;
+  if (readPragma(database, "application_id") !== applicationId) {
+    throw new StoreError(
+      `${path}: this is another program's SQLite file, not a todoitems store; choose another with --store sqlite:PATH`,
+    );
+  }
+  const version = readPragma(database, "user_version");
+  if (version > migrations.length) {
+    throw new StoreError(
+      `${path}: the store was written by a newer todoitems (schema ${version}, this one knows ${migrations.length}); start that one instead`,
+    );
+  }
+}
+
+// WAL with full syncs: a commit returns once its log records are on disk. macOS needs fullfsync on top,
+// since its plain fsync leaves data in the drive's cache.
+function makeDurable(database: Database, path: string): void {
+  const mode = database.query<{ journal_mode: string }, []>("PRAGMA journal_mode = WAL").get();
+  if (mode?.journal_mode !== "wal") {
+    throw new StoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
+  }
+  // What a client deleted is overwritten, not just unlinked.
+  database.run("PRAGMA secure_delete = ON");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA fullfsync = ON");
+  database.run("PRAGMA checkpoint_fullfsync = ON");
+}
+
+function migrate(database: Database): void {
+  if (readPragma(database, "user_version") === migrations.length) return;
+  const run = database.transaction(() => {
+    // Read again inside the transaction: another process may have been first.
+    for (const migration of migrations.slice(readPragma(database, "user_version"))) migration(database);
+    database.run(`PRAGMA application_id = ${applicationId}`);
+    database.run(`PRAGMA user_version = ${migrations.length}`);
+  });
+  run.immediate();
+}
+
+function checkSchema(database: Database, path: string): void {
+  const version = readPragma(database, "user_version");
+  if (version !== migrations.length) {
+    throw new StoreError(
+      `${path}: the store has schema ${version} and needs ${migrations.length}; start once without --read-only to bring it up to date`,
+    );
+  }
+}
+
+function checkIntegrity(database: Database, path: string): void {
+  const findings = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").all();
+  const [finding] = findings;
+  if (finding?.quick_check === "ok") return;
+  throw new StoreError(
+    `${path}: the file is damaged; restore it from a backup. First finding: ${finding?.quick_check ?? "none given"}`,
+  );
+}
+
+function readPragma(database: Database, name: "application_id" | "user_version"): number {
+  return database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
+}

@@ -1,0 +1,68 @@
+// Which certificate HTTPS uses: the operator's, or a development certificate in the user's data folder.
+
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSecureContext } from "node:tls";
+import { dataFolder } from "../tls/data-folder.ts";
+import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
+import type { Certificate } from "../wire/server.ts";
+import type { Environment } from "./environment.ts";
+import type { Settings } from "./settings-table.ts";
+
+const rsaBitsMin = 2048;
+
+/** The certificate cannot be used; `message` says which file and why. */
+export class CertificateError extends Error {
+  override readonly name = "CertificateError";
+}
+
+export async function certificateFiles(
+  { tlsCert, tlsKey }: Settings,
+  environment: Environment,
+): Promise<CertificateFiles> {
+  if (tlsCert !== undefined && tlsKey !== undefined) return { cert: tlsCert, key: tlsKey };
+  return openDevelopmentCertificate(environment);
+}
+
+// Loaded only where it is needed: the X.509 library doubles the time the program takes to start.
+export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
+  const { developmentCertificate } = await import("../tls/development-certificate.ts");
+  const folder = join(dataFolder(environment), "https");
+  try {
+    return await developmentCertificate(folder);
+  } catch (error) {
+    throw new CertificateError(
+      `${folder}: the development certificate cannot be made: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+/** Reads a certificate and its key, and makes sure that they belong together. */
+export function readCertificate({ cert, key }: CertificateFiles): Certificate {
+  const certificate = attempt(cert, "certificate", () => readFileSync(cert, "utf8"));
+  const privateKey = attempt(key, "key", () => readFileSync(key, "utf8"));
+  const parsed = attempt(cert, "certificate", () => new X509Certificate(certificate));
+  const parsedKey = attempt(key, "key", () => createPrivateKey(privateKey));
+  if (!parsed.checkPrivateKey(parsedKey))
+    throw new CertificateError(`${key}: this is not the key of the certificate ${cert}`);
+  if (new Date(parsed.validTo) < new Date())
+    throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
+  const bits = parsed.publicKey.asymmetricKeyDetails?.modulusLength;
+  // Clients refuse what is weaker, each with a riddle of its own.
+  if (bits !== undefined && bits < rsaBitsMin)
+    throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
+  // All of the chain, as the listener will read it.
+  attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
+  return { cert: certificate, key: privateKey };
+}
+
+function attempt<Result>(path: string, what: string, action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    throw new CertificateError(
+      `${path}: the ${what} cannot be used: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}

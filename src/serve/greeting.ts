@@ -1,0 +1,98 @@
+// What a person sees when the service is up: where it is, what it keeps, and how their emulator,
+// simulator or phone reaches it.
+
+import { networkInterfaces } from "node:os";
+import { describeAddress } from "../engines/postgres/postgres-address.ts";
+import type { Settings } from "./settings-table.ts";
+
+/** Where the service listens. */
+export interface Listener {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Programs wait for these lines: the first on standard output, one for each listener. */
+export function readyLine({ scheme, host, port }: Listener): string {
+  return `todoitems is ready on ${origin(scheme, host, port)}/`;
+}
+
+/** A service that answers requests. */
+export interface RunningService {
+  readonly listeners: readonly Listener[];
+  readonly itemCount: number;
+  /** Resolves to the exit code. */
+  readonly stop: () => Promise<number>;
+}
+
+export function greeting(settings: Settings, { listeners, itemCount }: RunningService): string {
+  const { host, workers } = settings;
+  const [first] = listeners;
+  if (!first) throw new Error("a service that listens nowhere");
+  const { scheme, port } = first;
+  const api = (address: string) => `${origin(scheme, address, port)}/api/todoitems/`;
+  const rows: [label: string, value: string][] = [
+    ["API", api(isUnspecified(host) ? "127.0.0.1" : host)],
+    ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`],
+    ["Mode", describeMode(settings)],
+    ...(workers > 1 ? [["Workers", `${workers} processes`] satisfies [string, string]] : []),
+    ...reachability(host, api),
+    [".NET MAUI", describeFieldNames(settings)],
+    ...describeHttps(settings),
+  ];
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join("\n");
+}
+
+function describeHttps({ httpsPort, tlsCert }: Settings): [string, string][] {
+  if (httpsPort === undefined) return [];
+  return [["HTTPS", tlsCert ?? "development certificate; npx todoitems certificate says how to trust it"]];
+}
+
+function reachability(host: string, api: (address: string) => string): [string, string][] {
+  if (isLoopback(host) || isUnspecified(host)) {
+    const phone = isUnspecified(host)
+      ? networkAddresses().map(api).join("  ") || "no network found"
+      : "not reachable yet: start with --host 0.0.0.0";
+    return [
+      // The emulator's name for this machine's 127.0.0.1.
+      ["Android emulator", host === "::1" ? "not reachable: start with --host 127.0.0.1" : api("10.0.2.2")],
+      ["iOS simulator", api("localhost")],
+      ["Phone, same network", phone],
+    ];
+  }
+  return [["Emulator or phone", api(host)]];
+}
+
+function describeStore({ store, demo }: Settings): string {
+  if (demo || store.engine === "memory") return "memory, forgotten at exit";
+  return store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${store.path}`;
+}
+
+function describeMode({ demo, readOnly, forms }: Settings): string {
+  const kept = demo || readOnly ? "read-only: changes are accepted but not kept" : "writable";
+  return forms === "both" ? kept : `${kept}; URL form ${forms.toUpperCase()} only`;
+}
+
+function describeFieldNames({ fieldNames }: Settings): string {
+  return fieldNames === "camel"
+    ? "names are answered as id, name, notes, done"
+    : "add --field-names camel: its client reads id, name, notes, done";
+}
+
+function networkAddresses(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return addresses.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address);
+}
+
+function origin(scheme: string, host: string, port: number): string {
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+function isUnspecified(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}

@@ -1,0 +1,39 @@
+// Reading a seed: the JSON array of items that an empty store starts with.
+
+import { scanArray } from "../items/json-text.ts";
+import { Problem } from "../items/problem.ts";
+import { identify, idKey, parseTodoItem, type TodoItem } from "../items/todo-item.ts";
+
+/** The seed cannot be used; `message` says where in it the mistake is. */
+export class SeedError extends Error {
+  override readonly name = "SeedError";
+}
+
+export function parseSeed(source: string, json: string, nestingDepthMax: number): TodoItem[] {
+  // Deep enough that an item nested too deep is refused by its number, below.
+  const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
+  const items = elements.map((element, index) =>
+    blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),
+  );
+  refuseDuplicates(items, source);
+  return items;
+}
+
+function refuseDuplicates(items: readonly TodoItem[], source: string): void {
+  const indexes = new Map<string, number>();
+  for (const [index, { id }] of items.entries()) {
+    const first = indexes.get(idKey(id));
+    if (first !== undefined)
+      throw new SeedError(`${source}: items ${first + 1} and ${index + 1} have the same ID ${id}; give each its own.`);
+    indexes.set(idKey(id), index);
+  }
+}
+
+function blame<Result>(where: string, action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new SeedError(`${where}: ${error.message}`);
+  }
+}

@@ -1,0 +1,115 @@
+// How the text of a setting becomes its value. Each parser refuses with the sentence that tells what
+// would have been accepted.
+
+import {
+  isPostgresUrl,
+  type PostgresAddress,
+  PostgresAddressError,
+  parsePostgresUrl,
+} from "../engines/postgres/postgres-address.ts";
+import type { AllowedOrigins } from "../http/cors.ts";
+
+/** A value that cannot be used; the message says what can. */
+export class WrongValue extends Error {
+  override readonly name = "WrongValue";
+}
+
+/** An address or host name; an IPv6 address may come in the brackets it has in URLs. */
+export function hostAddress(value: string): string {
+  const address = value.replace(/^\[(.*)\]$/, "$1").trim();
+  if (address === "") throw new WrongValue("expected an address such as 127.0.0.1 or 0.0.0.0");
+  return address;
+}
+
+export function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new WrongValue(`expected a whole number from ${min} to ${max}`);
+  };
+}
+
+/** Nothing, where nothing was given. */
+export function optionalText(value: string): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+export function portOrOff(value: string): number | undefined {
+  if (value === "off") return undefined;
+  if (/^[0-9]+$/.test(value) && Number(value) <= 65_535) return Number(value);
+  throw new WrongValue("expected a port from 0 to 65535, or off");
+}
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
+  return (value) => {
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice !== undefined) return choice;
+    throw new WrongValue(`expected one of ${choices.join(", ")}`);
+  };
+}
+
+export function onOff(value: string): boolean {
+  if (["on", "true", "1", "yes"].includes(value.toLowerCase())) return true;
+  if (["off", "false", "0", "no", ""].includes(value.toLowerCase())) return false;
+  throw new WrongValue("expected on or off");
+}
+
+export function allowedOrigins(value: string): AllowedOrigins | undefined {
+  if (value === "off") return undefined;
+  if (value === "*") return "*";
+  return new Set(value.split(",").map((origin) => parseOrigin(origin.trim())));
+}
+
+/** As browsers send it: in lower case, without a path, the standard port left out. */
+function parseOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url && ["http:", "https:"].includes(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  throw new WrongValue(
+    "expected off, *, or origins such as https://app.example or http://localhost:8100, with commas between them",
+  );
+}
+
+export function ratePerSecond(value: string): number | undefined {
+  if (value === "off") return undefined;
+  const number = Number(/^([0-9]+)(?:\/s)?$/.exec(value)?.[1] ?? Number.NaN);
+  if (number >= 1 && number <= 1_000_000) return number;
+  throw new WrongValue("expected off, or a whole number of requests a second such as 100/s");
+}
+
+const unitBytes: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
+
+export function byteSize(value: string, max: number): number {
+  const [, digits = "", unit = ""] = /^([0-9]+) ?([a-z]*)$/i.exec(value) ?? [];
+  const bytes = Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
+  if (digits !== "" && bytes >= 1 && bytes <= max) return bytes;
+  throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
+}
+
+/** Seconds, or none at all. */
+export function secondsOrOff(value: string): number {
+  return value === "off" ? 0 : integer(1, 86_400)(value);
+}
+
+export type StoreAddress =
+  | { readonly engine: "memory" }
+  | { readonly engine: "sqlite"; readonly path: string }
+  | ({ readonly engine: "postgres" } & PostgresAddress);
+
+export function storeAddress(value: string): StoreAddress {
+  if (value === "memory:") return { engine: "memory" };
+  if (isPostgresUrl(value)) return { engine: "postgres", ...postgresAddress(value) };
+  const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
+  if (path !== "") return { engine: "sqlite", path };
+  throw new WrongValue(
+    "expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE",
+  );
+}
+
+function postgresAddress(value: string): PostgresAddress {
+  try {
+    return parsePostgresUrl(value);
+  } catch (error) {
+    if (error instanceof PostgresAddressError) throw new WrongValue(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,273 @@
+// Every setting there is: its flag, its default, its meaning, and how its text becomes a value. The
+// parser, --help and the README's table all come from here.
+
+import { type AuthMode, authModes } from "../http/access.ts";
+import type { AllowedOrigins } from "../http/cors.ts";
+import { type LogFormat, logFormats } from "../http/log.ts";
+import { type UrlForms, urlForms } from "../http/routes.ts";
+import { type FieldNames, fieldNameStyles } from "../items/field-names.ts";
+import {
+  allowedOrigins,
+  byteSize,
+  hostAddress,
+  integer,
+  oneOf,
+  onOff,
+  optionalText,
+  portOrOff,
+  ratePerSecond,
+  type StoreAddress,
+  secondsOrOff,
+  storeAddress,
+} from "./setting-values.ts";
+
+export interface Settings {
+  readonly host: string;
+  /** Not there where clear text is switched off. */
+  readonly port: number | undefined;
+  readonly httpsPort: number | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly hsts: boolean;
+  readonly store: StoreAddress;
+  readonly staleSecondsMax: number;
+  readonly workers: number;
+  readonly readOnly: boolean;
+  readonly demo: boolean;
+  readonly seed: string | undefined;
+  readonly forms: UrlForms;
+  readonly fieldNames: FieldNames;
+  readonly auth: AuthMode;
+  readonly users: string | undefined;
+  readonly cors: AllowedOrigins | undefined;
+  readonly rateLimitPerSecond: number | undefined;
+  readonly trustProxy: boolean;
+  readonly bodyBytesMax: number;
+  readonly headerBytesMax: number;
+  readonly nestingDepthMax: number;
+  readonly requestTimeoutSeconds: number;
+  readonly idleTimeoutSeconds: number;
+  readonly connectionsMax: number;
+  readonly writeQueueMax: number;
+  readonly shutdownGraceSeconds: number;
+  readonly log: LogFormat;
+  readonly logRequests: boolean;
+}
+
+interface Definition<Value> {
+  readonly flag: string;
+  /** What stands behind the flag in the help; nothing for a switch. */
+  readonly placeholder: string;
+  /** As a user would write it; the empty string stands for "not set". */
+  readonly default: string;
+  readonly meaning: string;
+  readonly parse: (value: string) => Value;
+}
+
+export const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name]> } = {
+  host: {
+    flag: "host",
+    placeholder: "ADDRESS",
+    default: "127.0.0.1",
+    meaning: "address to listen on; `0.0.0.0` is reachable from the network",
+    parse: hostAddress,
+  },
+  port: {
+    flag: "port",
+    placeholder: "PORT",
+    default: "5000",
+    meaning: "HTTP port; `0` picks a free one, `off` is none",
+    parse: portOrOff,
+  },
+  httpsPort: {
+    flag: "https-port",
+    placeholder: "PORT",
+    default: "off",
+    meaning: "HTTPS port, with HTTP/2; `5001` is the tutorial's",
+    parse: portOrOff,
+  },
+  tlsCert: {
+    flag: "tls-cert",
+    placeholder: "FILE",
+    default: "",
+    meaning: "PEM certificate for HTTPS; without one, a development certificate is made. Read again when it changes",
+    parse: optionalText,
+  },
+  tlsKey: {
+    flag: "tls-key",
+    placeholder: "FILE",
+    default: "",
+    meaning: "PEM key of the certificate",
+    parse: optionalText,
+  },
+  hsts: {
+    flag: "hsts",
+    placeholder: "",
+    default: "off",
+    meaning: "tell browsers, over HTTPS, to use nothing but HTTPS for a year",
+    parse: onOff,
+  },
+  store: {
+    flag: "store",
+    placeholder: "STORE",
+    default: "sqlite:todoitems.db",
+    meaning:
+      "where items are kept: `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory:` for nothing kept at all",
+    parse: storeAddress,
+  },
+  staleSecondsMax: {
+    flag: "stale-reads",
+    placeholder: "SECONDS",
+    default: "off",
+    meaning:
+      "for how long, while PostgreSQL is away, lists and items are answered as last seen, with `Age` and `Warning`; otherwise 503",
+    parse: secondsOrOff,
+  },
+  workers: {
+    flag: "workers",
+    placeholder: "N",
+    default: "1",
+    meaning: "processes that share the port and the store; each counts rates and connections for itself",
+    parse: integer(1, 64),
+  },
+  readOnly: {
+    flag: "read-only",
+    placeholder: "",
+    default: "off",
+    meaning: "check and answer every write of a client, but keep none",
+    parse: onOff,
+  },
+  demo: {
+    flag: "demo",
+    placeholder: "",
+    default: "off",
+    meaning: "read-only, in memory, with sample items",
+    parse: onOff,
+  },
+  seed: {
+    flag: "seed",
+    placeholder: "FILE",
+    default: "",
+    meaning: "JSON array of items to put into a store that has none; with `--demo`, in place of its samples",
+    parse: optionalText,
+  },
+  forms: {
+    flag: "forms",
+    placeholder: "FORMS",
+    default: "both",
+    meaning: "create and update paths to offer: `a` (ID in the path), `b` (ID in the body), `both`",
+    parse: oneOf(urlForms),
+  },
+  fieldNames: {
+    flag: "field-names",
+    placeholder: "STYLE",
+    default: "as-sent",
+    meaning: "spelling of top-level names in answers: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
+    parse: oneOf(fieldNameStyles),
+  },
+  auth: {
+    flag: "auth",
+    placeholder: "WHICH",
+    default: "off",
+    meaning: "operations that need HTTP Basic credentials: `off`, `writes` (create, update, delete), `all`",
+    parse: oneOf(authModes),
+  },
+  users: {
+    flag: "users",
+    placeholder: "FILE",
+    default: "",
+    meaning: "who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
+    parse: optionalText,
+  },
+  cors: {
+    flag: "cors",
+    placeholder: "ORIGIN[,ORIGIN]",
+    default: "off",
+    meaning: "origins whose web pages may use the service, such as `https://app.example`; `*` for all",
+    parse: allowedOrigins,
+  },
+  rateLimitPerSecond: {
+    flag: "rate-limit",
+    placeholder: "N/s",
+    default: "off",
+    meaning: "requests each address may send in a second; more are answered 429",
+    parse: ratePerSecond,
+  },
+  trustProxy: {
+    flag: "trust-proxy",
+    placeholder: "",
+    default: "off",
+    meaning: "take the sender's address from the last entry of `X-Forwarded-For`",
+    parse: onOff,
+  },
+  bodyBytesMax: {
+    flag: "body-limit",
+    placeholder: "SIZE",
+    default: "1MiB",
+    meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
+    parse: (value) => byteSize(value, 1024 ** 3),
+  },
+  headerBytesMax: {
+    flag: "header-limit",
+    placeholder: "SIZE",
+    default: "16KiB",
+    meaning: "largest request head, up to `64KiB`",
+    parse: (value) => byteSize(value, 64 * 1024),
+  },
+  nestingDepthMax: {
+    flag: "depth-limit",
+    placeholder: "LEVELS",
+    default: "64",
+    meaning: "deepest nesting of objects and arrays in an item, up to 1000",
+    parse: integer(1, 1_000),
+  },
+  requestTimeoutSeconds: {
+    flag: "request-timeout",
+    placeholder: "SECONDS",
+    default: "30",
+    meaning: "time a request has to arrive, head and body, up to `3600`",
+    parse: integer(1, 3600),
+  },
+  idleTimeoutSeconds: {
+    flag: "idle-timeout",
+    placeholder: "SECONDS",
+    default: "30",
+    meaning: "time a silent connection is kept, up to `3600`",
+    parse: integer(1, 3600),
+  },
+  connectionsMax: {
+    flag: "connection-limit",
+    placeholder: "COUNT",
+    default: "10000",
+    meaning: "connections kept open; over that, idle ones are closed and requests are answered 503",
+    parse: integer(1, 1_000_000),
+  },
+  writeQueueMax: {
+    flag: "write-queue",
+    placeholder: "COUNT",
+    default: "10000",
+    meaning: "writes that may wait for the disk; more are answered 503",
+    parse: integer(1, 1_000_000),
+  },
+  shutdownGraceSeconds: {
+    flag: "shutdown-grace",
+    placeholder: "SECONDS",
+    default: "10",
+    meaning: "time answers under way have to finish after SIGTERM or SIGINT",
+    parse: integer(0, 3_600),
+  },
+  log: {
+    flag: "log",
+    placeholder: "FORMAT",
+    default: "text",
+    meaning: "log lines on standard error: `text` or `json`",
+    parse: oneOf(logFormats),
+  },
+  logRequests: {
+    flag: "log-requests",
+    placeholder: "",
+    default: "off",
+    meaning: "log one line for every request",
+    parse: onOff,
+  },
+};

@@ -1,0 +1,127 @@
+// Flags and environment variables become one frozen Settings, or a list of everything wrong with them.
+
+import { parseArgs } from "node:util";
+import { type Environment, variableOf } from "./environment.ts";
+import { WrongValue } from "./setting-values.ts";
+import { definitions, type Settings } from "./settings-table.ts";
+
+const names = Object.keys(definitions) as (keyof Settings)[];
+
+export type SettingsResult =
+  | { readonly settings: Settings; readonly warnings: readonly string[] }
+  | { readonly problems: readonly string[] };
+
+/** Flags win over environment variables, which win over defaults. `otherVariables` are known to other commands. */
+export function readSettings(
+  args: readonly string[],
+  environment: Environment,
+  otherVariables: readonly string[] = [],
+): SettingsResult {
+  const { flags, problems } = readFlags(args);
+  const given = new Set<keyof Settings>();
+  const read = <Name extends keyof Settings>(name: Name): Settings[Name] => {
+    const definition = definitions[name];
+    const variable = variableOf(definition.flag);
+    const fromFlag = flags.get(definition.flag);
+    // An empty variable is one that was not set: that is how compose files and shells pass on nothing.
+    const fromEnvironment = environment[variable] || undefined;
+    if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
+    try {
+      return definition.parse(fromFlag ?? fromEnvironment ?? definition.default);
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      const source = fromFlag === undefined ? `${variable}=${fromEnvironment}` : `--${definition.flag} ${fromFlag}`;
+      problems.push(`${withoutPassword(source)}: ${error.message}`);
+      return definition.parse(definition.default);
+    }
+  };
+  const settings = Object.freeze(Object.fromEntries(names.map((name) => [name, read(name)]))) as unknown as Settings;
+  if (settings.demo && settings.store.engine !== "memory" && given.has("store")) {
+    problems.push(
+      "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
+    );
+  }
+  if (settings.workers > 1 && (settings.demo || settings.store.engine === "memory")) {
+    problems.push(
+      "--workers (or TODOITEMS_WORKERS) needs a store that processes can share, such as --store sqlite:todoitems.db",
+    );
+  }
+  if (settings.port === undefined && settings.httpsPort === undefined) {
+    problems.push("--port off needs --https-port: there is nothing left to listen on");
+  }
+  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
+    problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
+  }
+  if (settings.tlsCert !== undefined && settings.httpsPort === undefined) {
+    problems.push("--tls-cert needs --https-port, such as --https-port 5001");
+  }
+  if (settings.auth !== "off" && settings.users === undefined) {
+    problems.push(
+      "--auth needs --users FILE (or TODOITEMS_USERS): make the file with: todoitems user add NAME --users FILE",
+    );
+  }
+  return problems.length > 0
+    ? { problems }
+    : { settings, warnings: [...unknownVariables(environment, otherVariables), ...idleSettings(settings)] };
+}
+
+function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
+  const flags = new Map<string, string>();
+  const problems: string[] = [];
+  const types = new Map(
+    Object.values(definitions).map(
+      ({ flag, placeholder }) => [flag, placeholder === "" ? "boolean" : "string"] as const,
+    ),
+  );
+  const options = Object.fromEntries([...types].map(([flag, type]) => [flag, { type }]));
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === "positional")
+      problems.push(
+        `${token.value}: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001`,
+      );
+    if (token.kind !== "option") continue;
+    const type = types.get(token.name);
+    if (!type) problems.push(`${token.rawName}: no such flag; --help lists them all`);
+    else if (type === "boolean") flags.set(token.name, token.value ?? "on");
+    else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--")))
+      problems.push(`${token.rawName}: needs a value`);
+    else flags.set(token.name, token.value);
+  }
+  return { flags, problems };
+}
+
+function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
+  const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
+  const unknown = Object.keys(environment).filter((name) => name.startsWith("TODOITEMS_") && !known.has(name));
+  return unknown.map((name) => `${name} is no setting and was not used; --help lists them all`);
+}
+
+/** Settings that do nothing without another. */
+function idleSettings({ auth, users }: Settings): string[] {
+  return auth === "off" && users !== undefined
+    ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
+    : [];
+}
+
+/** What is wrong is shown to whoever reads the log; a password in a URL is not. */
+function withoutPassword(text: string): string {
+  return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
+}
+
+interface SettingDescription {
+  readonly flag: string;
+  readonly variable: string;
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** What there is to set, for the help and the README. */
+export function describeSettings(): SettingDescription[] {
+  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
+    flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
+    variable: variableOf(flag),
+    default: standard,
+    meaning,
+  }));
+}

@@ -1,0 +1,75 @@
+// An answer as HTTP/1.1 sends it. What is sent to many is put together once.
+
+import { STATUS_CODES } from "node:http";
+import type { Answer } from "./message.ts";
+
+/** Up to here an answer is kept in one piece, head and body; over it, copying costs more than a second call. */
+const joinedBytesMax = 256 * 1024;
+
+interface Ready {
+  readonly date: string;
+  readonly pieces: readonly Piece[];
+}
+
+const ready = new WeakMap<Answer, Ready>();
+
+/** Text is sent as UTF-8. */
+export type Piece = string | Uint8Array;
+
+/** What to send, piece by piece. Of a streamed answer, nothing. */
+export function answerPieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
+  if (!answer.isStanding || closes || !withBody) return makePieces(answer, date, closes, withBody);
+  const known = ready.get(answer);
+  if (known?.date === date) return known.pieces;
+  const pieces = makePieces(answer, date, closes, withBody).map((piece) =>
+    typeof piece === "string" ? Buffer.from(piece) : piece,
+  );
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const made = { date, pieces: length <= joinedBytesMax ? [Buffer.concat(pieces)] : pieces };
+  ready.set(answer, made);
+  return made.pieces;
+}
+
+function makePieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
+  const { body } = answer;
+  if (body instanceof Uint8Array) {
+    const head = headText(answer, date, closes, body.length);
+    return withBody ? [head, body] : [head];
+  }
+  if (body === undefined) return [headText(answer, date, closes, hasNoBody(answer) ? undefined : 0)];
+  if (typeof body !== "string") return [];
+  const head = headText(answer, date, closes, Buffer.byteLength(body));
+  return [withBody ? head + body : head];
+}
+
+/** The head of an answer whose body comes later, in chunks or until the connection closes. */
+export function streamHead(answer: Answer, date: string, closes: boolean, inChunks: boolean): string {
+  return headText(inChunks ? answer.with(chunkedHeader) : answer, date, closes, undefined);
+}
+
+function headText({ status, headers }: Answer, date: string, closes: boolean, length: number | undefined): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  for (const name in headers) if (name !== "Connection") text += `${name}: ${headers[name]}\r\n`;
+  if (length !== undefined) text += `Content-Length: ${length}\r\n`;
+  if (closes) text += "Connection: close\r\n";
+  return `${text}Date: ${date}\r\n\r\n`;
+}
+
+/** RFC 9110, sections 8.6 and 15.4.5: these end with their head, and may not state a length of nothing. */
+function hasNoBody({ status }: Answer): boolean {
+  return status === 204 || status === 304;
+}
+
+const chunkedHeader = { "Transfer-Encoding": "chunked" };
+
+let lastChunk: { readonly content: Uint8Array; readonly chunk: Buffer } | undefined;
+
+/** A piece of a streamed body. Readers that keep up are all sent the same piece. */
+export function chunkBytes(content: Uint8Array): Uint8Array {
+  if (lastChunk?.content === content) return lastChunk.chunk;
+  const chunk = Buffer.concat([Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from("\r\n")]);
+  lastChunk = { content, chunk };
+  return chunk;
+}
+
+export const lastChunkBytes: Uint8Array = Buffer.from("0\r\n\r\n");

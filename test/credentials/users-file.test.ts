@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { editUser, listUsers, parseUsers, readUsers, UsersFileError } from "../../src/credentials/users-file.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+
+const bcrypt = "$2y$05$itJ/g4yyUCBfkNucLaYZSeBCdm0PydI7nCn8djb0Q1rq0/IocDgrK";
+const argon =
+  "$argon2id$v=19$m=65536,t=2,p=1$4RrGdkbjs4zl2X5v3LpvxtrBMDEnpkeBLwbD3YslmHE$uHtrSZvm73x64cYaecfa639mVsikbhBHNOWdgEkds5U";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, "users");
+});
+afterEach(() => folder.dispose());
+
+describe("a users file", () => {
+  test("that begins with a byte-order mark is edited like any other", async () => {
+    writeFileSync(path, `\uFEFFann:${bcrypt}\n`);
+    expect(await editUser(path, "ann", argon)).toBe(true);
+    expect([...readUsers(path)]).toEqual([["ann", argon]]);
+  });
+
+  test("has a user in each line, with comments, empty lines and either line ending", () => {
+    const users = parseUsers(`# staff\r\nann:${bcrypt}\r\n\r\nZoë B:${argon}\n`, "users");
+    expect([...users]).toEqual([
+      ["ann", bcrypt],
+      ["Zoë B", argon],
+    ]);
+  });
+
+  for (const variant of ["$2a$", "$2b$", "$2y$"]) {
+    test(`takes bcrypt written ${variant}`, () =>
+      expect(parseUsers(`a:${bcrypt.replace("$2y$", variant)}`, "users").size).toBe(1));
+  }
+
+  for (const [kind, line] of Object.entries({
+    "a bare password": "bob:secret",
+    "MD5 as Apache writes it": "bob:$apr1$Q1ZvJ3aS$0LNhZk5c1fkN5y1u0oyZP/",
+    SHA1: "bob:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=",
+    "an old crypt": "bob:rqXexS6ZhobKA",
+    "SHA-512 crypt": "bob:$6$saltsalt$abcdefghijklmnop",
+    argon2i: argon.replace("argon2id", "argon2i").replace(/^/, "bob:"),
+    "a cut-off hash": `bob:${bcrypt.slice(0, -1)}`,
+    nothing: "bob:",
+  })) {
+    test(`with ${kind} is refused, with the line`, () => {
+      expect(() => parseUsers(`ann:${bcrypt}\n${line}\n`, "users")).toThrow(UsersFileError);
+      expect(() => parseUsers(`ann:${bcrypt}\n${line}\n`, "users")).toThrow(
+        "users, line 2: the password of bob is not hashed with bcrypt or argon2id",
+      );
+    });
+  }
+
+  test("with a line that is no user, or a user twice, is refused with the line", () => {
+    expect(() => parseUsers("ann", "users")).toThrow("users, line 1: expected NAME:HASH");
+    expect(() => parseUsers(`:${bcrypt}`, "users")).toThrow("users, line 1: expected NAME:HASH");
+    expect(() => parseUsers(`ann:${bcrypt}\nann:${bcrypt}`, "users")).toThrow("users, line 2: ann is there twice");
+  });
+
+  test("that is not there or not UTF-8 is refused", () => {
+    expect(() => readUsers(path)).toThrow("cannot be read");
+    writeFileSync(path, Buffer.from([0x61, 0xff, 0x3a]));
+    expect(() => readUsers(path)).toThrow("cannot be read");
+  });
+
+  test("with a hash nobody can compute, or nobody should, is refused", () => {
+    for (const hash of [
+      bcrypt.replace("$05$", "$99$"),
+      bcrypt.replace("$05$", "$00$"),
+      argon.replace("m=65536,t=2,p=1", "x=1"),
+      argon.replace("m=65536", "m=4294967295"),
+      argon.replace("m=65536", "m=8"),
+    ]) {
+      expect(() => parseUsers(`bob:${hash}`, "users")).toThrow("line 1");
+    }
+  });
+
+  test("is changed in one step, by one process at a time, and leaves nothing beside it", async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `user ${index}`);
+    expect(await Promise.all(names.map((name) => editUser(path, name, argon)))).toEqual(names.map(() => false));
+    expect(listUsers(path).sort()).toEqual(names);
+    expect(readdirSync(folder.path)).toEqual(["users"]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("keeps its comments, its other lines, its group's leave to read it, and its link", async () => {
+    const link = join(folder.path, "link");
+    writeFileSync(path, `# staff\nold:{SHA}weak\nann:${bcrypt}\n`);
+    chmodSync(path, 0o644);
+    symlinkSync(path, link);
+    expect(await editUser(link, "ann", argon)).toBe(true);
+    expect(readFileSync(path, "utf8")).toBe(`# staff\nold:{SHA}weak\nann:${argon}\n`);
+    expect(statSync(path).mode & 0o777).toBe(0o640);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(await editUser(path, "old", undefined)).toBe(true);
+    expect(await editUser(path, "nobody", undefined)).toBe(false);
+    expect(readFileSync(path, "utf8")).toBe(`# staff\nann:${argon}\n`);
+  });
+
+  test("that cannot be changed is said", () => {
+    expect(editUser(join(folder.path, "missing", "users"), "ann", argon)).rejects.toThrow(UsersFileError);
+  });
+});

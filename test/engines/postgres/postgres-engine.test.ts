@@ -1,0 +1,777 @@
+// What only a server can do: refuse, hang, lose an answer, be replaced. Each against a real PostgreSQL.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Bookmark, type News, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
+import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
+import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
+import { eventually } from "../../eventually.ts";
+import { Wire } from "./held-wire.ts";
+import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
+
+let store: PostgresTestStore;
+let logged: string[];
+const opened: { close(): unknown }[] = [];
+
+beforeEach(async () => {
+  store = await createPostgresStore();
+  logged = [];
+});
+
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+  await store.dispose();
+});
+
+async function open(url = store.url, readOnly = false): Promise<PostgresEngine> {
+  const engine = await PostgresEngine.open(parsePostgresUrl(url), {
+    readOnly,
+    log: (_, message) => logged.push(message),
+  });
+  opened.push(engine);
+  return engine;
+}
+
+async function connectWire(): Promise<Wire> {
+  const wire = await Wire.to(Number(new URL(store.url).port));
+  opened.push(wire);
+  return wire;
+}
+
+async function refusal(url: string): Promise<string> {
+  try {
+    await open(url);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError);
+    return error instanceof Error ? error.message : "";
+  }
+  throw new Error("the store was opened");
+}
+
+const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
+  version,
+  position: version,
+  id: `id-${version}`,
+  json,
+  replaces: undefined,
+});
+
+/** Commits these rows, whatever else happened in the meantime, and says where that leads. */
+async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
+  let point = since;
+  await engine.commit(since, (missed) => {
+    const { epoch, version } = missed ?? since;
+    point = { epoch, version: version + 1 };
+    return [row(version + 1, json)];
+  });
+  return point;
+}
+
+/** A commit or two, so that the engine has prepared its statements and knows the store. */
+async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
+  return commit(engine, await commit(engine, await engine.pull()));
+}
+
+const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
+const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
+
+/** Lets the commit reach the server and its answer get lost; then, with the commit done, does what the test wants. */
+function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
+  wire.onceSent("mark", async (pass) => {
+    wire.held = true;
+    pass();
+    await eventually(async () => {
+      const rows = await store.run(`SELECT FROM todoitems.item WHERE json LIKE '%mark%'`);
+      expect(rows).toHaveLength(1);
+    });
+    await afterCommit();
+    wire.cut();
+    wire.held = false;
+  });
+}
+
+/** Until the trigger `disk` is dropped, the server answers every write as if there were no space left. */
+async function fillDisk(): Promise<void> {
+  await store.run(`
+    CREATE FUNCTION todoitems.full() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER disk BEFORE INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.full()`);
+}
+
+describe("a PostgreSQL store that cannot be used is refused with a sentence that helps", () => {
+  test("a port where nothing listens", async () => {
+    expect(await refusal("postgres://ann:secret@127.0.0.1:1/todo")).toBe(
+      "127.0.0.1:1: nothing listens there; is PostgreSQL running, and is this its host and port?",
+    );
+  });
+
+  test("a wrong password, which is not shown", async () => {
+    const message = await refusal(store.url.replace(/:[^:@]*@/, ":swordfish@"));
+    expect(message).toContain("the password is wrong for this user");
+    expect(message).not.toContain("swordfish");
+  });
+
+  test("a database that does not exist", async () => {
+    expect(await refusal(store.url.replace(/[^/]*$/, "nowhere"))).toContain("there is no such database");
+  });
+
+  test("a database that cannot hold every character", async () => {
+    await store.run("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+    expect(await refusal(store.url.replace(/[^/]*$/, "latin"))).toContain("has the encoding LATIN1 and needs UTF8");
+    await store.run("DROP DATABASE latin");
+  });
+
+  test("a store of a newer version", async () => {
+    await open();
+    await store.run("UPDATE todoitems.store SET schema_version = 999");
+    expect(await refusal(store.url)).toContain("newer todoitems (schema 999");
+  });
+
+  test("several hosts, of which none can be used, are all named", async () => {
+    const message = await refusal("postgres://ann@127.0.0.1:1,127.0.0.1:2/todo");
+    expect(message).toContain("127.0.0.1:1: nothing listens");
+    expect(message).toContain("127.0.0.1:2: nothing listens");
+  });
+
+  test("a user who may not make tables gets the SQL for an administrator, and that is all it takes", async () => {
+    await store.run("CREATE ROLE plain LOGIN PASSWORD 'p'");
+    const url = store.url.replace(/\/\/.*@/, "//plain:p@");
+    const message = await refusal(url);
+    expect(message).toContain("the user plain may not make tables");
+    await store.run(message.slice(message.indexOf("BEGIN;")));
+    const engine = await open(url);
+    await warmUp(engine);
+    expect(await jsons(engine)).toHaveLength(2);
+    await store.run("DROP OWNED BY plain; DROP ROLE plain");
+  });
+
+  test("so does a user who may not change the tables that are there", async () => {
+    await open();
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`
+      UPDATE todoitems.store SET schema_version = 1;
+      CREATE ROLE guest LOGIN PASSWORD 'p';
+      GRANT CREATE ON DATABASE ${database} TO guest;
+      GRANT USAGE ON SCHEMA todoitems TO guest;
+      GRANT ALL ON ALL TABLES IN SCHEMA todoitems TO guest`);
+    const message = await refusal(store.url.replace(/\/\/.*@/, "//guest:p@"));
+    expect(message).toContain("the user guest may not make tables");
+    expect(message).toContain("CREATE FUNCTION todoitems.commit_batch");
+    await store.run("DROP OWNED BY guest; DROP ROLE guest");
+  });
+});
+
+describe("starting on PostgreSQL", () => {
+  test("many instances at once on an empty database make one store", async () => {
+    const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
+    const epochs = await Promise.all(engines.map(async (engine) => (await engine.pull()).epoch));
+    expect(new Set(epochs).size).toBe(1);
+  });
+
+  test("a host that does not answer is passed over for one that does", async () => {
+    const engine = await open(store.url.replace("@", "@127.0.0.1:1,"));
+    await warmUp(engine);
+    expect(await jsons(engine)).toHaveLength(2);
+  });
+
+  test("a store of the first schema is brought up to date, with everything in it", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run(`
+      DROP FUNCTION todoitems.commit_batch;
+      DROP TABLE todoitems.voided;
+      ALTER TABLE todoitems.history DROP COLUMN bytes;
+      ALTER TABLE todoitems.item DROP CONSTRAINT item_version, ADD PRIMARY KEY (position);
+      CREATE UNIQUE INDEX item_version ON todoitems.item (version);
+      UPDATE todoitems.store SET schema_version = 1`);
+    const upgraded = await open();
+    expect(await upgraded.pull(since)).toMatchObject({ whole: false, version: 2 });
+    await commit(upgraded, since);
+    expect(await jsons(upgraded)).toHaveLength(3);
+  });
+
+  test("a read-only instance needs no more than to read", async () => {
+    await warmUp(await open());
+    await store.run("CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA todoitems TO reader");
+    await store.run("GRANT SELECT ON ALL TABLES IN SCHEMA todoitems TO reader");
+    const engine = await open(store.url.replace(/\/\/.*@/, "//reader:p@"), true);
+    expect(await jsons(engine)).toHaveLength(2);
+    expect(await engine.hasNews()).toBe(false);
+    await store.run("DROP OWNED BY reader; DROP ROLE reader");
+  });
+
+  test("a database that does not wait for its disk is told to", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    const engine = await open();
+    await store.run(`
+      CREATE TABLE todoitems.seen (setting text);
+      CREATE FUNCTION todoitems.see() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
+      CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
+    const since = await commit(engine, await engine.pull());
+    // And over every later connection too: the engine has a moment to notice that it needs one.
+    await store.disconnectAll();
+    await Bun.sleep(100);
+    await commit(engine, since);
+    expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
+    await store.run(`ALTER DATABASE ${database} RESET synchronous_commit`);
+  });
+});
+
+describe("what PostgreSQL is asked", () => {
+  test("a commit is one round trip, whatever the size of the batch, and three where it must be decided anew", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    let here: Bookmark = await warmUp(other);
+    const commitMany = async (size: number): Promise<number> => {
+      wire.roundTrips = 0;
+      await engine.commit(here, (missed) => {
+        const { epoch, version } = missed ?? here;
+        here = { epoch, version: version + size };
+        return Array.from({ length: size }, (_, index) => row(version + 1 + index));
+      });
+      return wire.roundTrips;
+    };
+    // Few enough to go out in one piece: the wire could not tell a second piece from a second round trip.
+    for (const size of [1, 20]) {
+      // Once for the statements to be prepared, and once to find that nobody is in the way.
+      for (let count = 0; count < 3; count++) await commitMany(1);
+      expect(await commitMany(size)).toBe(1);
+      const elsewhere = await commit(other, here);
+      expect(await commitMany(size)).toBe(3);
+      expect(here.version).toBe(elsewhere.version + size);
+    }
+    expect(await jsons(engine)).toHaveLength(here.version);
+  });
+
+  test("a hundred readers who come together ask once", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    await engine.pull();
+    await engine.hasNews();
+    wire.roundTrips = 0;
+    await Promise.all(Array.from({ length: 100 }, () => engine.hasNews()));
+    expect(wire.roundTrips).toBe(1);
+  });
+
+  test("a reader who comes while a question is under way is not given its answer, which may be too old", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const start = await engine.pull();
+    await engine.hasNews();
+    wire.held = true;
+    const early = engine.hasNews();
+    // The server has answered the early question; the answer is on its way.
+    await wire.heldSomething();
+    await commit(other, start);
+    const late = engine.hasNews();
+    wire.release();
+    expect(await early).toBe(false);
+    expect(await late).toBe(true);
+  });
+
+  test("the whole store is of one moment, also while others commit", async () => {
+    const [engine, other] = [await open(), await open()];
+    let here: Bookmark = await other.pull();
+    let writing = true;
+    const writer = (async () => {
+      while (writing) here = await commit(other, here);
+    })();
+    for (let count = 0; count < 100; count++) {
+      const { version, changes } = await engine.pull();
+      expect([...changes]).toHaveLength(version);
+    }
+    writing = false;
+    await writer;
+  });
+
+  test("to pull one change reads a few rows of a large store, not all of them", async () => {
+    const { epoch } = await (await open()).pull();
+    await store.run(`
+      INSERT INTO todoitems.item SELECT n, n, 'id-' || n, '{}' FROM generate_series(1, 200000) AS n;
+      INSERT INTO todoitems.history VALUES (200000, 'many');
+      UPDATE todoitems.store SET version = 200000, batch = 'many'`);
+    const before = await rowsRead();
+    const [engine, other] = [await open(), await open()];
+    let since = { epoch, version: 200_000 };
+    for (let count = 0; count < 20; count++) {
+      since = await commit(other, since);
+      const { whole, changes } = await engine.pull({ epoch, version: since.version - 1 });
+      expect([whole, [...changes].length]).toEqual([false, 1]);
+    }
+    // A connection reports what it has read when it ends.
+    await Promise.all([engine.close(), other.close()]);
+    await eventually(async () => expect(await rowsRead()).toBeGreaterThan(before));
+    expect((await rowsRead()) - before).toBeLessThan(1_000);
+  });
+
+  async function rowsRead(): Promise<number> {
+    const [counts] = await store.run(
+      "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) AS count FROM pg_stat_user_tables WHERE relname = 'item'",
+    );
+    return Number(counts?.["count"]);
+  }
+});
+
+describe("a batch that was decided before others committed", () => {
+  const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
+
+  interface Commit {
+    /** How many changes each plan was told it had missed. */
+    readonly missed: number[];
+    /** What the batch was then told it had been stored behind, and by how much it was moved. */
+    readonly moved: { readonly ids: string[]; readonly by: number }[];
+  }
+
+  /** Commits a batch planned at the version it is told, or else at `since`. */
+  async function commitMovable(
+    engine: PostgresEngine,
+    since: Bookmark,
+    plan: (version: number) => PlannedChange[],
+    dependsOn: readonly string[] | undefined,
+  ): Promise<Commit> {
+    const result: Commit = { missed: [], moved: [] };
+    await engine.commit(
+      since,
+      (news) => {
+        result.missed.push([...(news?.changes ?? [])].length);
+        return plan((news ?? since).version);
+      },
+      {
+        dependsOn: () => dependsOn,
+        moved: ({ changes }, by) => result.moved.push({ ids: [...changes].map(({ id }) => id), by }),
+      },
+    );
+    return result;
+  }
+
+  /** Each row as version, position and ID, in the order of the list. */
+  async function rows(): Promise<string[]> {
+    const stored = await store.run("SELECT version, position, id FROM todoitems.item ORDER BY position, version");
+    return stored.map(({ version, position, id }) => `${version} ${position} ${id}`);
+  }
+
+  /** An engine that knows of two items, and another that has just created a third. */
+  async function behind(): Promise<{ engine: PostgresEngine; other: PostgresEngine; since: Bookmark; now: Bookmark }> {
+    const engine = await open();
+    const since = await warmUp(engine);
+    const other = await open();
+    return { engine, other, since, now: await commit(other, await other.pull()) };
+  }
+
+  test("is stored behind them in one round trip, its versions and new positions moved", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    let since = await warmUp(engine);
+    const change = (version: number): PlannedChange => ({ ...row(version + 1), position: 1, id: "id-1", replaces: 1 });
+    await commit(other, await other.pull());
+    wire.roundTrips = 0;
+    const first = await commitMovable(engine, since, (at) => [change(at), mine(at + 2)], ["id-1", "mine"]);
+    expect(first).toEqual({ missed: [0], moved: [{ ids: ["id-3"], by: 1 }] });
+    expect(wire.roundTrips).toBe(1);
+    expect(await rows()).toEqual(["4 1 id-1", "2 2 id-2", "3 3 id-3", "5 5 mine"]);
+    expect(await engine.hasNews()).toBe(false);
+    since = { ...since, version: 5 };
+    expect(await commitMovable(engine, since, (at) => [row(at + 1)], ["id-6"])).toEqual({ missed: [0], moved: [] });
+    expect(jsonsOf(await other.pull({ ...since, version: 3 }))).toHaveLength(3);
+  });
+
+  test("is decided anew where they have changed an item it changes", async () => {
+    const { engine, other, since } = await behind();
+    const third = await other.pull();
+    await other.commit(third, () => [{ ...row(4), position: 1, id: "id-1", replaces: 1 }]);
+    const plan = (at: number) => [{ ...row(at + 1), position: 1, id: "id-1", replaces: at === 2 ? 1 : 4 }];
+    expect(await commitMovable(engine, since, plan, ["id-1"])).toEqual({ missed: [0, 2], moved: [] });
+    expect(await rows()).toEqual(["5 1 id-1", "2 2 id-2", "3 3 id-3"]);
+  });
+
+  test("is decided anew where they have changed an item it only looked at", async () => {
+    const { engine, since } = await behind();
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine", "id-3"]);
+    expect(committed).toEqual({ missed: [0, 1], moved: [] });
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3", "4 4 mine"]);
+  });
+
+  test("is not taken for one that depends on an item because of a part of its ID", async () => {
+    const { engine, since } = await behind();
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine", "id-33", "xid-3", "d-3"]);
+    expect(committed.moved).toHaveLength(1);
+  });
+
+  test("is decided anew where it depends on all items", async () => {
+    const { engine, since } = await behind();
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], undefined);
+    expect(committed).toEqual({ missed: [0, 1], moved: [] });
+  });
+
+  test("is decided anew where nothing is to be changed, which can only be said of the newest state", async () => {
+    const { engine, since } = await behind();
+    expect(await commitMovable(engine, since, () => [], ["mine"])).toEqual({ missed: [0, 1], moved: [] });
+  });
+
+  test("is decided anew where they have committed more than one answer should tell", async () => {
+    const { engine, other, since, now } = await behind();
+    await other.commit(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index)));
+    expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 1_001]);
+    const [later, large] = [{ ...since, version: 1_004 }, JSON.stringify("x".repeat(1_000_000))];
+    await commit(other, later, large);
+    expect((await commitMovable(engine, later, (at) => [row(at + 1)], ["another"])).missed).toEqual([0, 1]);
+  });
+
+  test("is decided on everything where they have pruned what it missed", async () => {
+    const { engine, since } = await behind();
+    await store.run("UPDATE todoitems.store SET pruned_through = 3");
+    expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 3]);
+  });
+
+  test("is decided on everything where the history is another by now", async () => {
+    const { engine, since } = await behind();
+    await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    expect(committed).toEqual({ missed: [0, 3], moved: [] });
+    expect(logged.join()).toContain("The store has another history");
+  });
+
+  test("and whose answer was lost is found where it was stored", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    const now = await commit(other, await other.pull());
+    loseAnswer(wire, async () => void (await commit(other, { ...now, version: 4 })));
+    const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    expect(committed).toEqual({ missed: [0], moved: [{ ids: ["id-3", "mine", "id-5"], by: 1 }] });
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3", "4 4 mine", "5 5 id-5"]);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("and comes to the server late, after it was decided and stored anew, does nothing", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const late = Promise.withResolvers<() => void>();
+    wire.onceSent("mark", (pass) => {
+      late.resolve(pass);
+      wire.abandon();
+    });
+    await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    (await late.promise)();
+    await store.run("SELECT pg_sleep(0.2)");
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 mine"]);
+  });
+
+  test("and comes to the server late, after what was decided in its place was refused, does nothing", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const late = Promise.withResolvers<() => void>();
+    wire.onceSent("mark", async (pass) => {
+      await fillDisk();
+      late.resolve(pass);
+      wire.abandon();
+    });
+    await expect(commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).rejects.toThrow("disk is full");
+    await store.run("DROP TRIGGER disk ON todoitems.item");
+    (await late.promise)();
+    await store.run("SELECT pg_sleep(0.2)");
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2"]);
+    await commitMovable(engine, since, (at) => [row(at + 1)], ["id-3"]);
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3"]);
+  });
+
+  test("and comes to the server late, after what was decided in its place was lost too, is not stored twice", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    wire.onceSent("mark", (passFirst) => {
+      wire.onceSent("mark", () => {
+        wire.cut();
+        passFirst();
+      });
+      wire.abandon();
+    });
+    await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
+    expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 mine"]);
+  });
+
+  test("is not tried at once while others keep changing the same items", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    let since = await warmUp(engine);
+    // The first is tried at once, in vain, and has statements to prepare.
+    for (const roundTrips of [4, 2, 2]) {
+      const elsewhere = await other.pull();
+      const change = (version: number): PlannedChange => ({
+        ...row(version),
+        position: 1,
+        id: "id-1",
+        replaces: version === 3 ? 1 : version - 1,
+      });
+      await other.commit(elsewhere, () => [change(elsewhere.version + 1)]);
+      wire.roundTrips = 0;
+      await commitMovable(engine, since, (at) => [change(at + 1)], ["id-1"]);
+      expect(wire.roundTrips).toBe(roundTrips);
+      since = { ...since, version: elsewhere.version + 2 };
+    }
+    // Nobody was in the way of the one before this.
+    for (const roundTrips of [2, 1]) {
+      wire.roundTrips = 0;
+      await commitMovable(engine, since, (at) => [row(at + 1)], [`id-${since.version + 1}`]);
+      expect(wire.roundTrips).toBe(roundTrips);
+      since = { ...since, version: since.version + 1 };
+    }
+  });
+});
+
+describe("a commit whose connection is lost", () => {
+  test("after it happened is found to have happened, and is not made twice", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    loseAnswer(wire, async () => {});
+    await commit(engine, since, '{"mark":true}');
+    expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
+    expect((await engine.pull()).version).toBe(3);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("after it happened is found to have happened, also where others have committed since", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    loseAnswer(wire, async () => {
+      const here = await other.pull();
+      await other.commit(here, () => [{ ...row(4, '{"n":4}'), position: 3, id: "id-3", replaces: 3 }]);
+    });
+    let plans = 0;
+    await engine.commit(since, () => {
+      plans++;
+      return [row(3, '{"mark":true}')];
+    });
+    expect(plans).toBe(1);
+    expect(await engine.hasNews()).toBe(true);
+    expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
+  });
+
+  test("before the server had it is made again, on what others have committed since", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    const here = await other.pull();
+    wire.onceSent("mark", async () => {
+      wire.refusing = true;
+      wire.cut();
+      await commit(other, here);
+      wire.refusing = false;
+    });
+    const missed: number[] = [];
+    await engine.commit(since, (news) => {
+      missed.push([...(news?.changes ?? [])].length);
+      return [row((news ?? since).version + 1, '{"mark":true}')];
+    });
+    expect(missed.at(-1)).toBe(1);
+    expect(await jsons(other)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"mark":true}']);
+  });
+
+  test("is not taken for failed because the question whether it happened was refused", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const holding = Promise.withResolvers<Awaited<ReturnType<typeof store.hold>>>();
+    loseAnswer(wire, async () => holding.resolve(await store.hold("SELECT FROM todoitems.store FOR UPDATE")));
+    const committing = commit(engine, since, '{"mark":true}');
+    const held = await holding.promise;
+    // Long enough for the question to be refused, more than once.
+    await Bun.sleep(800);
+    await held.release();
+    expect(await committing).toMatchObject({ version: 3 });
+    expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
+    await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
+  });
+
+  test("while the store stays away is neither a success nor a failure, and is seen once it is back", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const gone = Promise.withResolvers<void>();
+    loseAnswer(wire, async () => {
+      wire.refusing = true;
+      gone.resolve();
+    });
+    const error = await commit(engine, since, '{"mark":true}').catch((failure: unknown) => failure);
+    await gone.promise;
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ undecided: true });
+    wire.refusing = false;
+    await eventually(async () => expect(jsonsOf(await engine.pull(since))).toHaveLength(1));
+  }, 60_000);
+});
+
+describe("a server that says no", () => {
+  test("because of its statement_timeout: nothing is stored, and the next commit works", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
+    const engine = await open();
+    const since = await warmUp(engine);
+    const held = await store.hold("SELECT FROM todoitems.store FOR UPDATE");
+    await expect(commit(engine, since)).rejects.toThrow("statement_timeout is too short");
+    await commit(engine, since).catch((error: unknown) => expect(error).toMatchObject({ undecided: false }));
+    await held.release();
+    await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
+    await commit(engine, since);
+    expect(await jsons(engine)).toHaveLength(3);
+  });
+
+  test("because its disk is full: nothing is stored, reads go on, and the next commit works", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await fillDisk();
+    await expect(commit(engine, since)).rejects.toThrow("the server's disk is full");
+    expect(await jsons(engine)).toHaveLength(2);
+    expect(await engine.hasNews()).toBe(false);
+    await store.run("DROP TRIGGER disk ON todoitems.item");
+    await commit(engine, since);
+    expect(await jsons(engine)).toHaveLength(3);
+  });
+
+  test("because it is a standby by now is not believed to be the newest there is", async () => {
+    // What a pooler does that moves a session to another server, played by a function of the same name.
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`
+      CREATE TABLE public.role (standby boolean);
+      INSERT INTO public.role VALUES (false);
+      CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT standby FROM public.role';
+      ALTER DATABASE ${database} SET search_path = public, pg_catalog`);
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run("UPDATE public.role SET standby = true");
+    await expect(engine.hasNews()).rejects.toThrow("the server is a standby");
+    await expect(engine.pull(since)).rejects.toThrow("the server is a standby");
+    await store.run("UPDATE public.role SET standby = false");
+    await eventually(async () => expect(await engine.hasNews()).toBe(false));
+    await store.run(`
+      ALTER DATABASE ${database} RESET search_path;
+      DROP FUNCTION public.pg_is_in_recovery();
+      DROP TABLE public.role`);
+  });
+});
+
+describe("a connection that is lost", () => {
+  test("while nobody uses it is made anew, and nobody notices", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await engine.hasNews();
+    wire.cut();
+    expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { version: 3 }]);
+  });
+
+  test("is not asked for again and again while there is none to be had", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    wire.refusing = true;
+    wire.cut();
+    wire.connections = 0;
+    for (let count = 0; count < 300; count++) await expect(engine.hasNews()).rejects.toThrow(StoreError);
+    expect(wire.connections).toBeLessThan(50);
+    wire.refusing = false;
+    await eventually(() => engine.hasNews());
+  });
+});
+
+describe("a store whose history was cut", () => {
+  test("by a restored backup is loaded anew under a new epoch, and the log says so", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    expect(await engine.hasNews()).toBe(true);
+    const news = await engine.pull(lost);
+    expect(news).toMatchObject({ whole: true, version: 2 });
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}']);
+    expect(logged.join()).toContain("another history");
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is noticed also where others have gone on since, beyond the version that was known", async () => {
+    const engine = await open();
+    const other = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    let here: Bookmark = await other.pull();
+    for (let count = 0; count < 3; count++) here = await commit(other, here);
+    expect(here.version).toBeGreaterThan(lost.version);
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    const found = jsonsOf(news);
+    expect(found).not.toContain('{"lost":true}');
+    expect(found).toHaveLength(5);
+    // And so do all the others, and every client that remembers the old epoch.
+    expect(await other.hasNews()).toBe(true);
+    expect((await other.pull(here)).epoch).toBe(news.epoch);
+  });
+
+  test("is noticed by a commit, which is then decided on what there is", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    let missed: boolean | undefined;
+    await engine.commit(lost, (news) => {
+      missed = news?.whole;
+      return [row((news?.version ?? 99) + 1, '{"after":true}')];
+    });
+    expect(missed).toBe(true);
+    const news = await engine.pull();
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
+  });
+
+  test("has a new epoch also where the commit that noticed it was refused", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    const later = await commit(engine, since);
+    await store.restore();
+    await fillDisk();
+    await expect(commit(engine, later)).rejects.toThrow("disk is full");
+    const [clock] = await store.run("SELECT epoch FROM todoitems.store");
+    expect(clock?.["epoch"]).not.toBe(since.epoch);
+  });
+
+  test("is loaded while commits go on: neither is in the other's way", async () => {
+    const engine = await open();
+    let here: Bookmark = await warmUp(engine);
+    for (let round = 0; round < 20; round++) {
+      await store.run("UPDATE todoitems.store SET epoch = left(md5(random()::text), 16)");
+      const since = here;
+      const pulls = Array.from({ length: 5 }, () => engine.pull(since));
+      [here] = await Promise.all([commit(engine, since), ...pulls]);
+    }
+    expect((await engine.pull()).version).toBe(22);
+  });
+
+  test("by another store in its place is loaded anew", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.run("DROP SCHEMA todoitems CASCADE");
+    await commit(await open(), since);
+    const news = await engine.pull(since);
+    expect(news).toMatchObject({ whole: true, version: 1 });
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(logged.join()).toContain("another history");
+  });
+});

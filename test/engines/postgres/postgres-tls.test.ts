@@ -1,0 +1,56 @@
+// The way to the server: encrypted where the server can, and checked where the operator wants it.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
+import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
+import { developmentCertificate } from "../../../src/tls/development-certificate.ts";
+import { eventually } from "../../eventually.ts";
+import { temporaryFolder } from "../engine-kinds.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+let server: PostgresServer;
+let authorityCert: string;
+const folder = temporaryFolder();
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  const certificate = await developmentCertificate(folder.path);
+  authorityCert = certificate.authorityCert;
+  server.writeFile("server.crt", readFileSync(certificate.cert, "utf8"));
+  server.writeFile("server.key", readFileSync(certificate.key, "utf8"));
+  await server.run("ALTER SYSTEM SET ssl = on");
+  await server.run("SELECT pg_reload_conf()");
+  await eventually(async () => expect(await server.run("SHOW ssl")).toEqual([{ ssl: "on" }]));
+});
+
+afterAll(async () => {
+  await server.dispose();
+  folder.dispose();
+});
+
+/** Whether the engine's connections are encrypted. */
+async function encryptionWith(query: string): Promise<unknown> {
+  const url = server.url().replace("127.0.0.1", "localhost");
+  const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), { readOnly: false, log() {} });
+  await engine.pull();
+  const connections = await server.run(
+    "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'todoitems'",
+  );
+  await engine.close();
+  await eventually(async () =>
+    expect(await server.run("SELECT FROM pg_stat_activity WHERE application_name = 'todoitems'")).toEqual([]),
+  );
+  return connections.map(({ ssl }) => ssl);
+}
+
+test("is encrypted where the server can, and not where that is switched off", async () => {
+  expect(await encryptionWith("")).toEqual([true]);
+  expect(await encryptionWith("?sslmode=require")).toEqual([true]);
+  expect(await encryptionWith("?sslmode=disable")).toEqual([false]);
+});
+
+test("is checked against an authority with verify-full, and refused without it", async () => {
+  expect(await encryptionWith(`?sslmode=verify-full&sslrootcert=${encodeURIComponent(authorityCert)}`)).toEqual([true]);
+  await expect(encryptionWith("?sslmode=verify-full")).rejects.toThrow("certificate is checked");
+});

@@ -1,0 +1,333 @@
+// What only a file can do: be somebody else's, too new, damaged, read-only, full.
+
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
+import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { temporaryFolder } from "../engine-kinds.ts";
+import { latest } from "../latest-changes.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, "store.db");
+});
+
+afterEach(() => folder.dispose());
+
+function open(readOnly = false): SqliteEngine {
+  return new SqliteEngine(path, { readOnly });
+}
+
+function refusal(readOnly = false): string {
+  try {
+    open(readOnly);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError);
+    return error instanceof Error ? error.message : "";
+  }
+  throw new Error("the store was opened");
+}
+
+const row = (version: number, position = version, replaces?: number): PlannedChange => ({
+  version,
+  position,
+  id: `id-${position}`,
+  json: `{"n":${version}}`,
+  replaces,
+});
+
+/** A hundred items, created from this version on and deleted right after. */
+function hundredFrom(first: number): { creations: PlannedChange[]; deletions: PlannedChange[] } {
+  const creations = Array.from({ length: 100 }, (_, index) => row(first + index));
+  const deletions = creations.map(({ position }) => ({ ...row(position + 100, position, position), json: null }));
+  return { creations, deletions };
+}
+
+describe("a SQLite file that cannot be a store is refused with a sentence that helps, and left as it was", () => {
+  test("a file that is no database", () => {
+    writeFileSync(path, "Dear diary, ".repeat(500));
+    const before = readFileSync(path);
+    expect(refusal()).toContain("not a SQLite file");
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("another program's database", () => {
+    const other = new Database(path);
+    other.run("CREATE TABLE contacts (name TEXT)");
+    other.close();
+    const before = readFileSync(path);
+    expect(refusal()).toContain("another program's SQLite file");
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("a store of a newer version", async () => {
+    await open().close();
+    const newer = new Database(path);
+    newer.run("PRAGMA user_version = 999");
+    newer.close();
+    expect(refusal()).toContain("newer todoitems (schema 999");
+  });
+
+  test("a folder that does not exist", () => {
+    path = join(folder.path, "missing", "store.db");
+    expect(refusal()).toContain(`its folder ${join(folder.path, "missing")} exists`);
+  });
+
+  test("a folder in place of the file", () => {
+    mkdirSync(path);
+    expect(refusal()).toContain("cannot be opened");
+  });
+
+  test("a damaged store", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1)));
+    await engine.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 8_192, bytes.length - 4_096);
+    writeFileSync(path, bytes);
+    expect(refusal()).toContain("damaged");
+  });
+
+  test("a file this user may not write", async () => {
+    await open().close();
+    chmodSync(path, 0o444);
+    chmodSync(folder.path, 0o555);
+    expect(asOrdinaryUser(() => refusal())).toContain("not writable");
+  });
+
+  test("a file this user may only read is served read-only, also from a folder nobody may write", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.close();
+    chmodSync(path, 0o444);
+    chmodSync(folder.path, 0o555);
+    const reader = asOrdinaryUser(() => open(true));
+    expect(latest(await reader.pull())).toHaveLength(1);
+    await reader.close();
+  });
+
+  test("a folder this user may not write", () => {
+    chmodSync(folder.path, 0o555);
+    expect(asOrdinaryUser(() => refusal())).toContain("may write there");
+  });
+});
+
+/** Permissions do not bind the system's administrator, so as root the action is run with nobody's rights. */
+function asOrdinaryUser<Result>(action: () => Result): Result {
+  if (process.geteuid?.() !== 0) return action();
+  process.seteuid?.(65_534);
+  try {
+    return action();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+describe("a store on disk", () => {
+  test("is in WAL mode and synced in full at every commit", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    const reader = new Database(path, { readonly: true });
+    expect(reader.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    reader.close();
+    await engine.close();
+  });
+
+  test("shows its items to whoever looks inside, as the view `item`", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]);
+    const reader = new Database(path, { readonly: true });
+    expect(reader.query("SELECT id, json FROM item").all()).toEqual([{ id: "id-1", json: '{"n":3}' }]);
+    reader.close();
+    await engine.close();
+  });
+
+  test("opened read-only is not changed, not even by a migration or a journal", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.close();
+    const before = readFileSync(path);
+    const reader = open(true);
+    expect(latest(await reader.pull())).toHaveLength(1);
+    expect(reader.commit({ epoch: "", version: 0 }, () => [row(2)])).rejects.toThrow(StoreError);
+    await reader.close();
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("opened read-only where there is none is made", async () => {
+    const engine = open(true);
+    expect(latest(await engine.pull())).toEqual([]);
+    await engine.close();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test("sweeps out obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
+    const engine = open();
+    let bookmark: Bookmark = await engine.pull();
+    const commit = async (changes: PlannedChange[]) => {
+      await engine.commit(bookmark, () => changes);
+      bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? 0 };
+    };
+    const count = 100;
+    await commit(Array.from({ length: count }, (_, index) => row(index + 1)));
+    let version = count;
+    for (let round = 0; round < 600; round++) {
+      await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
+    }
+    expect(await rowCount()).toBeLessThan(25_000);
+    const fullSize = statSync(path).size;
+    for (let round = 0; round < 600; round++) {
+      await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
+    }
+    expect(statSync(path).size).toBeLessThan(fullSize * 1.5);
+    expect(latest(await engine.pull()).map(({ version }) => version)).toEqual(
+      Array.from({ length: count }, (_, index) => version - count + index + 1),
+    );
+    await engine.close();
+    expect(await rowCount()).toBe(count);
+  });
+
+  test("finds after a crash what was obsolete, and sweeps it", async () => {
+    const crashed = open();
+    let bookmark: Bookmark = await crashed.pull();
+    for (let version = 1; version <= 50; version++) {
+      await crashed.commit(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]);
+      bookmark = { epoch: bookmark.epoch, version };
+    }
+    // Never closed: as after kill -9, the file holds all 50 rows.
+    expect(await rowCount()).toBe(50);
+    const engine = open();
+    expect(latest(await engine.pull())).toHaveLength(1);
+    await engine.close();
+    expect(await rowCount()).toBe(1);
+    await crashed.close();
+  });
+
+  test("left behind by a crash is not even swept by a read-only engine", async () => {
+    const crashed = open();
+    const start = await crashed.pull();
+    await crashed.commit(start, () => [row(1)]);
+    await crashed.commit({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]);
+    const reader = open(true);
+    expect(latest(await reader.pull())).toHaveLength(1);
+    await reader.close();
+    expect(await rowCount()).toBe(2);
+    await crashed.close();
+  });
+
+  test("does not grow with items created and deleted, and what was deleted leaves the file", async () => {
+    const engine = open();
+    let version = 0;
+    const { epoch } = await engine.pull();
+    const commit = async (changes: PlannedChange[]) => {
+      await engine.commit({ epoch, version }, () => changes);
+      version = changes.at(-1)?.version ?? 0;
+    };
+    await commit([row(1)]);
+    for (let round = 0; round < 500; round++) {
+      const { creations, deletions } = hundredFrom(version + 1);
+      await commit(creations);
+      await commit(deletions);
+    }
+    // Of 50,000 deletions the newest 10,000 are kept, and a few thousand rows wait for the next sweep.
+    expect(await rowCount()).toBeLessThan(30_000);
+    await engine.close();
+  });
+
+  test("is pruned too where two processes write, once either has read it anew", async () => {
+    const engines = [open(), open()].map((engine) => ({ engine, version: 0 }));
+    const epochs = await Promise.all(engines.map(async ({ engine }) => (await engine.pull()).epoch));
+    const epoch = epochs[0] ?? "";
+    let version = 0;
+    for (let round = 0; round < 800; round++) {
+      const writer = engines[round % 2];
+      if (!writer) throw new Error("no engine");
+      const commit = async (changes: PlannedChange[]) => {
+        // Each knows only what it was told, as a collection does, so each learns of the other's changes here.
+        await writer.engine.commit({ epoch, version: writer.version }, () => changes);
+        version = changes.at(-1)?.version ?? version;
+        writer.version = version;
+      };
+      const { creations, deletions } = hundredFrom(version + 1);
+      await commit(creations);
+      await commit(deletions);
+    }
+    // Of 80,000 deletions; with no survey every tombstone would be there, and half the rows they replaced.
+    expect(await rowCount()).toBeLessThan(70_000);
+    const survivor = open();
+    expect(latest(await survivor.pull())).toEqual([]);
+    for (const { engine } of engines) await engine.close();
+    await survivor.close();
+  });
+
+  test("that is deleted or replaced while it is open takes no more writes", async () => {
+    const engine = open();
+    await engine.commit(await engine.pull(), () => [row(1)]);
+    renameSync(path, `${path}.gone`);
+    const bookmark = await engine.pull();
+    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    writeFileSync(path, "");
+    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    renameSync(`${path}.gone`, path);
+    await engine.commit(bookmark, () => [row(2)]);
+    await engine.close();
+  });
+
+  test("goes on while other programs open and close the file", async () => {
+    const engine = open();
+    let bookmark: Bookmark = await engine.pull();
+    const script = `
+      const { Database } = require("bun:sqlite");
+      for (let round = 0; round < 30; round++) {
+        const database = new Database(process.argv[1], { readonly: true });
+        database.query("SELECT count(*) FROM item").get();
+        database.close();
+      }`;
+    const others = Array.from({ length: 2 }, () => Bun.spawn([process.execPath, "-e", script, path]));
+    let done = false;
+    const ends = Promise.all(others.map(({ exited }) => exited)).finally(() => (done = true));
+    while (!done) {
+      const version = bookmark.version + 1;
+      await engine.commit(bookmark, () => [row(version)]);
+      bookmark = { epoch: bookmark.epoch, version };
+      expect(engine.hasNews()).toBeFalse();
+      await Bun.sleep(1);
+    }
+    expect(await ends).toEqual([0, 0]);
+    await engine.close();
+    const reader = open(true);
+    expect(latest(await reader.pull())).toHaveLength(bookmark.version);
+    await reader.close();
+  });
+
+  test("locked by another process is waited for, while reads go on", async () => {
+    const engine = open();
+    const bookmark = await engine.pull();
+    const other = new Database(path);
+    other.run("BEGIN EXCLUSIVE");
+    const commit = engine.commit(bookmark, () => [row(1)]);
+    for (let count = 0; count < 20; count++) {
+      await Bun.sleep(1);
+      expect(engine.hasNews()).toBe(false);
+    }
+    other.run("ROLLBACK");
+    other.close();
+    await commit;
+    expect((await engine.pull()).version).toBe(1);
+    await engine.close();
+  });
+
+  async function rowCount(): Promise<number> {
+    const reader = new Database(path, { readonly: true });
+    const { count } = reader.query<{ count: number }, []>("SELECT count(*) AS count FROM change").get() ?? {
+      count: -1,
+    };
+    reader.close();
+    return count;
+  }
+});

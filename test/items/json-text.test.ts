@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { scanArray, scanObject, unquote } from "../../src/items/json-text.ts";
+import { Problem } from "../../src/items/problem.ts";
+
+const depthMax = 1_000;
+
+function accepts(text: string): boolean {
+  try {
+    scanArray(text, depthMax);
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(Problem);
+    return false;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** JSON with white space strewn between its tokens, as people and pretty-printers write it. */
+const spacedJson = fc
+  .tuple(fc.json(), fc.constantFrom("", " ", "\n", "\t", "  \r\n "))
+  .map(([json, space]) => json.replaceAll(/"(?:[^"\\]|\\.)*"|[[\]{}:,]/g, (token) => `${space}${token}${space}`));
+
+describe("JSON text", () => {
+  test("whatever JSON.parse takes is taken, and means the same", () => {
+    fc.assert(
+      fc.property(spacedJson, (json) => {
+        const [compact = ""] = scanArray(`[${json}]`, depthMax);
+        expect(JSON.parse(compact)).toEqual(JSON.parse(json));
+        expect(compact).not.toMatch(/^\s|\s$/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("text without white space to drop comes out as it went in", () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        expect(scanArray(`[${json}]`, depthMax)).toEqual([json]);
+      }),
+    );
+  });
+
+  test("whatever JSON.parse refuses is refused: JSON with one character changed, dropped or added", () => {
+    const damage = fc.constantFrom(
+      "",
+      ",",
+      ":",
+      '"',
+      "[",
+      "]",
+      "{",
+      "}",
+      "\\",
+      "0",
+      "-",
+      ".",
+      "e",
+      "+",
+      "t",
+      "n",
+      " ",
+      "\u0000",
+      "\u00a0",
+      "é",
+      "1",
+      "/",
+    );
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), fc.nat(1), damage, (json, place, dropped, added) => {
+        const array = `[${json}]`;
+        const at = place % array.length;
+        const text = array.slice(0, at) + added + array.slice(at + dropped);
+        expect(accepts(text)).toBe(isJson(text) && text.trim().startsWith("["));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("members are indexed by where they stand in the compact text", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 1, "\t"), (object, indent) => {
+        const { text, members } = scanObject(JSON.stringify(object, null, indent), depthMax);
+        expect(text).toBe(JSON.stringify(object));
+        const entries = members.map((member) => [
+          unquote(text.slice(member.nameStart, member.nameEnd)),
+          JSON.parse(text.slice(member.valueStart, member.valueEnd)),
+        ]);
+        expect(entries).toEqual(Object.entries(JSON.parse(JSON.stringify(object))));
+      }),
+    );
+  });
+
+  test("the place of a mistake is given in lines and columns", () => {
+    expect(() => scanObject('{"a": 1,\n "b": ?}', depthMax)).toThrow(
+      'expected a JSON value at line 2, column 7, found "?"',
+    );
+    expect(() => scanObject('{"a": 1', depthMax)).toThrow(
+      "expected a comma or a closing brace at line 1, column 8, found the end",
+    );
+    expect(() => scanObject('{"a": "x', depthMax)).toThrow(
+      "expected a closing quote at line 1, column 9, found the end",
+    );
+  });
+
+  test("a million characters in one string are no trouble", () => {
+    const long = `{"a":"${'\\"x'.repeat(300_000)}"}`;
+    expect(scanObject(long, depthMax).text).toBe(long);
+  });
+});

@@ -1,0 +1,273 @@
+// HTTPS as clients meet it: the program, a real handshake, both protocols, a certificate that changes.
+
+import "reflect-metadata";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { join } from "node:path";
+import { connect, type SecureVersion, type TLSSocket } from "node:tls";
+import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let environment: Record<string, string>;
+let authority: string;
+const started: Program[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  environment = { XDG_DATA_HOME: folder.path, HOME: folder.path };
+  authority = join(folder.path, "todoitems", "https", "authority.pem");
+});
+
+afterEach(async () => {
+  for (const program of started.splice(0)) await program.stop("SIGKILL");
+  folder.dispose();
+});
+
+async function serve(...args: string[]): Promise<Program> {
+  const program = await Program.start({ environment, args: ["--store", "memory:", "--https-port", "0", ...args] });
+  started.push(program);
+  return program;
+}
+
+/** A service with the first of two certificates, in files that the test may replace by the second. */
+async function serveReplaceable() {
+  const [one, two] = [
+    await developmentCertificate(join(folder.path, "1")),
+    await developmentCertificate(join(folder.path, "2")),
+  ];
+  const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+  copyFileSync(one.cert, cert);
+  copyFileSync(one.key, key);
+  const program = await serve("--port", "off", "--tls-cert", cert, "--tls-key", key);
+  return { program, one, two, cert, key };
+}
+
+const portOf = (origin = "") => Number(new URL(origin).port);
+
+/** Shakes hands as a client that trusts this authority. */
+function handshake(port: number, ca: string, options: { maxVersion?: SecureVersion } = {}): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", servername: "localhost", ca: readFileSync(ca), ...options });
+    socket.once("secureConnect", () => resolve(socket)).once("error", reject);
+  });
+}
+
+describe("HTTPS", () => {
+  test("beside HTTP, or alone, with one ready line each", async () => {
+    const both = await serve("--port", "0");
+    expect(both.origins.map((origin) => new URL(origin).protocol)).toEqual(["http:", "https:"]);
+    const alone = await serve("--port", "off");
+    expect(alone.origins.map((origin) => new URL(origin).protocol)).toEqual(["https:"]);
+    expect((await alone.stop()).stdout).toContain("HTTPS                development certificate");
+  });
+
+  test("serves a client that trusts the development authority, and only such a one", async () => {
+    const program = await serve("--port", "off");
+    const tls = { ca: readFileSync(authority, "utf8") };
+    const created = await fetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {
+      method: "POST",
+      body: item(ids.one),
+      headers: { "Content-Type": "application/json" },
+      tls,
+    });
+    expect(created.status).toBe(201);
+    expect(await (await fetch(`${program.origin}/api/todoitems/`, { tls })).text()).toBe(`[${item(ids.one)}]`);
+    expect(fetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
+  });
+
+  test("speaks HTTP/2 with clients that offer it", async () => {
+    const program = await serve("--port", "off");
+    const client = connectHttp2(program.origin, { ca: readFileSync(authority) });
+    const body = item(ids.one);
+    const created = client.request({
+      ":method": "POST",
+      ":path": "/api/todoitems/",
+      "content-type": "application/json",
+    });
+    created.end(body);
+    const status = await new Promise((resolve, reject) =>
+      created.once("response", (headers) => resolve(headers[":status"])).once("error", reject),
+    );
+    expect(status).toBe(201);
+    client.close();
+  });
+
+  test("takes TLS 1.2 and 1.3, and nothing older", async () => {
+    const program = await serve("--port", "off");
+    const port = portOf(program.origin);
+    for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+      const socket = await handshake(port, authority, { maxVersion: version });
+      expect(socket.getProtocol()).toBe(version);
+      socket.destroy();
+    }
+    expect(handshake(port, authority, { maxVersion: "TLSv1.1" })).rejects.toThrow();
+  });
+
+  test("tells browsers to stay with HTTPS where asked to, and only over HTTPS", async () => {
+    const program = await serve("--port", "0", "--hsts");
+    const [http, https] = program.origins;
+    const tls = { ca: readFileSync(authority, "utf8") };
+    expect((await fetch(`${https}/api/todoitems/`, { tls })).headers.get("strict-transport-security")).toBe(
+      "max-age=31536000",
+    );
+    expect((await fetch(`${http}/api/todoitems/`)).headers.has("strict-transport-security")).toBe(false);
+    const plain = await serve("--port", "off");
+    expect((await fetch(`${plain.origin}/api/todoitems/`, { tls })).headers.has("strict-transport-security")).toBe(
+      false,
+    );
+  });
+
+  test("offers no cipher that only encrypts", async () => {
+    const program = await serve("--port", "off");
+    const weak = new Promise((resolve, reject) => {
+      connect({
+        port: portOf(program.origin),
+        host: "127.0.0.1",
+        ca: readFileSync(authority),
+        maxVersion: "TLSv1.2",
+        ciphers: "ECDHE-ECDSA-AES128-SHA",
+      })
+        .once("secureConnect", resolve)
+        .once("error", reject);
+    });
+    expect(weak).rejects.toThrow();
+  });
+
+  test("uses a certificate that changes without a restart, and keeps the old one where the new is no good", async () => {
+    const { program, one, two, cert, key } = await serveReplaceable();
+    const port = portOf(program.origin);
+    (await handshake(port, one.authorityCert)).destroy();
+    const half = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    for (const bad of ["nonsense", readFileSync(one.cert, "utf8") + half]) {
+      writeFileSync(cert, bad);
+      expect(await program.stderrLine()).toContain("The certificate stays as it was");
+      (await handshake(port, one.authorityCert)).destroy();
+    }
+    copyFileSync(two.key, key);
+    copyFileSync(two.cert, cert);
+    while (!(await program.stderrLine()).includes("read again"));
+    (await handshake(port, two.authorityCert)).destroy();
+    expect(handshake(port, one.authorityCert)).rejects.toThrow();
+  });
+
+  test("a certificate that changes disturbs nobody: connections go on, and every handshake succeeds", async () => {
+    const { program, one, two, cert, key } = await serveReplaceable();
+    const port = portOf(program.origin);
+    const authorities = [one.authorityCert, two.authorityCert].map((file) => readFileSync(file, "utf8"));
+    const kept = await handshake(port, one.authorityCert);
+    let answers = 0;
+    kept.on("data", (data) => (answers += String(data).split("HTTP/1.1 200").length - 1));
+    let changing = true;
+    let handshakes = 0;
+    const newcomers = Array.from({ length: 4 }, async () => {
+      while (changing) {
+        const tls = { ca: authorities };
+        const response = await fetch(`https://localhost:${port}/api/todoitems/`, { tls, keepalive: false });
+        expect(response.status).toBe(200);
+        handshakes++;
+      }
+    });
+    for (const next of [two, one, two]) {
+      copyFileSync(next.key, key);
+      copyFileSync(next.cert, cert);
+      while (!(await program.stderrLine()).includes("read again"));
+      kept.write("GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    changing = false;
+    await Promise.all(newcomers);
+    await until(() => answers === 3);
+    expect(handshakes).toBeGreaterThan(10);
+    expect(kept.destroyed).toBeFalse();
+    kept.destroy();
+  });
+
+  test("a request begun under the old certificate is answered, also when a stop comes after the change", async () => {
+    const { program, one, two, cert, key } = await serveReplaceable();
+    const socket = await handshake(portOf(program.origin), one.authorityCert);
+    let received = "";
+    socket.on("data", (data) => (received += data));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    const body = item(ids.one);
+    socket.write(
+      `POST /api/todoitems/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    while (!received.includes("100 Continue")) await Bun.sleep(5);
+    copyFileSync(two.key, key);
+    copyFileSync(two.cert, cert);
+    while (!(await program.stderrLine()).includes("read again"));
+    program.kill("SIGTERM");
+    expect(await program.stderrLine()).toContain("SIGTERM");
+    socket.write(body);
+    await closed;
+    expect(received).toContain("201 Created");
+    expect(await program.exited).toBe(0);
+  });
+
+  test("a port in use names the flag to change", async () => {
+    const port = String(portOf((await serve("--port", "off")).origin));
+    const { stderr } = await runProgram("serve", {
+      environment,
+      args: ["--port", "off", "--https-port", port, "--store", "memory:"],
+    });
+    expect(stderr).toContain("Choose another with --https-port");
+  });
+
+  test("does not start with a certificate that is missing, no certificate, or another's key", async () => {
+    const [one, two] = [
+      await developmentCertificate(join(folder.path, "1")),
+      await developmentCertificate(join(folder.path, "2")),
+    ];
+    const start = (cert: string, key: string) =>
+      runProgram("serve", {
+        environment,
+        args: ["--port", "off", "--https-port", "0", "--store", "memory:", "--tls-cert", cert, "--tls-key", key],
+      });
+    for (const [cert, key, message] of [
+      [join(folder.path, "none.pem"), one.key, "the certificate cannot be used"],
+      [one.key, one.key, "the certificate cannot be used"],
+      [one.cert, one.cert, "the key cannot be used"],
+      [one.cert, two.key, "is not the key of the certificate"],
+    ] as const) {
+      const { exitCode, stderr } = await start(cert, key);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(message);
+    }
+  });
+
+  test("does not start with an RSA key that clients would refuse", async () => {
+    const algorithm = {
+      name: "RSASSA-PKCS1-v1_5",
+      hash: "SHA-256",
+      modulusLength: 1024,
+      publicExponent: new Uint8Array([1, 0, 1]),
+    };
+    const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const certificate = await X509CertificateGenerator.createSelfSigned({ name: "CN=weak", keys });
+    const [cert, key] = [join(folder.path, "weak.pem"), join(folder.path, "weak-key.pem")];
+    writeFileSync(cert, certificate.toString("pem"));
+    writeFileSync(key, PemConverter.encode(await crypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY"));
+    const { exitCode, stderr } = await runProgram("serve", {
+      environment,
+      args: ["--port", "off", "--https-port", "0", "--store", "memory:", "--tls-cert", cert, "--tls-key", key],
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("an RSA key of 1024 bits is too weak");
+  });
+
+  test("todoitems certificate names the authority and how to trust it on every platform", async () => {
+    const { exitCode, stdout } = await runProgram("certificate", { environment });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(authority);
+    for (const platform of ["Windows", "macOS", "Linux", "Android", "iOS simulator", ".NET"])
+      expect(stdout).toContain(`\n${platform}`);
+  });
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(1);
+}

@@ -1,0 +1,323 @@
+// The program itself: start-up, settings, signals, exit codes, and what is on disk afterwards.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { version } from "../../package.json";
+import { describeSettings } from "../../src/serve/settings.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { exchange, RawConnection } from "../http/raw-connection.ts";
+import { Program, type ProgramOptions, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let store: string;
+const started: Program[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  store = `sqlite:${join(folder.path, "store.db")}`;
+});
+
+afterEach(async () => {
+  for (const program of started.splice(0)) await program.stop("SIGKILL");
+  folder.dispose();
+});
+
+async function serve(args: readonly string[] = [], options: ProgramOptions = {}): Promise<Program> {
+  const program = await Program.start({ ...options, args: ["--port", "0", ...args] });
+  started.push(program);
+  return program;
+}
+
+function file(name: string, content: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe("starting", () => {
+  test("prints the ready line first, then where everything is", async () => {
+    const program = await serve(["--store", store]);
+    const { stdout, stderr } = await program.stop();
+    const { port } = new URL(program.origin);
+    expect(stdout).toContain(`API                  http://127.0.0.1:${port}/api/todoitems/\n`);
+    expect(stdout).toContain(`SQLite file ${join(folder.path, "store.db")}, 0 items`);
+    expect(stdout).toContain("writable");
+    expect(stdout).toContain(`Android emulator     http://10.0.2.2:${port}/api/todoitems/`);
+    expect(stdout).toContain(`iOS simulator        http://localhost:${port}/api/todoitems/`);
+    expect(stdout).toContain("--host 0.0.0.0");
+    expect(stdout).toContain("--field-names camel");
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("a port in use is said, with how to pick another; exit code 1", async () => {
+    const { port } = new URL((await serve(["--store", "memory:"])).origin);
+    const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, "--store", "memory:"] });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `Port ${port} on 127.0.0.1 is in use by another program. Choose another with --port, or let the system pick one with --port 0.`,
+    );
+    expect(stdout).toBe("");
+  });
+
+  test("wrong settings are all reported at once; exit code 2", async () => {
+    const { exitCode, stdout, stderr } = await runProgram("serve", {
+      args: ["--port", "x", "--store", "y"],
+      environment: { TODOITEMS_FORMS: "z" },
+    });
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    for (const wrong of ["--port x", "--store y", "TODOITEMS_FORMS=z"]) expect(stderr).toContain(wrong);
+  });
+
+  test("a file that is no store is said; exit code 1, no stack", async () => {
+    const path = file("letter.txt", "Dear diary, ".repeat(500));
+    const { exitCode, stderr } = await runProgram("serve", { args: ["--port", "0", "--store", `sqlite:${path}`] });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("letter.txt: this is not a SQLite file; choose another with --store sqlite:PATH");
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("--help lists every flag; --version is the package's", async () => {
+    const help = await runProgram("serve", { args: ["--help"] });
+    expect(help.exitCode).toBe(0);
+    for (const { flag } of describeSettings()) expect(help.stdout).toContain(`  ${flag} `);
+    expect(await runProgram("--version", {})).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
+    expect(await runProgram("fly", {})).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe("instances", () => {
+  test("--demo is read-only, in memory, with sample items", async () => {
+    const program = await serve(["--demo"]);
+    const before = await program.list();
+    expect(JSON.parse(before)[0]).toMatchObject({
+      ID: expect.any(String),
+      Name: expect.any(String),
+      Notes: expect.any(String),
+      Done: expect.any(Boolean),
+    });
+    for (const _ of [1, 2]) expect((await program.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
+    expect(await program.list()).toBe(before);
+    expect((await program.stop()).stdout).toContain("read-only: changes are accepted but not kept");
+  });
+
+  test("--seed fills an empty store, once, and keeps every digit", async () => {
+    const items = [item(ids.one, '"n":1.0'), `{ "Name": "no ID", "big": 12345678901234567890 }`];
+    const seed = file("seed.json", `[\n${items.join(",\n")}\n]`);
+    const first = await serve(["--store", store, "--seed", seed]);
+    const list = await first.list();
+    expect(list).toStartWith(`[${items[0]},{"ID":"`);
+    expect(list).toEndWith('"Name":"no ID","big":12345678901234567890}]');
+    await first.send("PUT", "/api/todoitems/", item(ids.one, '"n":2.0'));
+    await first.stop();
+    const second = await serve(["--store", store, "--seed", seed]);
+    expect(await second.list()).toBe(list.replace('"n":1.0', '"n":2.0'));
+    expect((await second.stop()).stderr).toContain("The store has items already: the seed was not used");
+  });
+
+  test("--seed with --read-only fills a store that was made before and is empty", async () => {
+    await (await serve(["--store", store])).stop();
+    const seed = file("seed.json", `[${item(ids.one)}]`);
+    expect(await (await serve(["--store", store, "--seed", seed, "--read-only"])).list()).toBe(`[${item(ids.one)}]`);
+  });
+
+  test("--seed works with --read-only and with --demo", async () => {
+    const seed = file("seed.json", `[${item(ids.one)}]`);
+    expect(await (await serve(["--store", store, "--seed", seed, "--read-only"])).list()).toBe(`[${item(ids.one)}]`);
+    expect(await (await serve(["--demo", "--seed", seed])).list()).toBe(`[${item(ids.one)}]`);
+  });
+
+  for (const [title, content, message] of [
+    [
+      "no JSON",
+      "[{]",
+      "seed.json: The document is not valid JSON: expected a field name in double quotes at line 1, column 3",
+    ],
+    ["no array", "{}", "seed.json: A list of items is a JSON array"],
+    ["a bad item", `[${item(ids.one)}, {"ID":"x"}]`, 'seed.json, item 2: The field "ID" is not a UUID'],
+    [
+      "an item nested too deep",
+      `[${item(ids.one)}, {"a":${"[".repeat(64)}${"]".repeat(64)}}]`,
+      "seed.json, item 2: The document nests objects and arrays deeper than 64 levels",
+    ],
+    [
+      "one ID twice",
+      `[${item(ids.one)}, {}, ${item(ids.one)}]`,
+      `seed.json: items 1 and 3 have the same ID ${ids.one}`,
+    ],
+  ] as const) {
+    test(`a seed with ${title} is refused with its place; exit code 1, nothing stored`, async () => {
+      const { exitCode, stderr } = await runProgram("serve", {
+        args: ["--port", "0", "--store", store, "--seed", file("seed.json", content)],
+      });
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(message);
+      expect(await (await serve(["--store", store])).list()).toBe("[]");
+    });
+  }
+
+  test("a seed that is not there is said; exit code 1", async () => {
+    const { exitCode, stderr } = await runProgram("serve", {
+      args: ["--port", "0", "--store", store, "--seed", join(folder.path, "none.json")],
+    });
+    expect([exitCode, stderr.includes("none.json: the seed cannot be read")]).toEqual([1, true]);
+  });
+
+  test("--read-only serves a store that another instance writes, and sees its writes at once", async () => {
+    const writer = await serve(["--store", store]);
+    const reader = await serve(["--store", store, "--read-only"]);
+    for (let count = 1; count <= 20; count++) {
+      await writer.send("POST", "/api/todoitems/", "{}");
+      expect(JSON.parse(await reader.list())).toHaveLength(count);
+    }
+    expect((await reader.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
+    expect(JSON.parse(await writer.list())).toHaveLength(20);
+  });
+
+  test("two writable instances on one store never both create one ID", async () => {
+    const programs = [await serve(["--store", store]), await serve(["--store", store])];
+    for (let round = 0; round < 20; round++) {
+      const json = item(crypto.randomUUID());
+      const answers = await Promise.all(
+        [...programs, ...programs].map((program) => program.send("POST", "/api/todoitems/", json)),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    }
+    const [one, two] = await Promise.all(programs.map((program) => program.list()));
+    expect(JSON.parse(one ?? "")).toHaveLength(20);
+    expect(one).toBe(two ?? "");
+  });
+
+  test("settings come from the environment too", async () => {
+    const program = await serve([], {
+      environment: {
+        TODOITEMS_STORE: "memory:",
+        TODOITEMS_FORMS: "a",
+        TODOITEMS_LOG: "json",
+        TODOITEMS_LOG_REQUESTS: "on",
+      },
+    });
+    expect((await program.send("POST", "/api/todoitems/", "{}")).status).toBe(405);
+    const { stderr } = await program.stop();
+    const [request] = stderr.trim().split("\n");
+    expect(JSON.parse(request ?? "")).toMatchObject({
+      level: "info",
+      message: expect.stringContaining("POST"),
+      time: expect.any(String),
+    });
+  });
+});
+
+describe("stopping", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`${signal}: what was accepted is answered and kept, then exit code 0`, async () => {
+      const program = await serve(["--store", store]);
+      const answered: string[] = [];
+      const writers = Array.from({ length: 20 }, async () => {
+        for (;;) {
+          const id = crypto.randomUUID();
+          const response = await program.send("POST", "/api/todoitems/", item(id)).catch(() => undefined);
+          if (response?.status !== 201) return;
+          answered.push(id);
+          if (answered.length === 200) program.kill(signal);
+        }
+      });
+      await Promise.all(writers);
+      expect(await program.exited).toBe(0);
+      const kept = new Set(
+        (JSON.parse(await (await serve(["--store", store])).list()) as { ID: string }[]).map(({ ID }) => ID),
+      );
+      expect(answered.filter((id) => !kept.has(id))).toEqual([]);
+      expect(answered.length).toBeGreaterThanOrEqual(200);
+    });
+  }
+
+  test("SIGTERM: a request whose body is still on its way is waited for and answered", async () => {
+    const program = await serve(["--store", store]);
+    const connection = await RawConnection.open(Number(new URL(program.origin).port));
+    const body = item(ids.one);
+    const head = ["POST /api/todoitems/ HTTP/1.1", "Host: localhost", "Content-Type: application/json"];
+    connection.send([...head, `Content-Length: ${body.length}`, "Expect: 100-continue", "", ""].join("\r\n"));
+    await connection.until(/100 Continue/);
+    program.kill("SIGTERM");
+    await until(async () => (await program.fetch("/api/todoitems/").catch(() => undefined)) === undefined);
+    connection.send(body);
+    expect(await connection.untilClosed()).toContain("201 Created");
+    expect(await program.exited).toBe(0);
+    expect(await (await serve(["--store", store])).list()).toBe(`[${body}]`);
+  });
+
+  test("kill -9: everything answered is there after a restart", async () => {
+    const program = await serve(["--store", store]);
+    for (const id of [ids.one, ids.two]) await program.send("POST", "/api/todoitems/", item(id));
+    await program.send("PUT", "/api/todoitems/", item(ids.one, '"n":2'));
+    await program.stop("SIGKILL");
+    expect(await (await serve(["--store", store])).list()).toBe(`[${item(ids.one, '"n":2')},${item(ids.two)}]`);
+  });
+
+  test("a clean stop leaves one file, with nothing obsolete in it", async () => {
+    const program = await serve(["--store", store]);
+    await program.send("POST", "/api/todoitems/", item(ids.one, '"secret":"swordfish"'));
+    await program.fetch(`/api/todoitems/${ids.one}`, { method: "DELETE" });
+    await program.stop();
+    expect([...new Bun.Glob("*").scanSync(folder.path)]).toEqual(["store.db"]);
+    expect(readFileSync(join(folder.path, "store.db")).includes("swordfish")).toBe(false);
+  });
+});
+
+describe("a limit on connections", () => {
+  const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const openMany = (port: number, count: number) =>
+    Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
+
+  test("the first connection over it is answered 503, and there is room again as soon as one closes", async () => {
+    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
+    const port = Number(new URL(program.origin).port);
+    const feeds = await openMany(port, 20);
+    for (const feed of feeds) feed.send("GET /changes HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (const feed of feeds) await feed.until(/event: ready/);
+    const refused = await exchange(port, request);
+    expect(refused).toStartWith("HTTP/1.1 503 ");
+    expect(refused).toContain("Retry-After: 1\r\n");
+    expect(refused).toContain('"code":"Overloaded"');
+    feeds[0]?.close();
+    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    for (const feed of feeds) feed.close();
+  });
+
+  test("connections that have been silent for a while make room for others", async () => {
+    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
+    const port = Number(new URL(program.origin).port);
+    const silent = await openMany(port, 20);
+    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    for (const connection of silent) await connection.untilClosed();
+  });
+});
+
+describe("a disk that is full", () => {
+  test("refuses writes with 503, keeps reading, loses nothing and says so in the log", async () => {
+    // A limit on the size of files does what a full disk does, and needs no disk of its own. The shell
+    // ignores the signal that goes with it, so that the program sees the failed write.
+    const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 256; exec "$@"', "limited"];
+    const program = await serve(["--store", store], { launcher });
+    const accepted: string[] = [];
+    const notes = "x".repeat(10_000);
+    for (let count = 0; count < 100; count++) {
+      const json = item(crypto.randomUUID(), `"Notes":"${notes}"`);
+      const { status } = await program.send("POST", "/api/todoitems/", json);
+      if (status === 201) accepted.push(json);
+      else expect(status).toBe(503);
+    }
+    expect(accepted.length).toBeGreaterThan(0);
+    expect(accepted.length).toBeLessThan(100);
+    expect(await program.list()).toBe(`[${accepted.join(",")}]`);
+    const { stderr } = await program.stop("SIGKILL");
+    expect(stderr).toContain("Requests were refused:");
+    expect(await (await serve(["--store", store])).list()).toBe(`[${accepted.join(",")}]`);
+  });
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await Bun.sleep(5);
+}

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import { readSettings } from "../../src/serve/settings.ts";
+import type { Settings } from "../../src/serve/settings-table.ts";
+
+function read(args: readonly string[], environment: Record<string, string> = {}): Settings {
+  const result = readSettings(args, environment);
+  if ("problems" in result) throw new Error(result.problems.join("\n"));
+  return result.settings;
+}
+
+function problems(args: readonly string[], environment: Record<string, string> = {}): readonly string[] {
+  const result = readSettings(args, environment);
+  return "problems" in result ? result.problems : [];
+}
+
+describe("settings", () => {
+  test("have defaults that serve on this machine and keep what is written", () => {
+    expect(read([])).toEqual({
+      host: "127.0.0.1",
+      port: 5000,
+      httpsPort: undefined,
+      tlsCert: undefined,
+      tlsKey: undefined,
+      hsts: false,
+      store: { engine: "sqlite", path: "todoitems.db" },
+      staleSecondsMax: 0,
+      workers: 1,
+      readOnly: false,
+      demo: false,
+      seed: undefined,
+      forms: "both",
+      fieldNames: "as-sent",
+      auth: "off",
+      users: undefined,
+      cors: undefined,
+      rateLimitPerSecond: undefined,
+      trustProxy: false,
+      bodyBytesMax: 1_048_576,
+      headerBytesMax: 16_384,
+      nestingDepthMax: 64,
+      requestTimeoutSeconds: 30,
+      idleTimeoutSeconds: 30,
+      connectionsMax: 10_000,
+      writeQueueMax: 10_000,
+      shutdownGraceSeconds: 10,
+      log: "text",
+      logRequests: false,
+    });
+  });
+
+  test("cannot be changed once read", () => {
+    expect(Object.isFrozen(read([]))).toBe(true);
+  });
+
+  test("come from flags, with a space or an equals sign", () => {
+    expect(read(["--port", "8080", "--forms=a", "--read-only"])).toMatchObject({
+      port: 8080,
+      forms: "a",
+      readOnly: true,
+    });
+    expect(read(["--store", "sqlite:/tmp/a:b.db"]).store).toEqual({ engine: "sqlite", path: "/tmp/a:b.db" });
+    expect(read(["--store", "memory:"]).store).toEqual({ engine: "memory" });
+  });
+
+  test("come from the environment, where flags win", () => {
+    const environment = { TODOITEMS_PORT: "1234", TODOITEMS_READ_ONLY: "true", TODOITEMS_FIELD_NAMES: "camel" };
+    expect(read(["--port", "4321"], environment)).toMatchObject({ port: 4321, readOnly: true, fieldNames: "camel" });
+    expect(read(["--read-only=off"], environment).readOnly).toBe(false);
+  });
+
+  for (const [size, bytes] of Object.entries({
+    "1": 1,
+    "65536": 65_536,
+    "64KiB": 65_536,
+    "2mib": 2_097_152,
+    "1 GiB": 1_073_741_824,
+  })) {
+    test(`a size of ${size} is ${bytes} bytes`, () => expect(read(["--body-limit", size]).bodyBytesMax).toBe(bytes));
+  }
+
+  test("that are wrong are all named at once, each with what would be right", () => {
+    const args = [
+      "--port",
+      "70000",
+      "--forms",
+      "c",
+      "--field-names=snake",
+      "--body-limit",
+      "lots",
+      "--prot",
+      "1",
+      "--seed",
+      "--demo",
+      "extra",
+      "--log=",
+    ];
+    expect(problems(args, { TODOITEMS_WRITE_QUEUE: "-1", TODOITEMS_DEMO: "maybe" })).toEqual([
+      "--prot: no such flag; --help lists them all",
+      "1: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
+      "--seed: needs a value",
+      "extra: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
+      "--port 70000: expected a port from 0 to 65535, or off",
+      "TODOITEMS_DEMO=maybe: expected on or off",
+      "--forms c: expected one of both, a, b",
+      "--field-names snake: expected one of as-sent, pascal, camel",
+      "--body-limit lots: expected a size from 1 to 1073741824 bytes, such as 4096, 4KiB or 1MiB",
+      "TODOITEMS_WRITE_QUEUE=-1: expected a whole number from 1 to 1000000",
+      "--log : expected one of text, json",
+    ]);
+  });
+
+  for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
+    test(`a store of ${JSON.stringify(store)} is refused with those there are`, () => {
+      expect(problems([`--store=${store}`])).toEqual([
+        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
+      ]);
+    });
+  }
+
+  test("a PostgreSQL store is a URL with one host or several", () => {
+    expect(read(["--store", "postgres://ann:s%40fe@db.example/todo"]).store).toEqual({
+      engine: "postgres",
+      hosts: [{ host: "db.example", port: 5432 }],
+      user: "ann",
+      password: "s@fe",
+      database: "todo",
+      tls: "prefer",
+    });
+    const several = "postgresql://ann@10.0.0.1:5433,[::1]:5434,c/todo?target_session_attrs=read-write&sslmode=require";
+    expect(read(["--store", several]).store).toMatchObject({
+      hosts: [
+        { host: "10.0.0.1", port: 5433 },
+        { host: "::1", port: 5434 },
+        { host: "c", port: 5432 },
+      ],
+      password: undefined,
+      tls: "require",
+    });
+  });
+
+  for (const wrong of [
+    "postgres:",
+    "postgres://",
+    "postgres://ann:secret@/todo",
+    "postgres://ann:secret@host:0/todo",
+    "postgres://ann:secret@host:70000/todo",
+    "postgres://ann:secret@a,,b/todo",
+    "postgres://ann:secret%@host/todo",
+    "postgres://ann:sec/ret@host/todo",
+    "postgres://ann:secret@host/todo?sslmode=maybe",
+    "postgres://ann:secret@host/todo?target_session_attrs=any",
+    "postgres://ann:secret@host/todo?statement_timeout=1",
+    "postgres://ann:secret@host/todo?sslmode=verify-full&sslrootcert=/does/not/exist",
+  ]) {
+    test(`a store of ${wrong} is refused, and no password is shown`, () => {
+      const [problem = "", ...more] = problems(["--store", wrong]);
+      expect(more).toEqual([]);
+      expect(problem).toStartWith("--store postgres:");
+      expect(problem).not.toContain("sec");
+    });
+  }
+
+  test("stale reads are a number of seconds, or none", () => {
+    expect(read(["--stale-reads", "60"]).staleSecondsMax).toBe(60);
+    for (const wrong of ["0", "-1", "always"]) expect(problems(["--stale-reads", wrong])).toHaveLength(1);
+  });
+
+  test("that are empty in the environment are not set", () => {
+    expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));
+  });
+
+  test("that do not exist are warned of in the environment, where other programs may have theirs", () => {
+    expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
+      warnings: ["TODOITEMS_PROT is no setting and was not used; --help lists them all"],
+    });
+  });
+
+  for (const name of ["constructor", "__proto__", "hasOwnProperty"]) {
+    test(`--${name} is no flag`, () => expect(problems([`--${name}=x`])).toHaveLength(1));
+  }
+
+  test("an IPv6 host may come in brackets", () => {
+    expect(read(["--host", "[::1]"]).host).toBe("::1");
+    expect(problems(["--host", "[]"])).toHaveLength(1);
+  });
+
+  test("origins are taken as browsers spell them, and nothing else is", () => {
+    expect(read(["--cors", "https://App.example:443, http://localhost:8100/"]).cors).toEqual(
+      new Set(["https://app.example", "http://localhost:8100"]),
+    );
+    expect(read(["--cors", "*"]).cors).toBe("*");
+    for (const origin of [
+      "app.example",
+      "https://app.example/path",
+      "null",
+      "file:///x",
+      "https://a.example,",
+      "https://user@a.example",
+    ]) {
+      expect(problems(["--cors", origin])).toHaveLength(1);
+    }
+  });
+
+  test("a rate is a number of requests a second", () => {
+    expect(read(["--rate-limit", "100/s"]).rateLimitPerSecond).toBe(100);
+    expect(read(["--rate-limit", "5"]).rateLimitPerSecond).toBe(5);
+    for (const rate of ["0", "1.5/s", "10/m", "many"]) expect(problems(["--rate-limit", rate])).toHaveLength(1);
+  });
+
+  test("HTTP or HTTPS may be switched off, but not both; a certificate comes with its key and a port", () => {
+    expect(read(["--port", "off", "--https-port", "5001"])).toMatchObject({ port: undefined, httpsPort: 5001 });
+    expect(problems(["--port", "off"])).toHaveLength(1);
+    expect(problems(["--https-port", "0", "--tls-cert", "a.pem"])).toHaveLength(1);
+    expect(problems(["--https-port", "0", "--tls-key", "a.pem"])).toHaveLength(1);
+    expect(problems(["--tls-cert", "a.pem", "--tls-key", "b.pem"])).toHaveLength(1);
+  });
+
+  test("users without credentials asked for are warned of", () => {
+    expect(readSettings(["--users", "u"], {})).toMatchObject({
+      warnings: [expect.stringContaining("--users without --auth")],
+    });
+    expect(readSettings(["--users", "u", "--auth", "all"], {})).toMatchObject({ warnings: [] });
+  });
+
+  test("a demonstration has no store to choose", () => {
+    expect(problems(["--demo", "--store", "memory:"])).toEqual([]);
+    expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,137 @@
+// `--workers`: several processes, one port, one store, and nobody can tell.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+
+const folder = temporaryFolder();
+const programs: Program[] = [];
+afterEach(async () => {
+  for (const program of programs.splice(0)) await program.stop();
+});
+
+async function start(...args: string[]): Promise<Program> {
+  const store = `sqlite:${join(folder.path, crypto.randomUUID())}`;
+  const program = await Program.start({ args: ["--port", "0", "--workers", "3", "--store", store, ...args] });
+  programs.push(program);
+  return program;
+}
+
+/** Linux alone lists a process's children in a file. */
+const onLinux = process.platform === "linux" ? describe : describe.skip;
+
+function workersOf(pid: number): number[] {
+  const parents = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name) && parentOf(name) === pid);
+  return parents.map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+const isAlive = (pid: number) => parentOf(String(pid)) !== undefined;
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(20);
+}
+
+/** On a connection of its own, so that any worker may get it. */
+const alone = { headers: { Connection: "close" } };
+
+test("a write that one worker answered is in the next list of every other", async () => {
+  const program = await start();
+  await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
+  for (let n = 1; n <= 50; n++) {
+    const path = `/api/todoitems/${ids.one}`;
+    const update = await program.send("PUT", path, item(ids.one, `"n":${n}`), alone.headers);
+    expect(update.status).toBe(204);
+    const lists = await Promise.all(Array.from({ length: 6 }, () => program.fetch("/api/todoitems/", alone)));
+    for (const list of lists) expect(await list.text()).toBe(`[${item(ids.one, `"n":${n}`)}]`);
+  }
+});
+
+test("one ID is created once, whichever workers are asked", async () => {
+  const program = await start();
+  const create = () => program.send("POST", "/api/todoitems/", item(ids.one), alone.headers);
+  const statuses = (await Promise.all(Array.from({ length: 32 }, create))).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+  expect(statuses.filter((status) => status === 409)).toHaveLength(31);
+});
+
+test("a seed is put in once", async () => {
+  const seed = join(folder.path, "seed.json");
+  await Bun.write(seed, `[${item(ids.one)},${item(ids.two)}]`);
+  const program = await start("--seed", seed);
+  expect(await program.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
+  expect((await program.stop()).stderr).not.toContain("seed");
+  programs.pop();
+});
+
+test("stopped after many updates, they take turns at leaving the store tidy", async () => {
+  const program = await start();
+  await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
+  const update = async (n: number) =>
+    (await program.send("PUT", `/api/todoitems/${ids.one}`, item(ids.one, `"n":${n}`), alone.headers)).status;
+  const statuses = await Promise.all(Array.from({ length: 600 }, (_, n) => update(n)));
+  expect(new Set(statuses)).toEqual(new Set([204]));
+  const { exitCode, stderr } = await program.stop();
+  programs.pop();
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining("tidy") });
+});
+
+test("what stops the first worker from starting is said once, and nothing runs", async () => {
+  const program = await start();
+  const { port } = new URL(program.origin);
+  const store = `sqlite:${join(folder.path, "other.db")}`;
+  const second = await runProgram("serve", { args: ["--port", port, "--workers", "2", "--store", store] });
+  expect(second.exitCode).toBe(1);
+  expect(second.stderr).toContain(`Port ${port} on 127.0.0.1 is in use by another program`);
+  const broken = await runProgram("serve", {
+    args: ["--port", "0", "--workers", "2", "--store", `sqlite:${folder.path}`],
+  });
+  expect(broken.exitCode).toBe(1);
+  expect(broken.stderr).toContain("cannot be opened");
+});
+
+test("a store that processes cannot share is refused", async () => {
+  const { exitCode, stderr } = await runProgram("serve", { args: ["--workers", "2", "--store", "memory:"] });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("--workers");
+});
+
+onLinux("the processes", () => {
+  test("one signal stops them all, with exit code 0", async () => {
+    const program = await start();
+    const workers = workersOf(program.pid);
+    expect(workers).toHaveLength(3);
+    expect((await program.stop()).exitCode).toBe(0);
+    programs.pop();
+    expect(workers.filter(isAlive)).toEqual([]);
+  });
+
+  test("a worker that was killed is replaced, and the service goes on meanwhile", async () => {
+    const program = await start();
+    const [victim = 0, ...others] = workersOf(program.pid);
+    process.kill(victim, "SIGKILL");
+    expect(await program.stderrLine()).toMatch(`Worker ${victim} ended with signal SIGKILL; another takes its place`);
+    expect((await program.send("POST", "/api/todoitems/", item(ids.one), alone.headers)).status).toBe(201);
+    await until(() => workersOf(program.pid).length === 3);
+    expect(workersOf(program.pid)).toEqual(expect.arrayContaining(others));
+    expect(workersOf(program.pid)).not.toContain(victim);
+  });
+
+  test("workers whose parent was killed stop by themselves", async () => {
+    const program = await start();
+    const workers = workersOf(program.pid);
+    await program.stop("SIGKILL");
+    programs.pop();
+    await until(() => !workers.some(isAlive));
+  });
+});

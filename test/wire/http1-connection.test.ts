@@ -1,0 +1,202 @@
+// One connection of HTTP/1.1, fed by hand: however its bytes are cut, and however slowly its answers are
+// taken, the requests and the answers are the same.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { problemAnswer } from "../../src/http/problem.ts";
+import { Problem } from "../../src/items/problem.ts";
+import { Clock } from "../../src/wire/clock.ts";
+import { Connection } from "../../src/wire/http1-connection.ts";
+import { Answer, type HttpRequest } from "../../src/wire/message.ts";
+import type { ConnectionHost, ServedConnection } from "../../src/wire/served-connection.ts";
+
+const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+
+const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
+
+/** A host that answers with what it was asked, and what it read of it: some at once, some later. */
+class Echo implements ConnectionHost {
+  readonly limits = limits;
+  readonly clock = new Clock();
+  readonly readsOnceATurn = true;
+  readonly asked: string[] = [];
+  #toSend: ServedConnection[] = [];
+
+  handle(request: HttpRequest): Answer | Promise<Answer> {
+    const { method, path, query } = request;
+    this.asked.push(`${method} ${path}?${query}`);
+    if (path === "/unread") return new Answer(200, {}, "unread");
+    if (path === "/large") return large;
+    if (path === "/later") return Bun.sleep(0).then(() => new Answer(200, {}, `later ${method}`));
+    return this.#echo(request);
+  }
+
+  async #echo(request: HttpRequest): Promise<Answer> {
+    try {
+      return new Answer(200, {}, `${request.method} ${await request.readBody(1_000)}`);
+    } catch (error) {
+      if (error instanceof Problem) return problemAnswer(error);
+      throw error;
+    }
+  }
+
+  refuse(problem: Problem): Answer {
+    return problemAnswer(problem);
+  }
+
+  sendSoon(connection: ServedConnection): void {
+    this.#toSend.push(connection);
+  }
+
+  addressOf(_request: HttpRequest, peer: string): string {
+    return peer;
+  }
+
+  /** Sends what is ready, until nothing is left to be done. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      const connections = this.#toSend.splice(0);
+      for (const connection of connections) connection.drained();
+      quiet = connections.length === 0 ? quiet + 1 : 0;
+      await Bun.sleep(0);
+    }
+  }
+}
+
+class SlowWire {
+  sent = "";
+  /** The memory that bytes were sent from. */
+  readonly sources = new Set<ArrayBufferLike>();
+  ended = false;
+  paused = 0;
+  readonly #bytesAtOnce: number;
+
+  constructor(bytesAtOnce = Number.POSITIVE_INFINITY) {
+    this.#bytesAtOnce = bytesAtOnce;
+  }
+
+  write(piece: string | Uint8Array, offset = 0, length = Buffer.byteLength(piece) - offset): number {
+    if (typeof piece !== "string") this.sources.add(piece.buffer);
+    const bytes = Buffer.from(piece as string);
+    const count = Math.min(length, this.#bytesAtOnce);
+    this.sent += Buffer.from(bytes.subarray(offset, offset + count)).toString("latin1");
+    return count;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
+  terminate(): void {
+    this.ended = true;
+  }
+
+  pause(): void {
+    this.paused++;
+  }
+
+  resume(): void {
+    this.paused--;
+  }
+}
+
+const requests: readonly string[] = [
+  "GET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+  "GET /later?x=1 HTTP/1.1\r\nHost: a\r\n\r\n",
+  "\r\nGET /unread HTTP/1.1\r\nHost: a\r\n\r\n",
+  "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+  "POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 35\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n",
+  "PUT /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nX: y\r\n\r\n",
+  "PUT /unread HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n23\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n\r\n0\r\n\r\n",
+  "POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: x\r\n\r\nabc",
+  `POST /too-long HTTP/1.1\r\nHost: a\r\nContent-Length: 1500\r\n\r\n${"x".repeat(1_500)}`,
+];
+
+interface Run {
+  readonly host: Echo;
+  readonly wire: SlowWire;
+}
+
+async function run(pieces: readonly string[], wire = new SlowWire()): Promise<Run> {
+  const host = new Echo();
+  const connection = new Connection(wire, "192.0.2.1", host, true);
+  for (const piece of pieces) {
+    connection.receive(Buffer.from(piece, "latin1"));
+    await host.settle();
+  }
+  // What a slow wire did not take goes out as it drains.
+  for (let sent = -1; sent !== wire.sent.length; ) {
+    sent = wire.sent.length;
+    connection.drained();
+    await host.settle();
+  }
+  connection.closed();
+  return { host, wire };
+}
+
+const withoutDate = (text: string) => text.replaceAll(/Date: .*\r\n/g, "");
+
+function cut(text: string, at: readonly number[]): string[] {
+  const places = [...new Set(at.map((place) => place % text.length))].sort((one, other) => one - other);
+  return [0, ...places].map((from, index) => text.slice(from, places[index] ?? text.length));
+}
+
+const stream = fc.array(fc.constantFrom(...requests), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
+
+describe("a connection", () => {
+  test("asks the same and answers the same, wherever its bytes are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(stream, fc.array(fc.nat(), { maxLength: 12 }), async (text, places) => {
+        const whole = await run([text]);
+        const inPieces = await run(cut(text, places));
+        expect(inPieces.host.asked).toEqual(whole.host.asked);
+        expect(withoutDate(inPieces.wire.sent)).toBe(withoutDate(whole.wire.sent));
+        expect(whole.host.asked.join()).not.toContain("smuggled");
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("sends the same to a reader that takes a few bytes at a time", async () => {
+    const text = requests.join("");
+    const whole = await run([text]);
+    const slow = await run([text], new SlowWire(7));
+    expect(withoutDate(slow.wire.sent)).toBe(withoutDate(whole.wire.sent));
+    expect(whole.host.asked).toHaveLength(requests.length);
+  });
+
+  test("whatever comes, it is answered or left waiting, never failed at", async () => {
+    const noise = fc.tuple(stream, fc.nat(), fc.string({ unit: "binary", maxLength: 6 }), fc.nat(8));
+    await fc.assert(
+      fc.asyncProperty(noise, async ([text, place, noise, gone]) => {
+        const at = place % text.length;
+        const { wire } = await run([text.slice(0, at) + noise + text.slice(at + gone)]);
+        for (const [, status] of wire.sent.matchAll(/HTTP\/1\.1 (\d+) /g)) {
+          expect(["200", "400", "413", "414", "431", "505"]).toContain(status ?? "");
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("does not read on while more waits than it keeps, and reads on when that had its turn", async () => {
+    const host = new Echo();
+    const wire = new SlowWire();
+    const connection = new Connection(wire, "192.0.2.1", host, true);
+    const later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n";
+    const count = 3_000;
+    connection.receive(Buffer.from(later.repeat(count)));
+    expect(wire.paused).toBe(1);
+    while (host.asked.length < count) await host.settle();
+    expect(wire.paused).toBe(0);
+  });
+
+  test("keeps the bytes of an answer once, however many take it slowly", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => run(["GET /large HTTP/1.1\r\nHost: a\r\n\r\n"], new SlowWire(1_000))),
+    );
+    const bodies = answers.map(({ wire }) => [...wire.sources].filter(({ byteLength }) => byteLength >= 300_000));
+    expect(new Set(bodies.flat()).size).toBe(1);
+    for (const { wire } of answers) expect(wire.sent).toEndWith("a".repeat(300_000));
+  });
+});
