@@ -2,21 +2,22 @@
 
 import type { App } from "../src/http/app.ts";
 import type { Answer, HttpRequest, StreamBody } from "../src/wire/message.ts";
-import { bodyTooLarge } from "../src/wire/refusals.ts";
+import { bodyTooLarge } from "../src/wire/refusal.ts";
 
-export async function appFetch(app: App, request: Request, address: string): Promise<Response> {
-  return responseOf(await app.handle(requestOf(request, address)));
+export async function appFetch(app: App, request: Request, peer: string): Promise<Response> {
+  return responseOf(await app.handle(requestOf(request, peer)));
 }
 
-function requestOf(request: Request, address: string): HttpRequest {
+function requestOf(request: Request, peer: string): HttpRequest {
   const { pathname, search } = new URL(request.url);
   return {
     method: request.method,
     path: pathname,
     query: search.slice(1),
     headers: new Map(request.headers),
-    address,
-    beganBeforeTurn: false,
+    peer,
+    isSecure: false,
+    turn: undefined,
     async readBody(bytesMax) {
       const bytes = await request.bytes();
       if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax, false);

@@ -45,7 +45,7 @@ export class Service {
       nestingDepthMax: 64,
       staleSecondsMax: 0,
       heartbeatMs: 15_000,
-      access: new Access({ mode: "off", auth: undefined, rate: undefined }),
+      access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
       cors: undefined,
       site: undefined,
       log: (level, message) => log.push({ level, message }),

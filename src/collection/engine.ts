@@ -81,6 +81,16 @@ export class StoreError extends Error {
   }
 }
 
+/** A write that was not stored, or of which nobody knows whether it was. */
+export class WriteError extends StoreError {
+  readonly reason: "queue-full" | "not-stored" | "unknown";
+
+  constructor(reason: WriteError["reason"], message: string, options: ErrorOptions = {}) {
+    super(message, { ...options, undecided: reason === "unknown" });
+    this.reason = reason;
+  }
+}
+
 /** A name for a new store's history; one that was never used before. */
 export function newEpoch(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 16);

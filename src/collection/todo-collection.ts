@@ -3,7 +3,6 @@
 // commit is under way form the next one: one sync to disk, many answers.
 
 import { type FieldNames, respell } from "../items/field-names.ts";
-import { Problem } from "../items/problem.ts";
 import { idKey, type TodoItem } from "../items/todo-item.ts";
 import {
   type Bookmark,
@@ -13,6 +12,7 @@ import {
   type PlannedChange,
   StoreError,
   type Version,
+  WriteError,
 } from "./engine.ts";
 import { ListDocument, type ListedItem } from "./list-document.ts";
 
@@ -94,8 +94,8 @@ export class TodoCollection {
   #refreshed: Promise<void> | undefined;
   /** The news being taken, if any are. */
   #taking: Promise<void> | undefined;
-  /** The engine was asked in this turn of the event loop, and had no news. */
-  #currentThisTurn = false;
+  /** The turn token with which the engine was last asked, and had no news. */
+  #askedInTurn: object | undefined;
   #storeAway = false;
   /** When the items in memory were last known to be the newest. */
   #freshAtMs = performance.now();
@@ -143,17 +143,17 @@ export class TodoCollection {
   }
 
   /**
-   * Learns what other processes committed. To be awaited, where it returns a promise, before every read. A
-   * reader that had begun to ask before this turn of the event loop may share what another learned in it.
+   * Learns what other processes committed. Await the result, if there is one, before every read. Requests that
+   * carry the same turn token may share one question to the engine; wire/turn.ts says why.
    */
-  refresh(askedBeforeTurn = false): undefined | Promise<void> {
+  refresh(turn?: object): undefined | Promise<void> {
     // What the engine has told but is not taken yet is no news to the engine any more.
     if (this.#taking) return this.#taking.then(() => this.refresh());
-    if (askedBeforeTurn && this.#currentThisTurn && !this.#unsure) return undefined;
+    if (turn !== undefined && turn === this.#askedInTurn && !this.#unsure) return undefined;
     try {
       const hasNews = this.#unsure || this.#engine.hasNews();
       if (hasNews === false) {
-        if (askedBeforeTurn) this.#noteCurrent();
+        if (turn) this.#askedInTurn = turn;
         return undefined;
       }
       if (hasNews === true) return this.#pull(hasNews);
@@ -227,10 +227,7 @@ export class TodoCollection {
       return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
     }
     if (this.#queue.length >= this.#options.writeQueueMax) {
-      throw new Problem(
-        "StoreUnavailable",
-        "More writes are waiting than this instance takes; nothing was changed. Send the request again shortly.",
-      );
+      throw new WriteError("queue-full", "the write queue is full");
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ write, resolve, reject });
@@ -306,7 +303,7 @@ export class TodoCollection {
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
-      const answer = error instanceof StoreError ? storeUnavailable(error.undecided) : error;
+      const answer = error instanceof StoreError ? writeErrorFrom(error) : error;
       for (const { reject } of batch.length > 0 ? batch : fill()) reject(answer);
     }
     this.#committing = false;
@@ -452,14 +449,6 @@ export class TodoCollection {
     }
   }
 
-  #noteCurrent(): void {
-    if (this.#currentThisTurn) return;
-    this.#currentThisTurn = true;
-    // Before anything more is read from any connection: whoever had begun to ask before the turn is answered
-    // while it reads. Noted later, at its end, this would hold for the next turn too.
-    setImmediate(() => (this.#currentThisTurn = false));
-  }
-
   #noteFailure(error: unknown): void {
     if (!(error instanceof StoreError)) return;
     this.#storeAway = true;
@@ -547,11 +536,6 @@ function keyOf(write: Write): string {
   return idKey(write.kind === "delete" ? write.id : write.item.id);
 }
 
-function storeUnavailable(undecided: boolean): Problem {
-  return new Problem(
-    "StoreUnavailable",
-    undecided
-      ? "The store went away while it saved the change; whether it did is not known. Read the item before you send the request again."
-      : "The store could not save the change; nothing was changed. Send the request again shortly.",
-  );
+function writeErrorFrom(cause: StoreError): WriteError {
+  return new WriteError(cause.undecided ? "unknown" : "not-stored", cause.message, { cause });
 }

@@ -7,7 +7,7 @@ import { jsonText } from "../client/codecs.ts";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { Stored } from "../client/todo-client.ts";
-import { Problem } from "../items/problem.ts";
+import { ItemError } from "../items/item-error.ts";
 import type { Environment } from "../serve/environment.ts";
 import { command, only, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
@@ -75,7 +75,7 @@ class Draft {
       try {
         return jsonText.parse(readFileSync(this.path, "utf8"));
       } catch (error) {
-        if (!(error instanceof Problem)) throw error;
+        if (!(error instanceof ItemError)) throw error;
         console.error(error.message);
         if (!process.stdin.isTTY || !(await confirm("Edit it again? [Y/n] ")))
           throw new CommandError(`The item was not changed. Your text is in ${this.path}`, { cause: error });

@@ -1,8 +1,9 @@
 // Who may go on: the credentials a request needs, then the rate its sender may keep.
 
-import { Problem } from "../items/problem.ts";
 import type { HttpRequest } from "../wire/message.ts";
 import type { BasicAuth } from "./basic-auth.ts";
+import { clientAddress } from "./client-address.ts";
+import { Problem } from "./problem.ts";
 import { addressKey, type RateLimiter } from "./rate-limiter.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
@@ -15,6 +16,8 @@ export interface AccessOptions {
   readonly auth: BasicAuth | undefined;
   /** Requests of each address; not there where the rate is not limited. */
   readonly rate: RateLimiter | undefined;
+  /** Believe what a proxy in front says of the sender's address. */
+  readonly trustProxy: boolean;
 }
 
 export class Access {
@@ -26,12 +29,13 @@ export class Access {
 
   /** Throws where the request must not go on. Returns a promise only where a password must be verified. */
   admit(request: HttpRequest): undefined | Promise<void> {
-    const { auth, mode, rate } = this.#options;
+    const { auth, mode, rate, trustProxy } = this.#options;
+    const address = () => clientAddress(request, trustProxy);
     if (auth && (mode === "all" || request.method !== "GET")) {
-      const verifying = auth.check(request.headers, () => request.address);
-      if (verifying) return verifying.then(() => rate && keepRate(rate, request.address));
+      const verifying = auth.check(request.headers, address);
+      if (verifying) return verifying.then(() => rate && keepRate(rate, address()));
     }
-    if (rate) keepRate(rate, request.address);
+    if (rate) keepRate(rate, address());
     return undefined;
   }
 }

@@ -4,16 +4,16 @@
 import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { ItemState, TodoCollection, WriteOutcome } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
-import { Problem } from "../items/problem.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";
+import type { Refusal } from "../wire/refusal.ts";
 import type { Access } from "./access.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
 import type { Cors } from "./cors.ts";
 import { describeError, type Log } from "./log.ts";
-import { nosniff, problemAnswer } from "./problem.ts";
+import { nosniff, Problem, problemAnswer, problemFrom } from "./problem.ts";
 import { allowedMethods, type ItemRoute, matchRoute, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
@@ -63,9 +63,9 @@ export class App {
       : cors.open(request.headers, answer);
   }
 
-  /** Answers with a problem that was found before the app was asked, maybe in what is no request. */
-  refuse(request: HttpRequest | undefined, problem: Problem): Answer {
-    const answer = problemAnswer(problem);
+  /** The answer to a request that was refused before it got here; there is no request if it could not be read. */
+  refuse(refusal: Refusal, request?: HttpRequest): Answer {
+    const answer = this.#refuse(refusal);
     return this.#options.cors?.open(request?.headers, answer) ?? answer;
   }
 
@@ -114,7 +114,7 @@ export class App {
   #get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
     const pathId = pathIdOf(route);
     const answer = () => (pathId === undefined ? this.#answerList(request) : this.#read(request, pathId));
-    const refreshed = this.#collection.refresh(request.beganBeforeTurn);
+    const refreshed = this.#collection.refresh(request.turn);
     return refreshed ? refreshed.then(answer, (error) => this.#answerStale(answer, error)) : answer();
   }
 
@@ -233,12 +233,8 @@ export class App {
   }
 
   #refuse(error: unknown): Answer {
-    if (error instanceof Problem) return problemAnswer(error);
-    if (error instanceof StoreError) {
-      return problemAnswer(
-        new Problem("StoreUnavailable", "The store cannot be read at present. Send the request again shortly."),
-      );
-    }
+    const problem = problemFrom(error);
+    if (problem) return problemAnswer(problem);
     this.#options.log("error", describeError(error));
     return problemAnswer(
       new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),

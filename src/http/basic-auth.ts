@@ -3,8 +3,8 @@
 
 import { randomBytes } from "node:crypto";
 import type { Users } from "../credentials/users-file.ts";
-import { Problem } from "../items/problem.ts";
 import type { HeaderFields } from "../wire/message.ts";
+import { Problem } from "./problem.ts";
 import { addressKey, RateLimiter } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;

@@ -1,7 +1,7 @@
 // A request's body as what its headers must say it is: JSON in UTF-8.
 
-import { Problem } from "../items/problem.ts";
 import type { HeaderFields } from "../wire/message.ts";
+import { Problem } from "./problem.ts";
 
 // Fatal: a replacement character in place of a bad byte would be a rewritten item. A leading
 // byte-order mark is dropped.

@@ -1,7 +1,24 @@
-// Problems as answers: application/problem+json (RFC 9457), the same shape for every error.
+// Problem documents (RFC 9457): the same shape for every error, from every layer. This is the only file that
+// knows which error becomes which document. An error that it does not know is a defect.
 
-import type { Problem, ProblemCode } from "../items/problem.ts";
+import { StoreError, WriteError } from "../collection/engine.ts";
+import { ItemError, type ItemErrorCode } from "../items/item-error.ts";
 import { Answer } from "../wire/message.ts";
+import { Refusal, type RefusalCode } from "../wire/refusal.ts";
+
+type ProblemCode =
+  | ItemErrorCode
+  | RefusalCode
+  | "CredentialsRequired"
+  | "InternalError"
+  | "MethodNotAllowed"
+  | "PreconditionFailed"
+  | "RecordNotFound"
+  | "RouteNotFound"
+  | "StoreUnavailable"
+  | "TodoItemIDInUse"
+  | "TooManyRequests"
+  | "UnsupportedMediaType";
 
 export const problemStatuses = {
   BodyTooLarge: 413,
@@ -29,8 +46,8 @@ export const problemStatuses = {
   UnsupportedMediaType: 415,
 } as const satisfies Record<ProblemCode, number>;
 
-// A problem type of "about:blank" has its status's phrase for a title; what is particular stands in
-// `code` and `detail`.
+// A problem of type "about:blank" has its status's phrase for a title; what is particular to it is in `code`
+// and `detail`.
 const titles = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -49,27 +66,66 @@ const titles = {
   505: "HTTP Version Not Supported",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
 
+interface ProblemOptions {
+  readonly retryAfterSeconds?: number | undefined;
+  readonly closesConnection?: boolean;
+}
+
+/** What the API itself refuses. `detail` tells the caller what was wrong and what to send instead. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly code: ProblemCode;
+  /** When to try again, if the caller should. */
+  readonly retryAfterSeconds: number | undefined;
+  readonly closesConnection: boolean;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail);
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.closesConnection = options.closesConnection ?? false;
+  }
+}
+
+/** The problem that an error of any layer stands for; undefined for a defect. */
+export function problemFrom(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  if (error instanceof ItemError) return new Problem(error.code, error.message);
+  if (error instanceof Refusal) return new Problem(error.code, error.message, error);
+  if (error instanceof WriteError) return new Problem("StoreUnavailable", writeFailures[error.reason]);
+  if (error instanceof StoreError)
+    return new Problem("StoreUnavailable", "The store cannot be read at present. Send the request again shortly.");
+  return undefined;
+}
+
+const writeFailures = {
+  "queue-full":
+    "More writes are waiting than this instance takes; nothing was changed. Send the request again shortly.",
+  "not-stored": "The store could not save the change; nothing was changed. Send the request again shortly.",
+  unknown:
+    "The store went away while it saved the change; whether it did is not known. Read the item before you send the request again.",
+} as const satisfies Record<WriteError["reason"], string>;
+
 /** Browsers must not guess a type of their own: an item that looks like HTML is still JSON. */
 export const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-const standingHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
+const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
   CredentialsRequired: { "WWW-Authenticate": 'Basic realm="todoitems", charset="UTF-8"' },
   StoreUnavailable: { "Retry-After": "1" },
 };
 
-/** `current` is an item's JSON, passed through as it is. */
+/** `current` is an item's JSON, which the document quotes to the letter. */
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
-  const { code, message: detail, retryAfterSeconds, endsConnection } = problem;
+  const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
   const status = problemStatuses[code];
   const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   const allHeaders = {
     "Content-Type": "application/problem+json",
     ...nosniff,
-    ...standingHeaders[code],
+    ...fixedHeaders[code],
     ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
-    ...(endsConnection ? { Connection: "close" } : {}),
     ...headers,
   };
-  return new Answer(status, allHeaders, body);
+  return new Answer(status, allHeaders, body, { closesConnection });
 }

@@ -2,7 +2,7 @@
 // top level, but never rebuilt from parsed values: `1.0`, `1e400`, 20-digit integers, escapes, field
 // order and even repeated names come out as they went in, because nobody ever interprets them.
 
-import { Problem } from "./problem.ts";
+import { ItemError } from "./item-error.ts";
 
 /** One name-value pair of an object; offsets into the compact text, the name's quotes included. */
 export interface Member {
@@ -141,7 +141,7 @@ class Scanner {
   failUnlessJson(wrongKind: string): never {
     this.#value();
     this.finish();
-    throw new Problem("InvalidJson", `${wrongKind}; the document is JSON, but of another kind.`);
+    throw new ItemError("InvalidJson", `${wrongKind}; the document is JSON, but of another kind.`);
   }
 
   #value(): void {
@@ -170,7 +170,7 @@ class Scanner {
   #enter(): void {
     this.#depth++;
     if (this.#depth > this.#depthMax) {
-      throw new Problem(
+      throw new ItemError(
         "NestingTooDeep",
         `The document nests objects and arrays deeper than ${this.#depthMax} levels, the most this instance takes.`,
       );
@@ -209,7 +209,7 @@ class Scanner {
       this.#at < this.#source.length
         ? JSON.stringify(String.fromCodePoint(this.#source.codePointAt(this.#at) ?? 0))
         : "the end";
-    throw new Problem(
+    throw new ItemError(
       "InvalidJson",
       `The document is not valid JSON: expected ${expected} at ${where}, found ${found}.`,
     );

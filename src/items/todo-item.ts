@@ -1,8 +1,8 @@
 // What a to-do item is: a JSON object with an ID. Everything else in it belongs to the client and is
 // kept to the letter (see json-text.ts).
 
+import { ItemError } from "./item-error.ts";
 import { type Member, type ObjectText, scanObject, unquote } from "./json-text.ts";
-import { Problem } from "./problem.ts";
 
 export interface TodoItem {
   /** As the client spelled it. */
@@ -34,7 +34,7 @@ export function idKey(id: string): string {
 /** Reads the ID in a URL path, after percent-decoding. */
 export function parsePathId(segment: string): string {
   if (isItemId(segment)) return segment;
-  throw new Problem(
+  throw new ItemError(
     "TodoItemIDInvalid",
     `The ID in the path is not a UUID: send 36 characters of hexadecimal digits and hyphens, such as ${idExample}.`,
   );
@@ -51,7 +51,7 @@ export function identify(draft: TodoItemDraft, pathId: string | undefined, mint:
   checkAgainstPath(draft, pathId);
   if (draft.id !== undefined) return { id: draft.id, json: draft.object.text };
   if (pathId === undefined && !mint) {
-    throw new Problem(
+    throw new ItemError(
       "TodoItemIDRequired",
       `An update needs the item's ID: send it in the body's field "ID", or in the path.`,
     );
@@ -63,7 +63,7 @@ export function identify(draft: TodoItemDraft, pathId: string | undefined, mint:
 /** Specification, Endpoints, rule 1: in form A the path id is the ID of the item carried in the body. */
 export function checkAgainstPath(draft: TodoItemDraft, pathId: string | undefined): void {
   if (draft.id === undefined || pathId === undefined || idKey(draft.id) === idKey(pathId)) return;
-  throw new Problem(
+  throw new ItemError(
     "TodoItemIDMismatch",
     `The body's ID ${draft.id} is not the path's ID ${pathId}: send the same ID in both, or leave it out of the body.`,
   );
@@ -75,7 +75,7 @@ function findIdMember({ text, members }: ObjectText): Member | undefined {
     if (!isIdName(unquote(text.slice(member.nameStart, member.nameEnd)))) continue;
     if (found) {
       const names = [found, member].map(({ nameStart, nameEnd }) => text.slice(nameStart, nameEnd));
-      throw new Problem(
+      throw new ItemError(
         "TodoItemIDAmbiguous",
         `The item names its ID twice, as ${names.join(" and ")}: send one of them only.`,
       );
@@ -94,7 +94,7 @@ function readId(literal: string): string | undefined {
   if (literal === "null") return undefined;
   const id = literal.startsWith('"') ? unquote(literal) : "";
   if (isItemId(id)) return id;
-  throw new Problem(
+  throw new ItemError(
     "TodoItemIDInvalid",
     `The field "ID" is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${idExample}".`,
   );

@@ -1,7 +1,7 @@
 // Reading a seed: the JSON array of items that an empty store starts with.
 
+import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
-import { Problem } from "../items/problem.ts";
 import { identify, idKey, parseTodoItem, type TodoItem } from "../items/todo-item.ts";
 
 /** The seed cannot be used; `message` says where in it the mistake is. */
@@ -33,7 +33,7 @@ function blame<Result>(where: string, action: () => Result): Result {
   try {
     return action();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    if (!(error instanceof ItemError)) throw error;
     throw new SeedError(`${where}: ${error.message}`);
   }
 }

@@ -236,13 +236,14 @@ function dangers({ host, port, auth }: Settings): string[] {
   ];
 }
 
-function openAccess({ auth: mode, users, rateLimitPerSecond }: Settings, log: Log, onUsersChanged: () => void): Access {
+function openAccess(settings: Settings, log: Log, onUsersChanged: () => void): Access {
+  const { auth: mode, users, rateLimitPerSecond, trustProxy } = settings;
   const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
   const rate =
     rateLimitPerSecond === undefined
       ? undefined
       : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
-  return new Access({ mode, auth, rate });
+  return new Access({ mode, auth, rate, trustProxy });
 }
 
 function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
@@ -261,7 +262,7 @@ function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
 }
 
 function serverOptions(settings: Settings, port: number, connections: ConnectionCount, log: Log): ServerOptions {
-  const { host, hsts, headerBytesMax, logRequests, trustProxy } = settings;
+  const { host, hsts, headerBytesMax, logRequests } = settings;
   return {
     host,
     port,
@@ -273,7 +274,6 @@ function serverOptions(settings: Settings, port: number, connections: Connection
     idleTimeoutMs: settings.idleTimeoutSeconds * 1000,
     connections,
     logRequests,
-    trustProxy,
     log,
   };
 }

@@ -49,7 +49,7 @@ export function streamHead(answer: Answer, date: string, closes: boolean, inChun
 
 function headText({ status, headers }: Answer, date: string, closes: boolean, length: number | undefined): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
-  for (const name in headers) if (name !== "Connection") text += `${name}: ${headers[name]}\r\n`;
+  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   if (length !== undefined) text += `Content-Length: ${length}\r\n`;
   if (closes) text += "Connection: close\r\n";
   return `${text}Date: ${date}\r\n\r\n`;

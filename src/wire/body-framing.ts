@@ -1,7 +1,7 @@
 // Where a request's body ends (RFC 9112, sections 6 and 7): after so many bytes, or after the last of
 // its chunks. Bytes are taken as they arrive, cut anywhere.
 
-import { refusal } from "./refusals.ts";
+import { malformed } from "./refusal.ts";
 
 export interface BodyFraming {
   /** True once the body's last byte was taken. */
@@ -71,9 +71,9 @@ export class ChunkedFraming implements BodyFraming {
     const lineFeed = input.indexOf(0x0a, from);
     const end = lineFeed === -1 ? input.length : lineFeed + 1;
     this.#line += input.toString("latin1", from, end);
-    if (this.#line.length > lineCharactersMax) throw refusal("A line among the chunks of the body is too long");
+    if (this.#line.length > lineCharactersMax) throw malformed("A line among the chunks of the body is too long");
     if (lineFeed === -1) return end;
-    if (!this.#line.endsWith("\r\n")) throw refusal("A line among the chunks of the body does not end in CR LF");
+    if (!this.#line.endsWith("\r\n")) throw malformed("A line among the chunks of the body does not end in CR LF");
     const line = this.#line.slice(0, -2);
     this.#line = "";
     this.#endLine(line);
@@ -83,18 +83,18 @@ export class ChunkedFraming implements BodyFraming {
   #endLine(line: string): void {
     if (this.#part === "size") {
       const size = sizePattern.exec(line)?.[1];
-      if (size === undefined) throw refusal("A chunk of the body does not begin with its size");
+      if (size === undefined) throw malformed("A chunk of the body does not begin with its size");
       this.#missing = Number.parseInt(size, 16);
       this.#part = this.#missing === 0 ? "trailer" : "content";
     } else if (this.#part === "end of content") {
-      if (line !== "") throw refusal("A chunk of the body is longer than it says");
+      if (line !== "") throw malformed("A chunk of the body is longer than it says");
       this.#part = "size";
     } else if (line === "") {
       this.#part = "done";
     } else {
       // Nothing that may stand behind a body means anything to us.
       if (++this.#trailerLines > trailerLinesMax || !trailerPattern.test(line)) {
-        throw refusal("The trailer behind the body is malformed or too long");
+        throw malformed("The trailer behind the body is malformed or too long");
       }
     }
   }

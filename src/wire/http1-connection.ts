@@ -1,14 +1,14 @@
 // One HTTP/1.1 connection: bytes come in, requests go to the app one after the other, answers go out.
 // It keeps what one connection may cost within bounds: in time, and in bytes that wait on either side.
 
-import { Problem } from "../items/problem.ts";
 import { answerPieces, chunkBytes, lastChunkBytes, type Piece, streamHead } from "./answer-pieces.ts";
 import { BodyContent } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
 import { type Answer, deaf, type HttpRequest, isStream, type StreamBody, type StreamSource } from "./message.ts";
-import { bodyTooLarge, headTooLarge, leftEarly, refusal, tooSlow } from "./refusals.ts";
+import { bodyTooLarge, headTooLarge, leftEarly, malformed, Refusal, tooSlow } from "./refusal.ts";
 import { parseHead, type RequestHead } from "./request-head.ts";
 import type { ConnectionHost, ServedConnection, Wire } from "./served-connection.ts";
+import { longReadBytes, type Turn } from "./turn.ts";
 
 type Phase = "idle" | "head" | "body" | "answering" | "sending" | "skipping" | "lingering" | "closed";
 
@@ -22,9 +22,6 @@ const skippedBytesMax = 64 * 1024 ** 2;
 /** How long the other side may take to read a last answer and close; a reset could take it from its hands. */
 const lingerMs = 2_000;
 
-/** After this much the event loop may read on in the same turn: what comes then may be newer than the turn. */
-const longReadBytes = 256 * 1024;
-
 const shortHeadBytes = 1024;
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
 const noBody = new LengthFraming(0);
@@ -34,8 +31,8 @@ const never = Number.POSITIVE_INFINITY;
 export class Connection implements ServedConnection {
   readonly #wire: Wire;
   readonly #host: ConnectionHost;
-  readonly #peer: string;
-  readonly #isClearText: boolean;
+  readonly isSecure: boolean;
+  readonly peer: string;
   #phase: Phase = "idle";
   #deadline: number;
 
@@ -75,11 +72,11 @@ export class Connection implements ServedConnection {
   #closes = false;
   #finishing = false;
 
-  constructor(wire: Wire, peer: string, host: ConnectionHost, isClearText: boolean) {
+  constructor(wire: Wire, peer: string, host: ConnectionHost, isSecure: boolean) {
     this.#wire = wire;
-    this.#peer = peer;
+    this.peer = peer;
     this.#host = host;
-    this.#isClearText = isClearText;
+    this.isSecure = isSecure;
     this.#deadline = this.#in(host.limits.idleTimeoutMs);
   }
 
@@ -167,10 +164,6 @@ export class Connection implements ServedConnection {
     this.#wire.terminate();
   }
 
-  addressOf(request: HttpRequest): string {
-    return this.#host.addressOf(request, this.#peer);
-  }
-
   /** Of the request under way. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
     const head = this.#head;
@@ -241,7 +234,7 @@ export class Connection implements ServedConnection {
     this.#input = next === input.length ? undefined : input.subarray(next);
     if (this.#phase === "idle") this.#requestDeadline = this.#in(limits.requestTimeoutMs);
     const head = this.#parse(text.slice(0, end));
-    if (head instanceof Problem) {
+    if (head instanceof Refusal) {
       this.#refuse(head);
       return false;
     }
@@ -252,14 +245,14 @@ export class Connection implements ServedConnection {
     return true;
   }
 
-  #parse(text: string): RequestHead | Problem {
+  #parse(text: string): RequestHead | Refusal {
     if (text === this.#lastText && this.#lastHead) return this.#lastHead;
     try {
       this.#lastHead = parseHead(text);
       this.#lastText = text;
       return this.#lastHead;
     } catch (error) {
-      if (error instanceof Problem) return error;
+      if (error instanceof Refusal) return error;
       throw error;
     }
   }
@@ -267,9 +260,9 @@ export class Connection implements ServedConnection {
   /** There is no whole head yet, and there may never be. */
   #awaitHead(text: string): boolean {
     const { limits } = this.#host;
-    const problem = hopeless(text, limits.headerBytesMax);
-    if (problem) {
-      this.#refuse(problem);
+    const refusal = hopeless(text, limits.headerBytesMax);
+    if (refusal) {
+      this.#refuse(refusal);
     } else if (this.#inputEnded) {
       this.#end();
     } else if (this.#phase === "idle" && text !== "") {
@@ -292,8 +285,8 @@ export class Connection implements ServedConnection {
     this.#answered = false;
     this.#phase = "answering";
     this.#deadline = never;
-    const beganBeforeTurn = this.#isFirst && this.#isClearText && this.#host.readsOnceATurn;
-    const answer = this.#host.handle(new Http1Request(head, this, beganBeforeTurn));
+    const turn = this.#isFirst && !this.isSecure ? this.#host.turn() : undefined;
+    const answer = this.#host.handle(new Http1Request(head, this, turn));
     this.#isFirst = false;
     if (answer instanceof Promise) void answer.then((answer) => this.#answerLater(answer));
     else this.#answer(answer);
@@ -312,7 +305,7 @@ export class Connection implements ServedConnection {
       return;
     }
     const head = this.#head;
-    this.#closes = answer.headers["Connection"] === "close" || this.#finishing || !this.#canGoOn(head);
+    this.#closes = answer.closesConnection || this.#finishing || !this.#canGoOn(head);
     this.#phase = "sending";
     if (stream) {
       this.#sendStream(answer, stream, head?.takesChunks ?? false);
@@ -389,7 +382,7 @@ export class Connection implements ServedConnection {
     try {
       this.#takeBody(input);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       if (this.#phase === "skipping") this.#end();
       else this.#failBody(error);
       return false;
@@ -429,21 +422,21 @@ export class Connection implements ServedConnection {
     return this.#content.take();
   }
 
-  #failBody(problem: Problem): void {
+  #failBody(refusal: Refusal): void {
     const reader = this.#reader;
     this.#reader = undefined;
     this.#content.drop();
     this.#phase = "answering";
     this.#deadline = never;
-    reader?.reject(problem);
+    reader?.reject(refusal);
   }
 
   /** Answers what is no request, and closes. */
-  #refuse(problem: Problem): void {
+  #refuse(refusal: Refusal): void {
     this.#head = undefined;
     this.#framing = noBody;
     this.#input = undefined;
-    this.#answer(this.#host.refuse(problem));
+    this.#answer(this.#host.refuse(refusal));
   }
 
   /** All is sent. What still comes is thrown away until the other side has closed too. */
@@ -469,10 +462,10 @@ export class Connection implements ServedConnection {
 class Http1Request implements HttpRequest {
   readonly #head: RequestHead;
   readonly #connection: Connection;
-  readonly beganBeforeTurn: boolean;
+  readonly turn: Turn | undefined;
 
-  constructor(head: RequestHead, connection: Connection, beganBeforeTurn: boolean) {
-    this.beganBeforeTurn = beganBeforeTurn;
+  constructor(head: RequestHead, connection: Connection, turn: Turn | undefined) {
+    this.turn = turn;
     this.#head = head;
     this.#connection = connection;
   }
@@ -493,8 +486,12 @@ class Http1Request implements HttpRequest {
     return this.#head.headers;
   }
 
-  get address(): string {
-    return this.#connection.addressOf(this);
+  get peer(): string {
+    return this.#connection.peer;
+  }
+
+  get isSecure(): boolean {
+    return this.#connection.isSecure;
   }
 
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
@@ -503,12 +500,12 @@ class Http1Request implements HttpRequest {
 }
 
 /** Why the beginning of a head cannot become a whole one, if so. */
-function hopeless(text: string, bytesMax: number): Problem | undefined {
-  if (/(?:^|[^\r])\n/.test(text)) return refusal("A line of the request's head does not end in CR LF");
-  if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return refusal("The request does not begin with a method");
+function hopeless(text: string, bytesMax: number): Refusal | undefined {
+  if (/(?:^|[^\r])\n/.test(text)) return malformed("A line of the request's head does not end in CR LF");
+  if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return malformed("The request does not begin with a method");
   // All but the last byte of the empty line that ends it may be there.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)
-    : refusal(`The request's target is longer than ${bytesMax} bytes, the most this instance takes`, "TargetTooLong");
+    : malformed(`The request's target is longer than ${bytesMax} bytes, the most this instance takes`, "TargetTooLong");
 }

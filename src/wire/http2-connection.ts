@@ -10,10 +10,9 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { Duplex } from "node:stream";
-import { Problem } from "../items/problem.ts";
 import { BodyContent } from "./body-content.ts";
 import { type Answer, deaf, type HttpRequest, isStream, type StreamBody, type StreamSource } from "./message.ts";
-import { bodyTooLarge, headTooLarge, leftEarly, refusal, tooSlow } from "./refusals.ts";
+import { bodyTooLarge, headTooLarge, leftEarly, malformed, Refusal, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 import type { ConnectionHost, ServedConnection, Wire } from "./served-connection.ts";
 
@@ -120,7 +119,7 @@ export class Http2Connection implements ServedConnection {
       this.#exchanges.delete(exchange);
       this.#idleDeadline = this.#host.clock.now + (this.#closing ? lingerMs : this.#host.limits.idleTimeoutMs);
       if (!exchange.answered && ++this.#takenBack > takenBackMax) this.cut();
-      if (exchange.endsConnection) this.finish();
+      if (exchange.closesConnection) this.finish();
       exchange.lost();
     });
     exchange.run(headers);
@@ -132,7 +131,7 @@ class Exchange {
   /** True once the head of the answer was handed over. */
   answered = false;
   /** True if its answer says that there should be no more on this connection. */
-  endsConnection = false;
+  closesConnection = false;
   readonly #stream: ServerHttp2Stream;
   readonly #host: ConnectionHost;
   readonly #peer: string;
@@ -159,7 +158,7 @@ class Exchange {
     try {
       answer = this.#host.handle(this.#requestOf(fields));
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       answer = this.#host.refuse(error);
     }
     if (answer instanceof Promise) void answer.then((answer) => this.#answer(answer));
@@ -199,17 +198,14 @@ class Exchange {
     checkHost(headers.get("host"));
     const method = checkMethod(String(fields[":method"]));
     const { path, query } = parseTarget(method, String(fields[":path"]));
-    const { addressOf } = this.#host;
-    const peer = this.#peer;
     return {
       method,
       path,
       query,
       headers,
-      beganBeforeTurn: false,
-      get address() {
-        return addressOf(this, peer);
-      },
+      peer: this.#peer,
+      isSecure: true,
+      turn: undefined,
       readBody: (bytesMax) => this.#readBody(bytesMax),
     };
   }
@@ -231,7 +227,7 @@ class Exchange {
       if (!this.#reader) return;
       const { resolve, reject } = this.#endReading();
       if (expected === undefined || expected === content.length) resolve(content.take());
-      else reject(refusal("The body is not as long as its Content-Length says"));
+      else reject(malformed("The body is not as long as its Content-Length says"));
     });
     return reader.promise;
   }
@@ -251,7 +247,7 @@ class Exchange {
       return;
     }
     this.answered = true;
-    this.endsConnection = answer.headers["Connection"] === "close";
+    this.closesConnection = answer.closesConnection;
     const bytes = typeof body === "string" ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
     this.#stream.respond(headersOf(answer, this.#host.clock.date, bytes?.length), {
       endStream: body === undefined,
@@ -302,8 +298,7 @@ class Exchange {
 
 function headersOf({ status, headers }: Answer, date: string, length: number | undefined): OutgoingHttpHeaders {
   const fields: OutgoingHttpHeaders = { ":status": status, date };
-  // RFC 9113, section 8.2.2: fields about the connection have no place here.
-  for (const name in headers) if (name !== "Connection") fields[name.toLowerCase()] = headers[name];
+  for (const name in headers) fields[name.toLowerCase()] = headers[name];
   if (length !== undefined) fields["content-length"] = length;
   return fields;
 }

@@ -1,4 +1,6 @@
-// A request and an answer as the app sees them, whichever protocol carried them.
+// A request and an answer as the handler sees them, whichever protocol carried them.
+
+import type { Turn } from "./turn.ts";
 
 /** Header fields by their names in lower case. A field that came twice is one, joined by a comma. */
 export interface HeaderFields {
@@ -12,10 +14,12 @@ export interface HttpRequest {
   /** What stands behind the question mark. */
   readonly query: string;
   readonly headers: HeaderFields;
-  /** Where it came from. */
-  readonly address: string;
-  /** True if it is sure to have begun to arrive before the turn of the event loop in which it was read. */
-  readonly beganBeforeTurn: boolean;
+  /** The address at the other end of the connection; behind a proxy, the proxy's. */
+  readonly peer: string;
+  /** Whether it came over TLS. */
+  readonly isSecure: boolean;
+  /** Proves that the request was sent before this turn of the event loop began; undefined if nothing proves that. */
+  readonly turn: Turn | undefined;
   /** The whole body. A body over the limit is a problem at once, one that comes too slowly when its time is up. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }
@@ -29,21 +33,25 @@ export class Answer {
   readonly body: string | Uint8Array | StreamBody | undefined;
   /** Whether this very answer is given to many, so that it is worth keeping as it was sent. */
   readonly isStanding: boolean;
+  /** Whether the connection closes after it. */
+  readonly closesConnection: boolean;
 
   constructor(
     status: number,
     headers: AnswerHeaders,
     body?: string | Uint8Array | StreamBody,
-    { isStanding = false }: { isStanding?: boolean } = {},
+    { isStanding = false, closesConnection = false }: { isStanding?: boolean; closesConnection?: boolean } = {},
   ) {
     this.status = status;
     this.headers = headers;
     this.body = body;
     this.isStanding = isStanding;
+    this.closesConnection = closesConnection;
   }
 
   with(headers: AnswerHeaders): Answer {
-    return new Answer(this.status, { ...this.headers, ...headers }, this.body);
+    const { closesConnection } = this;
+    return new Answer(this.status, { ...this.headers, ...headers }, this.body, { closesConnection });
   }
 }
 

@@ -1,7 +1,7 @@
 // The head of an HTTP/1.1 request (RFC 9112), read strictly: what the grammar does not allow is refused,
 // and so is everything that two readers could take for different messages.
 
-import { refusal } from "./refusals.ts";
+import { malformed } from "./refusal.ts";
 
 export interface RequestHead {
   readonly method: string;
@@ -32,9 +32,10 @@ const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/
 export function parseHead(text: string): RequestHead {
   const [requestLine = "", ...fieldLines] = text.split("\r\n");
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
-  if (major === undefined) throw refusal("The request line is not METHOD, target and HTTP/1.1, with one space between");
+  if (major === undefined)
+    throw malformed("The request line is not METHOD, target and HTTP/1.1, with one space between");
   if (major !== "1") {
-    throw refusal("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
+    throw malformed("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
   }
   const headers = parseFields(fieldLines);
   const isHttp10 = minor === "0";
@@ -53,19 +54,19 @@ export function parseHead(text: string): RequestHead {
 
 function parseFields(lines: readonly string[]): Map<string, string> {
   if (lines.length > fieldsMax) {
-    throw refusal(`The request has more than ${fieldsMax} header fields`, "HeadersTooLarge");
+    throw malformed(`The request has more than ${fieldsMax} header fields`, "HeadersTooLarge");
   }
   const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0));
-    if (!tokenPattern.test(name)) throw refusal("A header field is not a name, a colon and a value");
-    if (forbiddenInValue.test(line)) throw refusal("A header field has a control character or a lone line end in it");
+    if (!tokenPattern.test(name)) throw malformed("A header field is not a name, a colon and a value");
+    if (forbiddenInValue.test(line)) throw malformed("A header field has a control character or a lone line end in it");
     const key = name.toLowerCase();
     const value = trimBlanks(line, colon + 1);
     const before = headers.get(key);
     if (before !== undefined && (key === "host" || key === "content-length")) {
-      throw refusal(`The request has two ${name} headers`);
+      throw malformed(`The request has two ${name} headers`);
     }
     headers.set(key, before === undefined ? value : `${before}, ${value}`);
   }
@@ -88,21 +89,21 @@ function isBlank(code: number): boolean {
 /** RFC 9112, section 3.2: a request whose Host is none is no request. */
 export function checkHost(host: string | undefined): void {
   if (host !== undefined && hostPattern.test(host)) return;
-  throw refusal("The Host header is not one valid host name; send the host and port the request is meant for");
+  throw malformed("The Host header is not one valid host name; send the host and port the request is meant for");
 }
 
 export function checkMethod(method: string): string {
   if (tokenPattern.test(method)) return method;
-  throw refusal("The request's method is not a word");
+  throw malformed("The request's method is not a word");
 }
 
 export function parseTarget(method: string, target: string): { path: string; query: string } {
-  if (!targetPattern.test(target)) throw refusal("The request's target has a character in it that no URL has");
+  if (!targetPattern.test(target)) throw malformed("The request's target has a character in it that no URL has");
   if (target.startsWith("/")) return splitQuery(target);
   // About the server as a whole: no route of ours.
   if (target === "*" && method === "OPTIONS") return { path: target, query: "" };
   const [, authority = "", rest = ""] = absoluteFormPattern.exec(target) ?? [];
-  if (!hostPattern.test(authority)) throw refusal("The request's target is neither a path nor an http(s) URL");
+  if (!hostPattern.test(authority)) throw malformed("The request's target is neither a path nor an http(s) URL");
   return splitQuery(rest.startsWith("/") ? rest : `/${rest}`);
 }
 
@@ -115,15 +116,15 @@ function bodyLengthOf(headers: ReadonlyMap<string, string>, isHttp10: boolean): 
   const coding = headers.get("transfer-encoding");
   const length = headers.get("content-length");
   if (coding === undefined) return length === undefined ? 0 : parseLength(length);
-  if (length !== undefined) throw refusal("The request has both Content-Length and Transfer-Encoding; send one");
+  if (length !== undefined) throw malformed("The request has both Content-Length and Transfer-Encoding; send one");
   if (isHttp10 || coding.toLowerCase() !== "chunked") {
-    throw refusal("The only Transfer-Encoding taken is chunked, and in HTTP/1.1 only");
+    throw malformed("The only Transfer-Encoding taken is chunked, and in HTTP/1.1 only");
   }
   return "chunked";
 }
 
 export function parseLength(text: string): number {
   const length = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(length)) throw refusal("The Content-Length is not a number of bytes");
+  if (!Number.isSafeInteger(length)) throw malformed("The Content-Length is not a number of bytes");
   return length;
 }

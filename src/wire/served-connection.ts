@@ -1,8 +1,9 @@
 // The contract between a server and its connections, whichever protocol they speak.
 
-import type { Problem } from "../items/problem.ts";
 import type { Clock } from "./clock.ts";
 import type { Answer, HttpRequest } from "./message.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Turn } from "./turn.ts";
 
 /** What a connection needs of its socket. */
 export interface Wire {
@@ -27,16 +28,14 @@ export interface ConnectionLimits {
 export interface ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
-  /** True while all that is read in a turn of the event loop comes from sockets that had bytes when it began. */
-  readonly readsOnceATurn: boolean;
+  /** The token of this turn of the event loop, if there is one. */
+  turn(): Turn | undefined;
   /** Never throws, and never rejects. */
   handle(request: HttpRequest): Answer | Promise<Answer>;
   /** The answer to what is no request. */
-  refuse(problem: Problem): Answer;
+  refuse(refusal: Refusal): Answer;
   /** Calls `drained` at the end of this turn of the event loop. */
   sendSoon(connection: ServedConnection): void;
-  /** The address a request came from, given the one its connection came from. */
-  addressOf(request: HttpRequest, peer: string): string;
 }
 
 /** What a server needs of its connections, of whichever protocol. */

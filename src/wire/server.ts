@@ -2,16 +2,16 @@
 // dropping what was accepted.
 
 import { constants } from "node:crypto";
-import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { App } from "../http/app.ts";
 import { describeError, type Log } from "../http/log.ts";
-import { Problem } from "../items/problem.ts";
 import { Clock } from "./clock.ts";
 import { Connection } from "./http1-connection.ts";
 import { Http2Connection } from "./http2-connection.ts";
 import type { Answer, HttpRequest } from "./message.ts";
+import { overloaded, type Refusal } from "./refusal.ts";
 import type { ConnectionHost, ConnectionLimits, ServedConnection, Wire } from "./served-connection.ts";
+import { type Turn, Turns } from "./turn.ts";
 
 // TLS 1.2 and newer only, and of the older one only the ciphers that authenticate what they encrypt.
 const tlsPolicy = {
@@ -31,11 +31,6 @@ const tickMs = 100;
 const surplusMax = 1_000;
 /** When there is no room, a connection that has been idle for this long makes some. */
 const spareIdleMs = 1_000;
-/**
- * The event loop asks the system for the sockets that have bytes, 1,024 at a time; if it gets as many, it
- * asks again in the same turn. It does not with this many connections, even if hundreds close in that turn.
- */
-const readOnceMax = 500;
 /** For how many ticks a stop waits for others to close when nothing is left to answer. */
 const closingTicks = 3;
 
@@ -64,8 +59,6 @@ export interface ServerOptions extends ConnectionLimits {
   readonly connections: ConnectionCount;
   readonly log: Log;
   readonly logRequests: boolean;
-  /** Believe what a proxy in front says of the sender's address. */
-  readonly trustProxy: boolean;
 }
 
 export interface RunningServer {
@@ -90,6 +83,7 @@ type Socket = Bun.Socket<ServedConnection>;
 class Server implements RunningServer, ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly clock = new Clock();
+  readonly #turns = new Turns();
   readonly port: number;
   readonly #app: App;
   readonly #options: ServerOptions;
@@ -108,22 +102,21 @@ class Server implements RunningServer, ConnectionHost {
     this.#options = options;
     this.limits = options;
     this.#certificate = options.certificate;
-    const refuse = (problem: Problem) => this.refuse(problem);
+    const refuse = (refusal: Refusal) => this.refuse(refusal);
     this.#surplusHost = {
       limits: this.limits,
       clock: this.clock,
-      readsOnceATurn: false,
-      handle: (request) => app.refuse(request, overloaded()),
+      turn: () => undefined,
+      handle: (request) => app.refuse(overloaded(), request),
       refuse,
       sendSoon: (connection) => this.sendSoon(connection),
-      addressOf: this.addressOf,
     };
     this.#listener = this.#listen();
     this.port = this.#listener.port;
   }
 
-  get readsOnceATurn(): boolean {
-    return this.#options.connections.open <= readOnceMax;
+  turn(): Turn | undefined {
+    return this.#turns.token(this.#options.connections.open);
   }
 
   handle(request: HttpRequest): Answer | Promise<Answer> {
@@ -132,8 +125,8 @@ class Server implements RunningServer, ConnectionHost {
     return this.#handleWithMore(request);
   }
 
-  refuse(problem: Problem): Answer {
-    return this.#decorated(this.#app.refuse(undefined, problem));
+  refuse(refusal: Refusal): Answer {
+    return this.#decorated(this.#app.refuse(refusal));
   }
 
   // All that is answered in a turn of the event loop is sent at its end, one after the other. Sent one by
@@ -157,9 +150,6 @@ class Server implements RunningServer, ConnectionHost {
       connection.cut();
     }
   }
-
-  readonly addressOf = (request: HttpRequest, peer: string): string =>
-    (this.#options.trustProxy ? forwardedFor(request) : undefined) ?? peer;
 
   replaceCertificate(certificate: Certificate): void {
     this.#certificate = certificate;
@@ -209,7 +199,7 @@ class Server implements RunningServer, ConnectionHost {
       ? (socket: Socket) => this.#secure(socket, served)
       : (socket: Socket) => {
           const host = this.#countIn();
-          socket.data = new Connection(socket, socket.remoteAddress, host, true);
+          socket.data = new Connection(socket, socket.remoteAddress, host, false);
           this.#admit(socket.data);
         };
     // What a socket that carries TLS receives is none of ours: the one on top of it is.
@@ -235,7 +225,7 @@ class Server implements RunningServer, ConnectionHost {
           secure.data =
             alpnProtocol === "h2"
               ? new Http2Connection(secure, remoteAddress, host)
-              : new Connection(secure, remoteAddress, host, false);
+              : new Connection(secure, remoteAddress, host, true);
           this.#connections.add(secure.data);
         },
       },
@@ -354,20 +344,6 @@ class Handshake implements ServedConnection {
 export function checkPortIsFree(host: string, port: number, flag: string): void {
   const probe = () => Bun.listen({ hostname: host, port, socket: { data() {} } });
   if (port !== 0) listen(host, port, flag, probe).stop(true);
-}
-
-// The nearest proxy appends the address it saw; whatever stands before that came from the sender and
-// may be invented.
-function forwardedFor(request: HttpRequest): string | undefined {
-  const entry = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
-  // Some proxies add the port.
-  const address = /^\[(.*)\](?::[0-9]+)?$/.exec(entry)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(entry)?.[1] ?? entry;
-  return isIP(address) ? address : undefined;
-}
-
-function overloaded(): Problem {
-  const detail = "More connections are open than this instance takes. Send the request again shortly.";
-  return new Problem("Overloaded", detail, { retryAfterSeconds: 1, endsConnection: true });
 }
 
 function listen<Server>(host: string, port: number, flag: string, start: () => Server): Server {

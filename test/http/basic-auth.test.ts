@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
-import { Problem } from "../../src/items/problem.ts";
+import { Problem } from "../../src/http/problem.ts";
 
 const hash = (password: string) => Bun.password.hashSync(password, { algorithm: "bcrypt", cost: 4 });
 const header = (name: string, password: string) => `Basic ${btoa(`${name}:${password}`)}`;

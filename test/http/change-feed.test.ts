@@ -252,12 +252,14 @@ describe("who may listen", () => {
   test("the credentials rule is the list's", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
-    const all = await Service.on(new MemoryEngine(), { access: new Access({ mode: "all", auth, rate: undefined }) });
+    const all = await Service.on(new MemoryEngine(), {
+      access: new Access({ mode: "all", auth, rate: undefined, trustProxy: false }),
+    });
     await expectProblem(await all.fetch("GET", "/changes"), 401, "CredentialsRequired");
     const feed = await openFeed(all, { headers: { Authorization: `Basic ${btoa("ann:secret")}` } });
     expect((await feed.next())?.event).toBe("ready");
     const writes = await Service.on(new MemoryEngine(), {
-      access: new Access({ mode: "writes", auth, rate: undefined }),
+      access: new Access({ mode: "writes", auth, rate: undefined, trustProxy: false }),
     });
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });

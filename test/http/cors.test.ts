@@ -23,7 +23,10 @@ function preflight(service: Service, path: string, method: string, origin = page
 describeOnEveryEngine("other origins, switched on", (start) => {
   test("a preflight is 204 with the methods of the resource, its headers and its age, before credentials are asked for", async () => {
     const auth = new BasicAuth(new Map([["ann", Bun.password.hashSync("secret", { algorithm: "bcrypt", cost: 4 })]]));
-    const service = await start({ cors: listed(), access: new Access({ mode: "all", auth, rate: undefined }) });
+    const service = await start({
+      cors: listed(),
+      access: new Access({ mode: "all", auth, rate: undefined, trustProxy: false }),
+    });
     for (const [path, methods] of [
       ["/api/todoitems/", "GET, POST, PUT"],
       [`/api/todoitems/${ids.one}`, "GET, POST, PUT, DELETE"],

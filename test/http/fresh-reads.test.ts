@@ -69,17 +69,16 @@ test("a read that follows a long one is not sure to have begun before the turn, 
   const host = {
     limits: serverOptions,
     clock: new Clock(),
-    readsOnceATurn: true,
-    handle: ({ beganBeforeTurn }: HttpRequest) => {
-      began.push(beganBeforeTurn);
+    turn: () => ({}),
+    handle: ({ turn }: HttpRequest) => {
+      began.push(turn !== undefined);
       return new Answer(204, {});
     },
     refuse: () => new Answer(400, {}),
     sendSoon: () => {},
-    addressOf: () => "",
   };
   const wire = { write: (bytes: Uint8Array) => bytes.length, end() {}, terminate() {}, pause() {}, resume() {} };
-  const connection = new Connection(wire, "", host, true);
+  const connection = new Connection(wire, "", host, false);
   const receive = (text: string) => {
     connection.receive(Buffer.from(text));
     connection.drained();

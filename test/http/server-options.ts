@@ -13,6 +13,5 @@ export const serverOptions: ServerOptions = {
   idleTimeoutMs: 30_000,
   connections: { open: 0, max: 10_000 },
   logRequests: false,
-  trustProxy: false,
   log() {},
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { ItemError } from "../../src/items/item-error.ts";
 import { scanArray, scanObject, unquote } from "../../src/items/json-text.ts";
-import { Problem } from "../../src/items/problem.ts";
 
 const depthMax = 1_000;
 
@@ -10,7 +10,7 @@ function accepts(text: string): boolean {
     scanArray(text, depthMax);
     return true;
   } catch (error) {
-    expect(error).toBeInstanceOf(Problem);
+    expect(error).toBeInstanceOf(ItemError);
     return false;
   }
 }

@@ -16,7 +16,7 @@ const basic = (name: string, password: string) => ({
 
 function startWith(start: StartService, mode: AuthMode): Promise<Service> {
   const auth = mode === "off" ? undefined : new BasicAuth(users);
-  return start({ access: new Access({ mode, auth, rate: undefined }) });
+  return start({ access: new Access({ mode, auth, rate: undefined, trustProxy: false }) });
 }
 
 /** The status of each operation with these headers, on an item that is there and one that is not yet. */

@@ -2,7 +2,7 @@
 
 import { jsonText } from "../../client/codecs.ts";
 import { JsonArrayReader, NotAnArrayError } from "../../client/json-array-reader.ts";
-import { Problem } from "../../items/problem.ts";
+import { ItemError } from "../../items/item-error.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { CsvReader, itemOf } from "./csv.ts";
@@ -40,7 +40,7 @@ export async function* readItems(
       yield item;
     }
   } catch (error) {
-    if (!(error instanceof Problem || error instanceof NotAnArrayError || error instanceof TypeError)) throw error;
+    if (!(error instanceof ItemError || error instanceof NotAnArrayError || error instanceof TypeError)) throw error;
     throw new CommandError(`${source}, after ${count} items: ${error.message}`, { cause: error });
   }
 }

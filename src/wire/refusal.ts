@@ -1,0 +1,67 @@
+// A request that cannot be read, or that this server will not take. The message tells the client what was
+// wrong and what to send instead.
+
+import type { ConnectionLimits } from "./served-connection.ts";
+
+export type RefusalCode =
+  | "BodyTooLarge"
+  | "HeadersTooLarge"
+  | "HttpVersionNotSupported"
+  | "InvalidRequest"
+  | "Overloaded"
+  | "RequestTimeout"
+  | "TargetTooLong";
+
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: RefusalCode;
+  /** True if the rest of the request stays unread, so that the connection cannot be used again. */
+  readonly closesConnection: boolean;
+  /** When the client should try again, if it should. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: RefusalCode,
+    message: string,
+    { closesConnection, retryAfterSeconds }: { closesConnection: boolean; retryAfterSeconds?: number },
+  ) {
+    super(message);
+    this.code = code;
+    this.closesConnection = closesConnection;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The message could not be read, so nobody knows where the next one begins: the connection closes. */
+export function malformed(message: string, code: RefusalCode = "InvalidRequest"): Refusal {
+  return new Refusal(code, `${message}.`, { closesConnection: true });
+}
+
+export function headTooLarge(bytesMax: number): Refusal {
+  return malformed(
+    `The request's head is larger than ${bytesMax} bytes, the most this instance takes`,
+    "HeadersTooLarge",
+  );
+}
+
+/** Nobody is left to read the answer, but the handler can tell this from a defect. */
+export function leftEarly(): Refusal {
+  return malformed("The connection was closed before the body was complete");
+}
+
+export function bodyTooLarge(bytesMax: number, closesConnection: boolean): Refusal {
+  const message = `The body is larger than ${bytesMax} bytes, the most this instance takes.`;
+  return new Refusal("BodyTooLarge", message, { closesConnection });
+}
+
+export function tooSlow(what: "request" | "body", { requestTimeoutMs }: ConnectionLimits): Refusal {
+  return malformed(
+    `The ${what} did not arrive within ${requestTimeoutMs / 1_000} s; nothing was changed. Send the request again`,
+    "RequestTimeout",
+  );
+}
+
+export function overloaded(): Refusal {
+  const message = "More connections are open than this instance takes. Send the request again shortly.";
+  return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });
+}
