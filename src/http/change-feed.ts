@@ -6,6 +6,7 @@
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
+import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import { clientHas, entityTag } from "./conditions.ts";
 import { nosniff } from "./problem.ts";
@@ -162,9 +163,11 @@ export class ChangeFeed {
     reader.version = version;
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
-    if (!since) return `${ready}id: ${epoch}-${version}\n\n`;
+    if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
     // No token yet where a resync follows: a reader cut off in between must not take itself for current.
-    return past ? `${ready}id: ${epoch}-${since.version}\n\n${past.texts.join("")}` : `${ready}\n${this.#resync()}`;
+    return past
+      ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n${past.texts.join("")}`
+      : `${ready}\n${this.#resync()}`;
   }
 
   #join(reader: Reader): void {
@@ -240,11 +243,11 @@ export class ChangeFeed {
 
   #resync(): string {
     const { epoch, version } = this.#collection;
-    return `event: resync\nid: ${epoch}-${version}\ndata: ${JSON.stringify({ epoch, version })}\n\n`;
+    return `event: resync\nid: ${formatToken({ epoch, version })}\ndata: ${JSON.stringify({ epoch, version })}\n\n`;
   }
 
   #event(epoch: string, change: Change): string {
-    return `event: change\nid: ${epoch}-${change.version}\ndata: ${this.#data(epoch, change)}\n\n`;
+    return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#data(epoch, change)}\n\n`;
   }
 
   /** A change as JSON. Its item is spelled as this instance answers, unless it already is. */
@@ -262,13 +265,12 @@ function wantsDocument(request: HttpRequest): boolean {
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
 
-/** A token is an entity tag of the list without its quotes. What is none names no point in any history. */
-const tokenPattern = /^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i;
+/** A text that is not a token names no point in any history. */
+const nowhere: Bookmark = { epoch: "", version: 0 };
 
-/** Where the reader stands. A browser that reconnects says it in the header, and newer than its URL does. */
+/** Where the reader stands. A browser that reconnects says so in the header, which is newer than its URL. */
 function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");
   if (token === null || token === "") return undefined;
-  const [, epoch = "", version = "0"] = tokenPattern.exec(token) ?? [];
-  return { epoch, version: Number(version) };
+  return parseToken(token) ?? nowhere;
 }

@@ -4,11 +4,12 @@
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
+import { formatToken } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
 
 /** The tag of a list or an item: it changes with the store, the change, and the spelling of names. */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
-  return fieldNames === "as-sent" ? `"${epoch}-${version}"` : `"${epoch}-${version}-${fieldNames}"`;
+  return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
 
 /** True if `If-None-Match` says that the client has this already. */

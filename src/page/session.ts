@@ -4,6 +4,7 @@
 
 import { isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
 import { newId, sameContent } from "../client/item-text.ts";
+import { parseToken } from "../items/token.ts";
 import { type ItemFields, newItem, readFields, type Spelling, spellingOf, withFields } from "./item-fields.ts";
 import type { Conflict, Edit, Outbox, OutboxEntry } from "./outbox.ts";
 import { StoredItems } from "./stored-items.ts";
@@ -381,10 +382,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The version in a tag or token: `<epoch>-<version>`, perhaps with the spelling of names behind it. */
 function versionOf(tag: string | undefined): number | undefined {
-  const [, version] = /^"?[^-]*-([0-9]+)(?:-(?:camel|pascal))?"?$/.exec(tag ?? "") ?? [];
-  return version === undefined ? undefined : Number(version);
+  return parseToken(tag ?? "")?.version;
 }
 
 function named({ name }: ItemFields): string {

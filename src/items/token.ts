@@ -1,0 +1,22 @@
+// Version tokens: `EPOCH-VERSION` names one state of a store, as in `0123456789abcdef-42`. In quotes it is the
+// entity tag of a list or an item, and without them the point from which a reader of changes goes on. A suffix
+// tells apart the spellings of field names that an instance may answer with: they are different bytes.
+
+import type { FieldNames } from "./field-names.ts";
+
+export interface Token {
+  readonly epoch: string;
+  readonly version: number;
+}
+
+export function formatToken({ epoch, version }: Token, fieldNames: FieldNames = "as-sent"): string {
+  return fieldNames === "as-sent" ? `${epoch}-${version}` : `${epoch}-${version}-${fieldNames}`;
+}
+
+const pattern = /^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i;
+
+/** The state that a token or an entity tag names; undefined for any other text. */
+export function parseToken(text: string): Token | undefined {
+  const [, epoch, version] = pattern.exec(text) ?? [];
+  return epoch === undefined ? undefined : { epoch, version: Number(version) };
+}
