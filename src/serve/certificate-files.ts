@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
-import type { Certificate } from "../wire/server.ts";
+import type { Certificate } from "../wire/listen.ts";
 import type { Environment } from "./environment.ts";
 import type { Settings } from "./settings-table.ts";
 

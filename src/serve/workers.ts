@@ -3,8 +3,8 @@
 
 import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
-import { checkPortIsFree } from "../wire/server.ts";
 import type { Listener, RunningService } from "./greeting.ts";
+import { checkPortIsFree } from "./listen-advice.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** What a parent runs its workers by; not for people. */

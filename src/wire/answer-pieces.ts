@@ -1,32 +1,30 @@
-// An answer as HTTP/1.1 sends it. What is sent to many is put together once.
+// An answer in the form in which HTTP/1.1 sends it. An answer that is sent to many is put together once.
 
 import { STATUS_CODES } from "node:http";
 import type { Answer } from "./message.ts";
+import type { Piece } from "./send-queue.ts";
 
-/** Up to here an answer is kept in one piece, head and body; over it, copying costs more than a second call. */
+/** Up to this size, head and body are kept in one piece. Above it, copying costs more than a second system call. */
 const joinedBytesMax = 256 * 1024;
 
-interface Ready {
+interface ReadyPieces {
   readonly date: string;
   readonly pieces: readonly Piece[];
 }
 
-const ready = new WeakMap<Answer, Ready>();
+const readyPieces = new WeakMap<Answer, ReadyPieces>();
 
-/** Text is sent as UTF-8. */
-export type Piece = string | Uint8Array;
-
-/** What to send, piece by piece. Of a streamed answer, nothing. */
+/** What to send, piece by piece; empty for a streamed answer. */
 export function answerPieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
   if (!answer.isStanding || closes || !withBody) return makePieces(answer, date, closes, withBody);
-  const known = ready.get(answer);
+  const known = readyPieces.get(answer);
   if (known?.date === date) return known.pieces;
   const pieces = makePieces(answer, date, closes, withBody).map((piece) =>
     typeof piece === "string" ? Buffer.from(piece) : piece,
   );
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const made = { date, pieces: length <= joinedBytesMax ? [Buffer.concat(pieces)] : pieces };
-  ready.set(answer, made);
+  readyPieces.set(answer, made);
   return made.pieces;
 }
 
@@ -36,7 +34,7 @@ function makePieces(answer: Answer, date: string, closes: boolean, withBody: boo
     const head = headText(answer, date, closes, body.length);
     return withBody ? [head, body] : [head];
   }
-  if (body === undefined) return [headText(answer, date, closes, hasNoBody(answer) ? undefined : 0)];
+  if (body === undefined) return [headText(answer, date, closes, endsWithHead(answer) ? undefined : 0)];
   if (typeof body !== "string") return [];
   const head = headText(answer, date, closes, Buffer.byteLength(body));
   return [withBody ? head + body : head];
@@ -55,8 +53,8 @@ function headText({ status, headers }: Answer, date: string, closes: boolean, le
   return `${text}Date: ${date}\r\n\r\n`;
 }
 
-/** RFC 9110, sections 8.6 and 15.4.5: these end with their head, and may not state a length of nothing. */
-function hasNoBody({ status }: Answer): boolean {
+/** RFC 9110, sections 8.6 and 15.4.5: answers with these statuses have no body, and must not state a length of 0. */
+function endsWithHead({ status }: Answer): boolean {
   return status === 204 || status === 304;
 }
 
@@ -64,7 +62,7 @@ const chunkedHeader = { "Transfer-Encoding": "chunked" };
 
 let lastChunk: { readonly content: Uint8Array; readonly chunk: Buffer } | undefined;
 
-/** A piece of a streamed body. Readers that keep up are all sent the same piece. */
+/** A piece of a streamed body as a chunk. Readers that keep up are all sent the same piece, so the last one is kept. */
 export function chunkBytes(content: Uint8Array): Uint8Array {
   if (lastChunk?.content === content) return lastChunk.chunk;
   const chunk = Buffer.concat([Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from("\r\n")]);

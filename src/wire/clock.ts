@@ -1,8 +1,8 @@
-// The time as connections need it: to a tenth of a second, and without asking the system for every
-// request. Whoever keeps connections ticks it.
+// The time as connections need it: exact to a tenth of a second, without asking the system at every request. The
+// server ticks it.
 
 export class Clock {
-  /** In milliseconds, from no point in particular. */
+  /** In milliseconds, from an arbitrary starting point. */
   now = 0;
   /** For the Date header. */
   date = "";

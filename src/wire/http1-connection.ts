@@ -1,87 +1,88 @@
-// One HTTP/1.1 connection: bytes come in, requests go to the app one after the other, answers go out.
-// It keeps what one connection may cost within bounds: in time, and in bytes that wait on either side.
+// One HTTP/1.1 connection: bytes come in, requests go to the handler one after the other, answers go out. It
+// keeps what one connection may cost within bounds: in time, and in bytes that wait on either side.
 
-import { answerPieces, chunkBytes, lastChunkBytes, type Piece, streamHead } from "./answer-pieces.ts";
-import { BodyContent } from "./body-content.ts";
-import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
-import { type Answer, deaf, type HttpRequest, isStream, type StreamBody, type StreamSource } from "./message.ts";
-import { bodyTooLarge, headTooLarge, leftEarly, malformed, Refusal, tooSlow } from "./refusal.ts";
-import { parseHead, type RequestHead } from "./request-head.ts";
-import type { ConnectionHost, ServedConnection, Wire } from "./served-connection.ts";
-import { longReadBytes, type Turn } from "./turn.ts";
+import { answerPieces, chunkBytes, lastChunkBytes, streamHead } from "./answer-pieces.ts";
+import { type Connection, type ConnectionHost, never, type Transport } from "./connection.ts";
+import { findHead, refusalOfPart } from "./head-search.ts";
+import { InputBuffer } from "./input-buffer.ts";
+import {
+  type Answer,
+  cancelStream,
+  type HttpRequest,
+  isStream,
+  type StreamBody,
+  type StreamSource,
+} from "./message.ts";
+import { bodyTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
+import { RememberedHead } from "./remembered-head.ts";
+import { RequestBody, skippedBytesMax } from "./request-body.ts";
+import type { RequestHead } from "./request-head.ts";
+import { type Piece, SendQueue } from "./send-queue.ts";
+import { FirstRequest, type Turn } from "./turn.ts";
 
-type Phase = "idle" | "head" | "body" | "answering" | "sending" | "skipping" | "lingering" | "closed";
+type Phase =
+  /** Between requests. */
+  | "idle"
+  /** A head has begun to arrive. */
+  | "head"
+  /** The handler waits for the rest of the body. */
+  | "body"
+  /** The handler works on its answer. */
+  | "answering"
+  /** Bytes of the answer wait for the other side to take them. */
+  | "sending"
+  /** All that the handler has streamed so far is sent. */
+  | "streaming"
+  /** The answer is sent; the rest of the request's body is thrown away. */
+  | "skipping"
+  /** We have closed our side; whatever arrives is thrown away until the other side closes too. */
+  | "lingering"
+  | "closed";
 
-/** Requests sent ahead are kept up to here; then the socket is not read until they had their turn. */
-const aheadBytesMax = 64 * 1024;
-/**
- * Many clients send a body to its end before they look for an answer, and see only a broken connection if
- * it is closed under them. So the rest of a refused body passes by unkept, up to this length.
- */
-const skippedBytesMax = 64 * 1024 ** 2;
-/** How long the other side may take to read a last answer and close; a reset could take it from its hands. */
+/** How long the other side may take to read a last answer and close. A reset could destroy that answer. */
 const lingerMs = 2_000;
 
-const shortHeadBytes = 1024;
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
-const noBody = new LengthFraming(0);
-const nothing = new Uint8Array();
-const never = Number.POSITIVE_INFINITY;
+const noContent = new Uint8Array();
 
-export class Connection implements ServedConnection {
-  readonly #wire: Wire;
-  readonly #host: ConnectionHost;
-  readonly isSecure: boolean;
+export class Http1Connection implements Connection {
   readonly peer: string;
+  readonly isSecure: boolean;
+  readonly #transport: Transport;
+  readonly #host: ConnectionHost;
+  readonly #input: InputBuffer;
+  readonly #unsent = new SendQueue();
+  readonly #lastHead = new RememberedHead();
+  readonly #firstRequest = new FirstRequest();
   #phase: Phase = "idle";
   #deadline: number;
-
-  /** Bytes that came and had no turn yet. */
-  #input: Buffer | undefined;
-  #paused = false;
-  #proceeding = false;
   #inputEnded = false;
-  /**
-   * The next request is the first of the bytes just read. In clear text, these are read because the first
-   * of them was there when the turn of the event loop began; any more may have come later.
-   */
-  #isFirst = false;
-  #mayReadOn = false;
-  /** The last head, as text and as what it says; and the bytes it came in, if nothing else came with it. */
-  #lastText = "";
-  #lastHead: RequestHead | undefined;
-  #lastBytes: Buffer | undefined;
+  #proceeding = false;
+  /** True if no more requests are taken. */
+  #finishing = false;
 
-  /** The request under way: its head, how its body ends, and what of that was kept. */
+  /** The request in progress. */
   #head: RequestHead | undefined;
-  #framing: BodyFraming = noBody;
-  readonly #content = new BodyContent();
-  #contentMax = 0;
-  #skippedLength = 0;
-  #reader: PromiseWithResolvers<Uint8Array> | undefined;
-  #saidContinue = false;
-  /** When the time for the whole request is over. */
+  #body = RequestBody.none;
   #requestDeadline = never;
+  #saidContinue = false;
 
-  /** Of the first piece, the bytes before the offset have been sent. */
-  #unsent: Piece[] = [];
-  #unsentOffset = 0;
-  /** Its last byte has been handed over, maybe to wait in `#unsent`. */
+  /** Of the answer in progress: whether all of it is in the queue, and what streams the rest of it. */
   #answered = false;
   #source: StreamSource | undefined;
   #closes = false;
-  #finishing = false;
 
-  constructor(wire: Wire, peer: string, host: ConnectionHost, isSecure: boolean) {
-    this.#wire = wire;
+  constructor(transport: Transport, peer: string, host: ConnectionHost, isSecure: boolean) {
+    this.#transport = transport;
     this.peer = peer;
     this.#host = host;
     this.isSecure = isSecure;
-    this.#deadline = this.#in(host.limits.idleTimeoutMs);
+    this.#input = new InputBuffer(transport);
+    this.#deadline = this.#deadlineOf("idle");
   }
 
   get busy(): boolean {
-    return this.#phase === "body" || this.#phase === "answering" || this.#phase === "sending";
+    return ["body", "answering", "sending", "streaming"].includes(this.#phase);
   }
 
   get idleSince(): number {
@@ -89,60 +90,40 @@ export class Connection implements ServedConnection {
   }
 
   receive(bytes: Buffer): void {
-    if (this.#phase === "lingering" || this.#phase === "closed") return;
-    this.#isFirst = this.#phase === "head" || (this.#phase === "idle" && !this.#mayReadOn);
-    this.#mayReadOn = bytes.length >= longReadBytes;
-    // Clients mostly send the same request again and again.
-    if (this.#lastHead && this.#phase === "idle" && this.#input === undefined && this.#lastBytes?.equals(bytes)) {
-      this.#requestDeadline = this.#in(this.#host.limits.requestTimeoutMs);
-      this.#begin(this.#lastHead);
-      return;
+    const phase = this.#phase;
+    if (phase === "lingering" || phase === "closed") return;
+    this.#firstRequest.read(bytes.length, phase === "idle" || phase === "head" ? phase : "other");
+    const known = phase === "idle" && this.#input.bytes === undefined ? this.#lastHead.recall(bytes) : undefined;
+    if (known) {
+      this.#startRequestTime();
+      this.#begin(known);
+    } else {
+      this.#input.add(bytes);
+      this.#proceed();
     }
-    this.#input = this.#input === undefined ? bytes : Buffer.concat([this.#input, bytes]);
-    this.#proceed();
   }
 
   drained(): void {
-    for (let piece = this.#unsent[0]; piece !== undefined; piece = this.#unsent[0]) {
-      if (!this.#send(piece)) return;
-      this.#unsent.shift();
-      this.#unsentOffset = 0;
-    }
-    this.#flushed();
+    // Each time the other side takes something, it gets its full time again.
+    if (this.#unsent.flush(this.#transport) && this.#phase === "sending") this.#enter("sending");
+    if (!this.#unsent.isEmpty) return;
+    if (this.#phase === "sending") this.#sent();
     this.#proceed();
-  }
-
-  /** Sends what the socket takes of the first piece, and says whether that was all. */
-  #send(piece: Piece): boolean {
-    const length = (typeof piece === "string" ? Buffer.byteLength(piece) : piece.length) - this.#unsentOffset;
-    const written =
-      typeof piece === "string" ? this.#wire.write(piece) : this.#wire.write(piece, this.#unsentOffset, length);
-    if (written === length) return true;
-    // Only bytes can be cut anywhere.
-    if (typeof piece === "string") this.#unsent[0] = Buffer.from(piece);
-    if (written > 0) {
-      this.#unsentOffset += written;
-      // What is sent before an answer, "100 Continue", gives the body no other time than it has.
-      if (this.#phase === "sending") this.#deadline = this.#in(this.#host.limits.idleTimeoutMs);
-    }
-    return false;
   }
 
   ended(): void {
     this.#inputEnded = true;
-    // Whoever reads a stream closes at once if at all; others may be waiting for their answer.
+    // A client that reads a stream closes both directions at once; others may still wait for their answer.
     if (this.#source) this.cut();
-    else if (this.#phase === "idle" || this.#phase === "head" || this.#phase === "skipping") this.#end();
+    else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());
   }
 
   closed(): void {
-    this.#phase = "closed";
-    this.#deadline = never;
-    this.#unsent = [];
-    this.#input = undefined;
-    this.#reader?.reject(leftEarly());
-    this.#reader = undefined;
+    if (this.#phase === "body") this.#body.fail(leftEarly());
+    this.#enter("closed");
+    this.#unsent.clear();
+    this.#input.clear();
     this.#source?.cancel();
     this.#source = undefined;
   }
@@ -150,185 +131,189 @@ export class Connection implements ServedConnection {
   look(now: number): void {
     if (now < this.#deadline) return;
     if (this.#phase === "idle") this.#end();
-    else if (this.#phase === "head") this.#refuse(tooSlow("request", this.#host.limits));
-    else if (this.#phase === "body") this.#failBody(tooSlow("body", this.#host.limits));
+    else if (this.#phase === "head") this.#refuse(tooSlow("request", this.#host.limits.requestTimeoutMs));
+    else if (this.#phase === "body") this.#failBody(tooSlow("body", this.#host.limits.requestTimeoutMs));
     else this.cut();
   }
 
   finish(): void {
     this.#finishing = true;
-    if (this.#phase === "idle" || this.#phase === "head" || this.#phase === "skipping") this.#end();
+    if (this.#isBetweenRequests) this.#end();
   }
 
   cut(): void {
-    this.#wire.terminate();
+    this.#transport.terminate();
   }
 
-  /** Of the request under way. */
+  /** Reads the body of the request in progress. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
-    const head = this.#head;
-    if (!head || head.bodyLength === 0) return nothing;
+    const length = this.#head?.bodyLength ?? 0;
+    if (length === 0) return noContent;
     if (this.#phase === "closed") throw leftEarly();
-    if (head.bodyLength !== "chunked" && head.bodyLength > bytesMax) {
-      throw bodyTooLarge(bytesMax, head.bodyLength > skippedBytesMax);
-    }
-    if (head.expectsContinue && this.#input === undefined) {
+    if (length !== "chunked" && length > bytesMax) throw bodyTooLarge(bytesMax, length > skippedBytesMax);
+    if (this.#waitsForContinue) {
       this.#saidContinue = true;
       this.#write(continueBytes);
     }
-    this.#phase = "body";
-    this.#contentMax = bytesMax;
-    if (this.#input !== undefined) this.#takeBody(this.#input);
-    if (this.#framing.done) return this.#takeContent();
+    this.#body.keep(bytesMax);
+    this.#takeBody();
+    if (this.#body.isComplete) return this.#body.content();
     if (this.#inputEnded) throw leftEarly();
-    this.#deadline = this.#requestDeadline;
-    this.#resume();
-    this.#reader = Promise.withResolvers();
-    return this.#reader.promise;
+    this.#enter("body");
+    this.#input.resume();
+    return this.#body.wait();
   }
 
-  /** Does what can be done with the bytes that are there. */
+  /** The one place where the phase changes. Each phase has its time limit. */
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#deadline = this.#deadlineOf(phase);
+  }
+
+  #deadlineOf(phase: Phase): number {
+    const { clock, limits } = this.#host;
+    switch (phase) {
+      case "idle":
+      case "sending":
+        return clock.now + limits.idleTimeoutMs;
+      case "head":
+      case "body":
+        return this.#requestDeadline;
+      case "skipping":
+        return clock.now + limits.requestTimeoutMs;
+      case "lingering":
+        return clock.now + lingerMs;
+      case "answering":
+      case "streaming":
+      case "closed":
+        return never;
+    }
+  }
+
+  get #isBetweenRequests(): boolean {
+    return this.#phase === "idle" || this.#phase === "head" || this.#phase === "skipping";
+  }
+
+  /** True if the client sends its body only once it is told to. */
+  get #waitsForContinue(): boolean {
+    return (this.#head?.expectsContinue ?? false) && !this.#saidContinue && this.#input.bytes === undefined;
+  }
+
+  #startRequestTime(): void {
+    this.#requestDeadline = this.#host.clock.now + this.#host.limits.requestTimeoutMs;
+  }
+
+  /** Does what can be done with the bytes that have arrived. */
   #proceed(): void {
+    // An answer that is ready at once calls this again while it runs.
     if (this.#proceeding) return;
     this.#proceeding = true;
-    while (this.#input !== undefined && this.#step(this.#input));
+    while (this.#step());
     this.#proceeding = false;
-    if (this.#input !== undefined && this.#input.length > aheadBytesMax && !this.#paused) {
-      this.#paused = true;
-      this.#wire.pause();
-    }
+    this.#input.pauseIfFull();
   }
 
-  /** True if it may be done again. */
-  #step(input: Buffer): boolean {
-    switch (this.#phase) {
-      case "idle":
-      case "head":
-        return this.#takeHead(input);
-      case "body":
-      case "skipping":
-        return this.#takeMoreBody(input);
-      default:
-        return false;
-    }
+  /** Takes one step, and returns whether another may follow. */
+  #step(): boolean {
+    const { bytes } = this.#input;
+    if (bytes === undefined) return false;
+    if (this.#phase === "idle" || this.#phase === "head") return this.#takeHead(bytes);
+    if (this.#phase === "body") return this.#takeAwaitedBody();
+    if (this.#phase === "skipping") return this.#takeSkippedBody();
+    return false;
   }
 
-  #takeHead(input: Buffer): boolean {
-    const { limits } = this.#host;
-    let start = 0;
-    // RFC 9112, section 2.2: empty lines before a request are passed over.
-    while (input[start] === 0x0d && input[start + 1] === 0x0a) start += 2;
-    if (start > 0) this.#isFirst = false;
-    // Most heads are short, and what follows one may be long.
-    let text = input.toString("latin1", start, start + Math.min(shortHeadBytes, limits.headerBytesMax + 4));
-    let end = text.indexOf("\r\n\r\n");
-    if (end === -1 && input.length - start > shortHeadBytes) {
-      text = input.toString("latin1", start, start + limits.headerBytesMax + 4);
-      end = text.indexOf("\r\n\r\n");
-    }
-    if (end === -1) {
-      this.#input = start === input.length ? undefined : start === 0 ? input : input.subarray(start);
-      return this.#awaitHead(text);
-    }
-    const next = start + end + 4;
-    this.#input = next === input.length ? undefined : input.subarray(next);
-    if (this.#phase === "idle") this.#requestDeadline = this.#in(limits.requestTimeoutMs);
-    const head = this.#parse(text.slice(0, end));
-    if (head instanceof Refusal) {
-      this.#refuse(head);
+  #takeHead(bytes: Buffer): boolean {
+    const { start, text, end } = findHead(bytes, this.#host.limits.headerBytesMax);
+    if (start > 0) this.#firstRequest.pass();
+    if (end === undefined) {
+      this.#input.drop(start);
+      this.#awaitHead(text);
       return false;
     }
-    const isAlone = start === 0 && this.#input === undefined && head.bodyLength === 0;
-    // Not as a part of something larger, which would be kept with it.
-    this.#lastBytes = isAlone && input.buffer.byteLength === input.length ? input : undefined;
+    this.#input.drop(end);
+    if (this.#phase === "idle") this.#startRequestTime();
+    let head: RequestHead;
+    try {
+      head = this.#lastHead.parse(text);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#refuse(error);
+      return false;
+    }
+    const cameAlone = start === 0 && end === bytes.length && head.bodyLength === 0;
+    this.#lastHead.remember(cameAlone ? bytes : undefined);
     this.#begin(head);
     return true;
   }
 
-  #parse(text: string): RequestHead | Refusal {
-    if (text === this.#lastText && this.#lastHead) return this.#lastHead;
-    try {
-      this.#lastHead = parseHead(text);
-      this.#lastText = text;
-      return this.#lastHead;
-    } catch (error) {
-      if (error instanceof Refusal) return error;
-      throw error;
+  /** The head is not complete, and may never be. */
+  #awaitHead(text: string): void {
+    const refusal = refusalOfPart(text, this.#host.limits.headerBytesMax);
+    if (refusal) this.#refuse(refusal);
+    else if (this.#inputEnded) this.#end();
+    else if (this.#phase === "idle" && text !== "") {
+      this.#startRequestTime();
+      this.#enter("head");
     }
-  }
-
-  /** There is no whole head yet, and there may never be. */
-  #awaitHead(text: string): boolean {
-    const { limits } = this.#host;
-    const refusal = hopeless(text, limits.headerBytesMax);
-    if (refusal) {
-      this.#refuse(refusal);
-    } else if (this.#inputEnded) {
-      this.#end();
-    } else if (this.#phase === "idle" && text !== "") {
-      this.#phase = "head";
-      this.#requestDeadline = this.#in(limits.requestTimeoutMs);
-      this.#deadline = this.#requestDeadline;
-    }
-    return false;
   }
 
   #begin(head: RequestHead): void {
     this.#head = head;
-    this.#framing =
-      head.bodyLength === 0
-        ? noBody
-        : head.bodyLength === "chunked"
-          ? new ChunkedFraming()
-          : new LengthFraming(head.bodyLength);
+    this.#body = head.bodyLength === 0 ? RequestBody.none : new RequestBody(head.bodyLength);
     this.#saidContinue = false;
     this.#answered = false;
-    this.#phase = "answering";
-    this.#deadline = never;
-    const turn = this.#isFirst && !this.isSecure ? this.#host.turn() : undefined;
-    const answer = this.#host.handle(new Http1Request(head, this, turn));
-    this.#isFirst = false;
-    if (answer instanceof Promise) void answer.then((answer) => this.#answerLater(answer));
+    this.#enter("answering");
+    const turn = this.#firstRequest.pass() && !this.isSecure ? this.#host.turn() : undefined;
+    const answer = this.#host.handler.handle(new Http1Request(head, this, turn));
+    if (answer instanceof Promise)
+      void answer.then((answer) => {
+        this.#answer(answer);
+        this.#proceed();
+      });
     else this.#answer(answer);
   }
 
-  #answerLater(answer: Answer): void {
-    this.#answer(answer);
-    this.#proceed();
+  /** Answers malformed input, and closes. */
+  #refuse(refusal: Refusal): void {
+    this.#head = undefined;
+    this.#body = RequestBody.none;
+    this.#input.clear();
+    this.#answer(this.#host.handler.refuse(refusal));
   }
 
   #answer(answer: Answer): void {
     const { body } = answer;
     const stream = isStream(body) ? body : undefined;
     if (this.#phase === "closed") {
-      stream?.open(deaf).cancel();
+      if (stream) cancelStream(stream);
       return;
     }
-    const head = this.#head;
-    this.#closes = answer.closesConnection || this.#finishing || !this.#canGoOn(head);
-    this.#phase = "sending";
+    this.#closes = answer.closesConnection || this.#finishing || !this.#canGoOn();
+    this.#enter("sending");
     if (stream) {
-      this.#sendStream(answer, stream, head?.takesChunks ?? false);
+      this.#sendStream(answer, stream, this.#head?.takesChunks ?? false);
       return;
     }
     this.#answered = true;
-    const { date } = this.#host.clock;
-    for (const piece of answerPieces(answer, date, this.#closes, head?.method !== "HEAD")) this.#write(piece);
+    const withBody = this.#head?.method !== "HEAD";
+    for (const piece of answerPieces(answer, this.#host.clock.date, this.#closes, withBody)) this.#write(piece);
   }
 
-  #canGoOn(head: RequestHead | undefined): boolean {
+  /** Whether another request can follow the one in progress. */
+  #canGoOn(): boolean {
+    const head = this.#head;
     if (!head?.keepsConnection) return false;
-    if (this.#framing.done) return true;
-    // One that waits to be told to send its body may send it all the same, or the next request: nobody knows.
-    const isWaiting = head.expectsContinue && !this.#saidContinue && this.#input === undefined;
-    return !isWaiting && (head.bodyLength === "chunked" || head.bodyLength <= skippedBytesMax);
+    if (this.#body.isComplete) return true;
+    // A client that was not told to send its body may send it all the same, or its next request. Nobody can tell.
+    return !this.#waitsForContinue && (head.bodyLength === "chunked" || head.bodyLength <= skippedBytesMax);
   }
 
   #sendStream(answer: Answer, stream: StreamBody, inChunks: boolean): void {
-    // Without chunks only the end of the connection ends it.
+    // Without chunks, only the end of the connection ends the body.
     this.#closes ||= !inChunks;
     this.#write(streamHead(answer, this.#host.clock.date, this.#closes, inChunks));
-    this.#source = stream.open({
+    const source = stream.open({
       write: (bytes) => {
         if (this.#answered || this.#phase === "closed") return;
         this.#write(inChunks ? chunkBytes(bytes) : bytes);
@@ -337,153 +322,104 @@ export class Connection implements ServedConnection {
         if (this.#answered || this.#phase === "closed") return;
         this.#answered = true;
         this.#source = undefined;
-        this.#write(inChunks ? lastChunkBytes : nothing);
+        this.#write(inChunks ? lastChunkBytes : noContent);
       },
     });
-    if (this.#answered) this.#source = undefined;
+    if (!this.#answered) this.#source = source;
   }
 
   #write(piece: Piece): void {
-    this.#unsent.push(piece);
-    if (this.#unsent.length > 1) return;
-    this.#deadline = this.#in(this.#host.limits.idleTimeoutMs);
+    const wasEmpty = this.#unsent.isEmpty;
+    this.#unsent.add(piece);
+    if (!wasEmpty) return;
+    if (this.#phase === "streaming") this.#enter("sending");
     this.#host.sendSoon(this);
   }
 
-  /** Nothing waits to be sent. */
-  #flushed(): void {
-    if (this.#unsent.length > 0 || this.#phase !== "sending") return;
+  /** Everything that was to be sent is sent. */
+  #sent(): void {
     if (!this.#answered) {
-      this.#deadline = never;
+      this.#enter("streaming");
       this.#source?.pull();
-    } else if (this.#closes) {
-      this.#end();
-    } else if (this.#framing.done) {
-      this.#next();
-    } else {
-      this.#phase = "skipping";
-      this.#skippedLength = 0;
-      this.#deadline = this.#in(this.#host.limits.requestTimeoutMs);
-      this.#resume();
-      if (this.#inputEnded && this.#input === undefined) this.#end();
+    } else if (this.#closes) this.#end();
+    else if (this.#body.isComplete) this.#next();
+    else {
+      this.#body.skip();
+      this.#enter("skipping");
+      this.#input.resume();
+      if (this.#inputEnded && this.#input.bytes === undefined) this.#end();
     }
   }
 
   #next(): void {
     this.#head = undefined;
-    this.#phase = "idle";
-    this.#deadline = this.#in(this.#host.limits.idleTimeoutMs);
-    this.#resume();
-    if (this.#finishing || (this.#inputEnded && this.#input === undefined)) this.#end();
+    this.#enter("idle");
+    this.#input.resume();
+    if (this.#finishing || (this.#inputEnded && this.#input.bytes === undefined)) this.#end();
   }
 
-  /** Hands the body of the request under way what belongs to it, or lets that pass by. */
-  #takeMoreBody(input: Buffer): boolean {
+  /** Gives the body what belongs to it of the bytes that have arrived. Throws a `Refusal` if it is malformed or too large. */
+  #takeBody(): void {
+    const { bytes } = this.#input;
+    if (bytes !== undefined) this.#input.drop(this.#body.take(bytes));
+  }
+
+  #takeAwaitedBody(): boolean {
     try {
-      this.#takeBody(input);
+      this.#takeBody();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (this.#phase === "skipping") this.#end();
-      else this.#failBody(error);
-      return false;
+      this.#failBody(error);
     }
-    if (!this.#framing.done) {
-      if (this.#phase === "skipping" && this.#inputEnded) this.#end();
-      return false;
+    if (this.#phase === "body" && this.#body.isComplete) {
+      this.#enter("answering");
+      this.#body.deliver();
     }
-    if (this.#phase === "skipping") {
-      this.#next();
-      return true;
-    }
-    const reader = this.#reader;
-    this.#reader = undefined;
-    reader?.resolve(this.#takeContent());
     return false;
   }
 
-  #takeBody(input: Buffer): void {
-    const used = this.#framing.take(input, (content) => this.#keep(content));
-    this.#input = used === input.length ? undefined : input.subarray(used);
-  }
-
-  #keep(content: Buffer): void {
-    if (this.#phase === "skipping") {
-      this.#skippedLength += content.length;
-      if (this.#skippedLength > skippedBytesMax) throw bodyTooLarge(skippedBytesMax, true);
-      return;
-    }
-    if (this.#content.length + content.length > this.#contentMax) throw bodyTooLarge(this.#contentMax, true);
-    this.#content.add(content);
-  }
-
-  #takeContent(): Uint8Array {
-    this.#phase = "answering";
-    this.#deadline = never;
-    return this.#content.take();
-  }
-
   #failBody(refusal: Refusal): void {
-    const reader = this.#reader;
-    this.#reader = undefined;
-    this.#content.drop();
-    this.#phase = "answering";
-    this.#deadline = never;
-    reader?.reject(refusal);
+    this.#enter("answering");
+    this.#body.fail(refusal);
   }
 
-  /** Answers what is no request, and closes. */
-  #refuse(refusal: Refusal): void {
-    this.#head = undefined;
-    this.#framing = noBody;
-    this.#input = undefined;
-    this.#answer(this.#host.refuse(refusal));
+  #takeSkippedBody(): boolean {
+    try {
+      this.#takeBody();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#end();
+      return false;
+    }
+    if (this.#body.isComplete) this.#next();
+    else if (this.#inputEnded) this.#end();
+    return this.#body.isComplete;
   }
 
-  /** All is sent. What still comes is thrown away until the other side has closed too. */
+  /** Everything is sent. Closes our side, and waits for the other side to close too. */
   #end(): void {
-    this.#phase = "lingering";
-    this.#input = undefined;
-    this.#deadline = this.#in(lingerMs);
-    this.#resume();
-    this.#wire.end();
-  }
-
-  #resume(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#wire.resume();
-  }
-
-  #in(ms: number): number {
-    return this.#host.clock.now + ms;
+    this.#enter("lingering");
+    this.#input.clear();
+    this.#input.resume();
+    this.#transport.end();
   }
 }
 
 class Http1Request implements HttpRequest {
-  readonly #head: RequestHead;
-  readonly #connection: Connection;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
   readonly turn: Turn | undefined;
+  readonly #connection: Http1Connection;
 
-  constructor(head: RequestHead, connection: Connection, turn: Turn | undefined) {
+  constructor({ method, path, query, headers }: RequestHead, connection: Http1Connection, turn: Turn | undefined) {
+    this.method = method;
+    this.path = path;
+    this.query = query;
+    this.headers = headers;
     this.turn = turn;
-    this.#head = head;
     this.#connection = connection;
-  }
-
-  get method() {
-    return this.#head.method;
-  }
-
-  get path() {
-    return this.#head.path;
-  }
-
-  get query() {
-    return this.#head.query;
-  }
-
-  get headers() {
-    return this.#head.headers;
   }
 
   get peer(): string {
@@ -497,15 +433,4 @@ class Http1Request implements HttpRequest {
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
     return this.#connection.readBody(bytesMax);
   }
-}
-
-/** Why the beginning of a head cannot become a whole one, if so. */
-function hopeless(text: string, bytesMax: number): Refusal | undefined {
-  if (/(?:^|[^\r])\n/.test(text)) return malformed("A line of the request's head does not end in CR LF");
-  if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return malformed("The request does not begin with a method");
-  // All but the last byte of the empty line that ends it may be there.
-  if (text.length < bytesMax + 4) return undefined;
-  return text.includes("\r\n")
-    ? headTooLarge(bytesMax)
-    : malformed(`The request's target is longer than ${bytesMax} bytes, the most this instance takes`, "TargetTooLong");
 }

@@ -1,6 +1,15 @@
 // A request and an answer as the handler sees them, whichever protocol carried them.
 
+import type { Refusal } from "./refusal.ts";
 import type { Turn } from "./turn.ts";
+
+/** What answers the requests of a server. */
+export interface Handler {
+  /** Must not throw, and must not reject. */
+  handle(request: HttpRequest): Answer | Promise<Answer>;
+  /** Words the answer to a refused request. There is no request if the input was malformed. */
+  refuse(refusal: Refusal, request?: HttpRequest): Answer;
+}
 
 /** Header fields by their names in lower case. A field that came twice is one, joined by a comma. */
 export interface HeaderFields {
@@ -11,7 +20,7 @@ export interface HttpRequest {
   readonly method: string;
   /** As it was sent, percent-encoding and all. */
   readonly path: string;
-  /** What stands behind the question mark. */
+  /** What follows the question mark. */
   readonly query: string;
   readonly headers: HeaderFields;
   /** The address at the other end of the connection; behind a proxy, the proxy's. */
@@ -20,27 +29,32 @@ export interface HttpRequest {
   readonly isSecure: boolean;
   /** Proves that the request was sent before this turn of the event loop began; undefined if nothing proves that. */
   readonly turn: Turn | undefined;
-  /** The whole body. A body over the limit is a problem at once, one that comes too slowly when its time is up. */
+  /** The whole body. Throws or rejects with a `Refusal` if the body is too large, too slow or malformed. Call it once. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
+
+interface AnswerOptions {
+  /** This very answer is given to many, so it is worth keeping in the form in which it was sent. */
+  readonly isStanding?: boolean;
+  /** The connection closes after this answer. */
+  readonly closesConnection?: boolean;
+}
 
 export class Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   /** Bytes are shared by everybody they are sent to, so they must not change. */
   readonly body: string | Uint8Array | StreamBody | undefined;
-  /** Whether this very answer is given to many, so that it is worth keeping as it was sent. */
   readonly isStanding: boolean;
-  /** Whether the connection closes after it. */
   readonly closesConnection: boolean;
 
   constructor(
     status: number,
     headers: AnswerHeaders,
     body?: string | Uint8Array | StreamBody,
-    { isStanding = false, closesConnection = false }: { isStanding?: boolean; closesConnection?: boolean } = {},
+    { isStanding = false, closesConnection = false }: AnswerOptions = {},
   ) {
     this.status = status;
     this.headers = headers;
@@ -49,28 +63,29 @@ export class Answer {
     this.closesConnection = closesConnection;
   }
 
+  /** The same answer with more headers. */
   with(headers: AnswerHeaders): Answer {
     const { closesConnection } = this;
     return new Answer(this.status, { ...this.headers, ...headers }, this.body, { closesConnection });
   }
 }
 
-/** A body without an end known beforehand. */
+/** A body whose end is not known beforehand. */
 export interface StreamBody {
   /** Called once, when the connection can take the first bytes. */
   open(sink: StreamSink): StreamSource;
 }
 
 export interface StreamSink {
-  /** To be called once for each `pull` at most, so that no more waits for a slow reader than that. */
+  /** Call it at most once for each `pull`, so that no more than that waits for a slow reader. */
   write(bytes: Uint8Array): void;
   end(): void;
 }
 
 export interface StreamSource {
-  /** All that was written has left; more may come. */
+  /** Everything written so far has left; more may come. */
   pull(): void;
-  /** Nobody is left to read it. */
+  /** Nobody is left to read the stream. */
   cancel(): void;
 }
 
@@ -78,5 +93,7 @@ export function isStream(body: Answer["body"]): body is StreamBody {
   return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
 }
 
-/** Where a stream goes that nobody is left to read. */
-export const deaf = { write() {}, end() {} };
+/** Releases what a stream holds if nobody is left to read it. */
+export function cancelStream(body: StreamBody): void {
+  body.open({ write() {}, end() {} }).cancel();
+}

@@ -1,8 +1,6 @@
 // A request that cannot be read, or that this server will not take. The message tells the client what was
 // wrong and what to send instead.
 
-import type { ConnectionLimits } from "./served-connection.ts";
-
 export type RefusalCode =
   | "BodyTooLarge"
   | "HeadersTooLarge"
@@ -54,9 +52,9 @@ export function bodyTooLarge(bytesMax: number, closesConnection: boolean): Refus
   return new Refusal("BodyTooLarge", message, { closesConnection });
 }
 
-export function tooSlow(what: "request" | "body", { requestTimeoutMs }: ConnectionLimits): Refusal {
+export function tooSlow(what: "request" | "body", timeoutMs: number): Refusal {
   return malformed(
-    `The ${what} did not arrive within ${requestTimeoutMs / 1_000} s; nothing was changed. Send the request again`,
+    `The ${what} did not arrive within ${timeoutMs / 1_000} s; nothing was changed. Send the request again`,
     "RequestTimeout",
   );
 }

@@ -9,11 +9,11 @@
 // Call the moment of that first step the beginning of the turn. A request gets the turn's token only if its first
 // byte had reached this machine by then:
 //
-// - It is the first request in the bytes that a socket delivers: the socket was reported because of that
-//   request's first byte, or of an earlier one. Requests behind it may have arrived later, during the turn.
+// - It is the first request in the bytes that a socket delivers: the socket was reported because that request's
+//   first byte was there. Requests after it may have arrived later, during the turn.
 // - It came in clear text. A TLS layer may hold back bytes and deliver them later, together with newer ones.
 // - The read was not a long one. After a full buffer the runtime reads the same socket again within the turn,
-//   and what it finds then may be new (`longReadBytes`, checked by the connection).
+//   and what it finds then may be new (`longReadBytes`).
 // - Few connections are open. The runtime asks for 1,024 ready sockets at a time and, if it gets as many, asks
 //   again within the turn (`connectionsMax`).
 //
@@ -28,14 +28,15 @@
 export type Turn = object;
 
 /** After a read of this many bytes the runtime may read the same socket again in the same turn. */
-export const longReadBytes = 256 * 1024;
+const longReadBytes = 256 * 1024;
 /** With this many connections the runtime never gets 1,024 ready sockets, even if hundreds close in the turn. */
 const connectionsMax = 500;
 
+/** The tokens of a server. */
 export class Turns {
   #current: Turn | undefined;
 
-  /** The token of this turn, for a request of which the connection knows that it came first. Call it while reading. */
+  /** The token of this turn. Only for a request that its connection knows to be the first, and only while it is read. */
   token(openConnections: number): Turn | undefined {
     if (openConnections > connectionsMax) return undefined;
     if (this.#current === undefined) {
@@ -46,5 +47,24 @@ export class Turns {
       });
     }
     return this.#current;
+  }
+}
+
+/** Knows, for one connection in clear text, whether the next request is the first of the bytes just read. */
+export class FirstRequest {
+  #isNext = false;
+  #mayReadOn = false;
+
+  /** Bytes were read. A head that had begun before is first; a new one is, unless the last read was a long one. */
+  read(byteCount: number, phase: "idle" | "head" | "other"): void {
+    this.#isNext = phase === "head" || (phase === "idle" && !this.#mayReadOn);
+    this.#mayReadOn = byteCount >= longReadBytes;
+  }
+
+  /** Returns whether the next request is the first. The one after it is not, nor is what follows empty lines. */
+  pass(): boolean {
+    const isNext = this.#isNext;
+    this.#isNext = false;
+    return isNext;
   }
 }

@@ -7,12 +7,12 @@ import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
-import { startServer } from "../../src/wire/server.ts";
+import { listen } from "../../src/wire/listen.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 import { FeedReader } from "./feed-reader.ts";
-import { serverOptions } from "./server-options.ts";
+import { listenOptions } from "./listen-options.ts";
 
 const opened: FeedReader[] = [];
 afterEach(async () => {
@@ -343,7 +343,7 @@ describe("on sockets and across processes", () => {
 
   test("a silent feed outlives the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
-    const server = startServer(service.app, { ...serverOptions, idleTimeoutMs: 5_000 });
+    const server = listen(service.app, { ...listenOptions, idleTimeoutMs: 5_000 });
     const feed = new FeedReader(await fetch(`http://127.0.0.1:${server.port}/changes`));
     for (let beats = 0; beats < 5; beats++) expect(await feed.block()).toBeDefined();
     await service.create(item(ids.one));

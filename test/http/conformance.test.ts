@@ -5,10 +5,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
-import { type RunningServer, startServer } from "../../src/wire/server.ts";
+import { listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Service } from "../service.ts";
+import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
-import { serverOptions } from "./server-options.ts";
 
 interface Case {
   readonly title: string;
@@ -302,7 +302,7 @@ let server: RunningServer;
 
 beforeAll(async () => {
   const { app } = await Service.on(new MemoryEngine());
-  server = startServer(app, serverOptions);
+  server = listen(app, listenOptions);
 });
 afterAll(() => server.stop(0));
 

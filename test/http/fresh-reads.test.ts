@@ -4,12 +4,12 @@
 import { afterEach, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Clock } from "../../src/wire/clock.ts";
-import { Connection } from "../../src/wire/http1-connection.ts";
+import { Http1Connection } from "../../src/wire/http1-connection.ts";
+import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer, type HttpRequest } from "../../src/wire/message.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
 import { Service } from "../service.ts";
+import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
-import { serverOptions } from "./server-options.ts";
 
 const get = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -28,10 +28,10 @@ class AskedEngine extends MemoryEngine {
   }
 }
 
-async function start(options: Partial<ServerOptions> = {}): Promise<AskedEngine> {
+async function start(options: Partial<ListenOptions> = {}): Promise<AskedEngine> {
   const engine = new AskedEngine();
   const { app } = await Service.on(engine);
-  server = startServer(app, { ...serverOptions, ...options });
+  server = listen(app, { ...listenOptions, ...options });
   return engine;
 }
 
@@ -67,18 +67,20 @@ test("reads that come together share one question to the store, but not on a ser
 test("a read that follows a long one is not sure to have begun before the turn, nor is one behind an empty line", () => {
   const began: boolean[] = [];
   const host = {
-    limits: serverOptions,
+    limits: listenOptions,
     clock: new Clock(),
     turn: () => ({}),
-    handle: ({ turn }: HttpRequest) => {
-      began.push(turn !== undefined);
-      return new Answer(204, {});
+    handler: {
+      handle: ({ turn }: HttpRequest) => {
+        began.push(turn !== undefined);
+        return new Answer(204, {});
+      },
+      refuse: () => new Answer(400, {}),
     },
-    refuse: () => new Answer(400, {}),
     sendSoon: () => {},
   };
   const wire = { write: (bytes: Uint8Array) => bytes.length, end() {}, terminate() {}, pause() {}, resume() {} };
-  const connection = new Connection(wire, "", host, false);
+  const connection = new Http1Connection(wire, "", host, false);
   const receive = (text: string) => {
     connection.receive(Buffer.from(text));
     connection.drained();

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
-import { type Certificate, type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
+import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Service } from "../service.ts";
-import { serverOptions } from "./server-options.ts";
+import { listenOptions } from "./listen-options.ts";
 
 const path = "/api/todoitems/";
 let folder: ReturnType<typeof temporaryFolder>;
@@ -32,9 +32,9 @@ afterEach(async () => {
   await server.stop(0);
 });
 
-async function start(options: Partial<ServerOptions> = {}): Promise<void> {
+async function start(options: Partial<ListenOptions> = {}): Promise<void> {
   service = await Service.on(new MemoryEngine());
-  server = startServer(service.app, { ...serverOptions, certificate, ...options });
+  server = listen(service.app, { ...listenOptions, certificate, ...options });
 }
 
 function session(): ClientHttp2Session {

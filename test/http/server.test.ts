@@ -2,21 +2,27 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { withRequestLog } from "../../src/http/request-log.ts";
+import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
-import { ListenError, type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
 import { ids, item, type LogEntry, Service, type ServiceOptions } from "../service.ts";
+import { listenOptions } from "./listen-options.ts";
 import { exchange, RawConnection } from "./raw-connection.ts";
-import { serverOptions } from "./server-options.ts";
 
 let server: RunningServer;
 let service: Service;
 const log: LogEntry[] = [];
 
-async function start(options: ServiceOptions & Partial<ServerOptions> = {}): Promise<void> {
+interface StartOptions extends ServiceOptions, Partial<ListenOptions> {
+  readonly logRequests?: boolean;
+}
+
+async function start({ logRequests = false, ...options }: StartOptions = {}): Promise<void> {
   service = await Service.on(new MemoryEngine(), options);
-  server = startServer(service.app, {
-    ...serverOptions,
-    log: (level, message) => log.push({ level, message }),
+  const note = (level: string, message: string) => log.push({ level, message });
+  server = listen(logRequests ? withRequestLog(service.app, note) : service.app, {
+    ...listenOptions,
+    onDefect: (error) => note("error", String(error)),
     ...options,
   });
 }
@@ -27,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => server.stop(0));
 
-async function restart(options: Parameters<typeof start>[0]): Promise<void> {
+async function restart(options: StartOptions): Promise<void> {
   await server.stop(0);
   await start(options);
 }
@@ -146,7 +152,7 @@ test("requests that come in together over many connections share commits", async
   })();
   await server.stop(0);
   service = await Service.on(engine);
-  server = startServer(service.app, serverOptions);
+  server = listen(service.app, listenOptions);
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
   for (const connection of connections)
     connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 2")}{}`);
@@ -334,20 +340,6 @@ describe("the log of requests", () => {
 });
 
 describe("listening and stopping", () => {
-  test("a port in use is said, with what to do", () => {
-    const again = () => startServer(service.app, { ...serverOptions, port: server.port });
-    expect(again).toThrow(ListenError);
-    expect(again).toThrow(`Port ${server.port} on 127.0.0.1 is in use by another program. Choose another with --port`);
-  });
-
-  for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
-    test(`the address ${host}, which this machine does not have, is said`, () => {
-      const elsewhere = () => startServer(service.app, { ...serverOptions, host });
-      expect(elsewhere).toThrow(ListenError);
-      expect(elsewhere).toThrow(`${host} is not an address of this machine`);
-    });
-  }
-
   test("a stop waits for the request under way and answers it, then takes no more", async () => {
     const connection = await RawConnection.open(server.port);
     const body = item(ids.one);

@@ -6,11 +6,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
-import { type Certificate, type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
+import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Service } from "../service.ts";
+import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
-import { serverOptions } from "./server-options.ts";
 
 /** The first bytes of a handshake: a record is announced, and not sent. */
 const beginning = "\x16\x03\x01\x02\x00\x01";
@@ -27,9 +27,9 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 afterEach(() => server.stop(0));
 
-async function start(options: Partial<ServerOptions>): Promise<void> {
+async function start(options: Partial<ListenOptions>): Promise<void> {
   const { app } = await Service.on(new MemoryEngine());
-  server = startServer(app, { ...serverOptions, certificate, ...options });
+  server = listen(app, { ...listenOptions, certificate, ...options });
 }
 
 test("a handshake that does not go on is cut off when the request's time is up", async () => {

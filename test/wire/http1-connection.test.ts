@@ -4,21 +4,22 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Clock } from "../../src/wire/clock.ts";
-import { Connection } from "../../src/wire/http1-connection.ts";
-import { Answer, type HttpRequest } from "../../src/wire/message.ts";
+import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
+import { Http1Connection } from "../../src/wire/http1-connection.ts";
+import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
-import type { ConnectionHost, ServedConnection } from "../../src/wire/served-connection.ts";
 
 const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
 
 /** A host that answers with what it was asked, and what it read of it: some at once, some later. */
-class Echo implements ConnectionHost {
+class Echo implements ConnectionHost, Handler {
+  readonly handler: Handler = this;
   readonly limits = limits;
   readonly clock = new Clock();
   readonly asked: string[] = [];
-  #toSend: ServedConnection[] = [];
+  #toSend: Connection[] = [];
 
   handle(request: HttpRequest): Answer | Promise<Answer> {
     const { method, path, query } = request;
@@ -45,7 +46,7 @@ class Echo implements ConnectionHost {
 
   turn(): undefined {}
 
-  sendSoon(connection: ServedConnection): void {
+  sendSoon(connection: Connection): void {
     this.#toSend.push(connection);
   }
 
@@ -116,7 +117,7 @@ interface Run {
 
 async function run(pieces: readonly string[], wire = new SlowWire()): Promise<Run> {
   const host = new Echo();
-  const connection = new Connection(wire, "192.0.2.1", host, false);
+  const connection = new Http1Connection(wire, "192.0.2.1", host, false);
   for (const piece of pieces) {
     connection.receive(Buffer.from(piece, "latin1"));
     await host.settle();
@@ -179,7 +180,7 @@ describe("a connection", () => {
   test("does not read on while more waits than it keeps, and reads on when that had its turn", async () => {
     const host = new Echo();
     const wire = new SlowWire();
-    const connection = new Connection(wire, "192.0.2.1", host, false);
+    const connection = new Http1Connection(wire, "192.0.2.1", host, false);
     const later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n";
     const count = 3_000;
     connection.receive(Buffer.from(later.repeat(count)));

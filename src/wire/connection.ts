@@ -1,15 +1,14 @@
-// The contract between a server and its connections, whichever protocol they speak.
+// The contract between the server and its connections, whichever protocol they speak.
 
 import type { Clock } from "./clock.ts";
-import type { Answer, HttpRequest } from "./message.ts";
-import type { Refusal } from "./refusal.ts";
+import type { Handler } from "./message.ts";
 import type { Turn } from "./turn.ts";
 
 /** What a connection needs of its socket. */
-export interface Wire {
-  /** Takes as much as fits for now and says how much that was; less than nothing once it is closed. */
+export interface Transport {
+  /** Takes as much as fits for now and returns how many bytes that was; a negative number once it is closed. */
   write(piece: string | Uint8Array, offset?: number, length?: number): number;
-  /** Sends no more, and says so to the other side. */
+  /** Sends no more, and tells the other side so. */
   end(): unknown;
   terminate(): void;
   pause(): unknown;
@@ -20,29 +19,26 @@ export interface ConnectionLimits {
   readonly headerBytesMax: number;
   /** From a request's first byte to its last. */
   readonly requestTimeoutMs: number;
-  /** Between requests, or while an answer waits to be taken. */
+  /** Between requests, and while the other side does not take an answer. */
   readonly idleTimeoutMs: number;
 }
 
 /** What a connection needs of the server it belongs to. */
 export interface ConnectionHost {
+  readonly handler: Handler;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
-  /** The token of this turn of the event loop, if there is one. */
+  /** The token of this turn of the event loop, if there may be one. */
   turn(): Turn | undefined;
-  /** Never throws, and never rejects. */
-  handle(request: HttpRequest): Answer | Promise<Answer>;
-  /** The answer to what is no request. */
-  refuse(refusal: Refusal): Answer;
   /** Calls `drained` at the end of this turn of the event loop. */
-  sendSoon(connection: ServedConnection): void;
+  sendSoon(connection: Connection): void;
 }
 
-/** What a server needs of its connections, of whichever protocol. */
-export interface ServedConnection {
-  /** True while a request is under way. */
+/** What a server needs of its connections. */
+export interface Connection {
+  /** True while a request is in progress. */
   readonly busy: boolean;
-  /** Since when nothing was asked of it; never, while something is. */
+  /** Since when the connection has had nothing to do; infinity while it has. */
   readonly idleSince: number;
   receive(bytes: Buffer): void;
   /** The socket takes bytes again. */
@@ -52,7 +48,9 @@ export interface ServedConnection {
   closed(): void;
   /** Ends what has lasted too long. */
   look(now: number): void;
-  /** Takes no more requests and closes when the one under way is answered. */
+  /** Takes no more requests, and closes once the one in progress is answered. */
   finish(): void;
   cut(): void;
 }
+
+export const never: number = Number.POSITIVE_INFINITY;

@@ -1,0 +1,22 @@
+// One log line for every request.
+
+import type { Handler } from "../wire/message.ts";
+import type { Log } from "./log.ts";
+
+/** The same handler, which also logs each request that it answers. */
+export function withRequestLog(handler: Handler, log: Log): Handler {
+  return {
+    handle: async (request) => {
+      const startedAt = performance.now();
+      const answer = await handler.handle(request);
+      const { method, path, headers, isSecure } = request;
+      const { status } = answer;
+      const query = request.query === "" ? "" : `?${request.query}`;
+      const url = `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}${path}${query}`;
+      const milliseconds = Math.round(performance.now() - startedAt);
+      log("info", `${method} ${url} ${status} ${milliseconds}ms`, { method, url, status, milliseconds });
+      return answer;
+    },
+    refuse: (refusal, request) => handler.refuse(refusal, request),
+  };
+}

@@ -1,0 +1,169 @@
+// One instance of the service: the place that wires settings, engine, collection, app and sockets together.
+
+import { readFileSync } from "node:fs";
+import { type Engine, StoreError } from "../collection/engine.ts";
+import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
+import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
+import { MemoryEngine } from "../engines/memory-engine.ts";
+import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
+import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
+import { Access } from "../http/access.ts";
+import { App } from "../http/app.ts";
+import { BasicAuth } from "../http/basic-auth.ts";
+import { Cors } from "../http/cors.ts";
+import type { Log } from "../http/log.ts";
+import { RateLimiter } from "../http/rate-limiter.ts";
+import { PageFiles } from "../page/site-files.ts";
+import type { RunningServer } from "../wire/listen.ts";
+import { openDevelopmentCertificate } from "./certificate-files.ts";
+import type { Environment } from "./environment.ts";
+import { watchFiles } from "./file-watch.ts";
+import type { RunningService } from "./greeting.ts";
+import { sampleItems } from "./sample-items.ts";
+import { parseSeed, SeedError } from "./seed.ts";
+import { startServers } from "./servers.ts";
+import type { Settings } from "./settings-table.ts";
+
+/** While the store is away every request fails alike: the same error is logged again only after this time. */
+const sameErrorMs = 10_000;
+const largeStoreItems = 100_000;
+/** Proxies commonly give up on a connection that is silent for a minute. */
+const heartbeatMsMax = 15_000;
+const usersWatchMs = 1_000;
+
+export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
+  const collection = await openCollection(settings, log);
+  // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
+  if (collection.count > largeStoreItems) Bun.gc(true);
+  const app = openApp(collection, settings, environment, log);
+  const listeners = await startServers(app, settings, environment, log);
+  const servers = listeners.map(({ server }) => server);
+  return {
+    listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
+    itemCount: collection.count,
+    stop: () => stop(collection, app, servers, settings, log),
+  };
+}
+
+async function stop(
+  collection: TodoCollection,
+  app: App,
+  servers: readonly RunningServer[],
+  { shutdownGraceSeconds }: Settings,
+  log: Log,
+): Promise<number> {
+  app.changeFeed.stop();
+  const cutCounts = await Promise.all(servers.map((server) => server.stop(shutdownGraceSeconds * 1_000)));
+  const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
+  if (cutCount > 0) {
+    log("warn", `${cutCount} requests were cut off: they were not done after ${shutdownGraceSeconds} s`);
+  }
+  try {
+    await collection.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
+    return 1;
+  }
+}
+
+async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
+  const seed = readSeed(settings);
+  const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
+    readOnly: settings.readOnly || settings.demo,
+    fieldNames: settings.fieldNames,
+    writeQueueMax: settings.writeQueueMax,
+    ...storeLog(log),
+  });
+  if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
+  return collection;
+}
+
+function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Promise<Engine> {
+  const { store, demo } = settings;
+  const readOnly = settings.readOnly && !seeding;
+  if (demo || store.engine === "memory") return new MemoryEngine();
+  if (store.engine === "postgres") return PostgresEngine.open(store, { readOnly, log });
+  return new SqliteEngine(store.path, { readOnly });
+}
+
+/** What the log says about the store. */
+function storeLog(log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
+  let last: { readonly message: string; readonly atMs: number } | undefined;
+  return {
+    onStoreError({ message }) {
+      const now = performance.now();
+      if (last?.message === message && now - last.atMs < sameErrorMs) return;
+      last = { message, atMs: now };
+      log("error", `Requests were refused: ${message}`);
+    },
+    onStoreBack() {
+      last = undefined;
+      log("info", "The store answers again");
+    },
+  };
+}
+
+function readSeed({ seed, demo, nestingDepthMax }: Settings) {
+  if (seed !== undefined) return parseSeed(seed, readText(seed), nestingDepthMax);
+  return demo ? parseSeed("sample items", sampleItems, nestingDepthMax) : undefined;
+}
+
+function readText(path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    throw new SeedError(`${path}: the seed cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function openApp(collection: TodoCollection, settings: Settings, environment: Environment, log: Log): App {
+  const app: App = new App(collection, {
+    access: openAccess(settings, log, () => app.changeFeed.endAll()),
+    cors: settings.cors && new Cors(settings.cors),
+    site: openPage(settings, environment),
+    forms: settings.forms,
+    fieldNames: settings.fieldNames,
+    bodyBytesMax: settings.bodyBytesMax,
+    nestingDepthMax: settings.nestingDepthMax,
+    staleSecondsMax: settings.staleSecondsMax,
+    heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
+    log,
+  });
+  return app;
+}
+
+function openPage(settings: Settings, environment: Environment): PageFiles {
+  const { httpsPort, tlsCert, readOnly, demo, fieldNames, forms, auth } = settings;
+  const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
+  return new PageFiles({
+    instance: { readOnly: readOnly || demo, fieldNames, form: forms === "a" ? "a" : "b", auth, hasAuthority },
+    authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
+  });
+}
+
+function openAccess(settings: Settings, log: Log, onUsersChanged: () => void): Access {
+  const { auth: mode, users, rateLimitPerSecond, trustProxy } = settings;
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
+  const rate =
+    rateLimitPerSecond === undefined
+      ? undefined
+      : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
+  return new Access({ mode, auth, rate, trustProxy });
+}
+
+function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
+  const auth = new BasicAuth(readSomeUsers(path));
+  watchFiles([path], usersWatchMs, () => {
+    try {
+      auth.replaceUsers(readUsers(path));
+      onChanged();
+      log("info", `${path}: the users were read again`);
+    } catch (error) {
+      if (!(error instanceof UsersFileError)) throw error;
+      log("error", `${error.message}. The users stay as they were`);
+    }
+  });
+  return auth;
+}

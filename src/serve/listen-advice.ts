@@ -1,0 +1,55 @@
+// What to do if a port cannot be listened on.
+
+import { networkInterfaces } from "node:os";
+
+/** The address cannot be listened on; `message` says why and what to do. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+/** Which flag chooses the port, for the advice. */
+type PortFlag = "--port" | "--https-port";
+
+/** Starts something that listens; if that fails, throws a `ListenError`. */
+export function listening<Server>(host: string, port: number, flag: PortFlag, start: () => Server): Server {
+  try {
+    return start();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new ListenError(advice(host, port, flag, error), { cause: error });
+  }
+}
+
+/** Throws a `ListenError` if another program listens; a listener that shares its port would not notice. */
+export function checkPortIsFree(host: string, port: number, flag: PortFlag): void {
+  const probe = () => Bun.listen({ hostname: host, port, socket: { data() {} } });
+  if (port !== 0) listening(host, port, flag, probe).stop(true);
+}
+
+// The runtime does not give a reliable error code for a host that it cannot resolve, so the host is checked first.
+function advice(host: string, port: number, flag: PortFlag, error: Error): string {
+  const code = "code" in error ? error.code : undefined;
+  if (!isLocalAddress(host)) {
+    return `${host} is not an address of this machine, or port ${port} is in use there. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network.`;
+  }
+  if (code === "EADDRINUSE") {
+    return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.${airPlayHint(port)}`;
+  }
+  if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with ${flag}.`;
+  return `Port ${port} on ${host} cannot be listened on: ${error.message}.`;
+}
+
+function isLocalAddress(host: string): boolean {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return (
+    ["localhost", "0.0.0.0", "::"].includes(host) ||
+    addresses.some(({ address }) => address === host) ||
+    host.startsWith("127.")
+  );
+}
+
+function airPlayHint(port: number): string {
+  return process.platform === "darwin" && port === 5000
+    ? " On macOS, the AirPlay Receiver listens on port 5000; it can be switched off in System Settings."
+    : "";
+}

@@ -1,0 +1,82 @@
+// The listeners of an instance: HTTP, HTTPS or both, with the certificate kept up to date.
+
+import { describeError, type Log } from "../http/log.ts";
+import { withRequestLog } from "../http/request-log.ts";
+import { withStrictTransport } from "../http/strict-transport.ts";
+import { type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
+import type { Handler } from "../wire/message.ts";
+import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
+import type { Environment } from "./environment.ts";
+import { watchFiles } from "./file-watch.ts";
+import type { Listener } from "./greeting.ts";
+import { listening } from "./listen-advice.ts";
+import type { Settings } from "./settings-table.ts";
+
+const dayMs = 86_400_000;
+const certificateWatchMs = 1_000;
+
+export interface ListeningServer extends Listener {
+  readonly server: RunningServer;
+}
+
+/** Starts every listener that the settings ask for. */
+export async function startServers(
+  app: Handler,
+  settings: Settings,
+  environment: Environment,
+  log: Log,
+): Promise<ListeningServer[]> {
+  const { host, port, httpsPort, logRequests, hsts } = settings;
+  const handler = logRequests ? withRequestLog(app, log) : app;
+  const options = listenOptions(settings, log);
+  const servers: ListeningServer[] = [];
+  if (port !== undefined) {
+    const server = listening(host, port, "--port", () => listen(handler, { ...options, port }));
+    servers.push({ scheme: "http", host, port: server.port, server });
+  }
+  if (httpsPort !== undefined) {
+    const secureHandler = hsts ? withStrictTransport(handler) : handler;
+    const server = await startHttps(secureHandler, settings, { ...options, port: httpsPort }, environment, log);
+    servers.push({ scheme: "https", host, port: server.port, server });
+  }
+  return servers;
+}
+
+function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
+  return {
+    host: settings.host,
+    sharesPort: settings.workers > 1,
+    certificate: undefined,
+    headerBytesMax: settings.headerBytesMax,
+    requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
+    idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
+    connections: { open: 0, max: settings.connectionsMax },
+    onDefect: (error) => log("error", describeError(error)),
+  };
+}
+
+async function startHttps(
+  handler: Handler,
+  settings: Settings,
+  options: ListenOptions,
+  environment: Environment,
+  log: Log,
+): Promise<RunningServer> {
+  const files = await certificateFiles(settings, environment);
+  const certificate = readCertificate(files);
+  const { host, port } = options;
+  const server = listening(host, port, "--https-port", () => listen(handler, { ...options, certificate }));
+  watchFiles([files.cert, files.key], certificateWatchMs, () => {
+    try {
+      server.replaceCertificate(readCertificate(files));
+      log("info", `${files.cert}: the certificate was read again`);
+    } catch (error) {
+      if (!(error instanceof CertificateError)) throw error;
+      log("error", `${error.message}. The certificate stays as it was`);
+    }
+  });
+  // Whoever uses a development certificate also renews it. The file watch above then notices the new one.
+  const renew = () => certificateFiles(settings, environment).catch((error) => log("error", describeError(error)));
+  if (settings.tlsCert === undefined) setInterval(renew, dayMs).unref();
+  return server;
+}

@@ -1,0 +1,195 @@
+// One request over HTTP/2 and its answer.
+
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { BodyContent } from "./body-content.ts";
+import { type ConnectionHost, never } from "./connection.ts";
+import {
+  type Answer,
+  cancelStream,
+  type HttpRequest,
+  isStream,
+  type StreamBody,
+  type StreamSource,
+} from "./message.ts";
+import { bodyTooLarge, headTooLarge, leftEarly, malformed, Refusal, tooSlow } from "./refusal.ts";
+import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
+
+/** An answer is handed over in pieces of this size, each when there is room, so that a slow reader holds no copy of all of it. */
+const pieceBytes = 64 * 1024;
+
+export class Http2Exchange {
+  /** True once the head of the answer was handed over. */
+  answered = false;
+  /** True if the answer asks for the connection to be closed. */
+  closesConnection = false;
+  readonly #stream: ServerHttp2Stream;
+  readonly #host: ConnectionHost;
+  readonly #peer: string;
+  /** Called for each piece of the request's body, kept or not. */
+  readonly #onContent: () => void;
+  readonly #bodyDeadline: number;
+  /** When to give up on a peer that does not take the answer, or does not end its request after it. */
+  #sendDeadline = never;
+  #declaredLength: number | undefined;
+  #reader: PromiseWithResolvers<Uint8Array> | undefined;
+  #source: StreamSource | undefined;
+  #isClosed = false;
+
+  constructor(stream: ServerHttp2Stream, peer: string, host: ConnectionHost, onContent: () => void) {
+    this.#stream = stream;
+    this.#onContent = onContent;
+    this.#host = host;
+    this.#peer = peer;
+    this.#bodyDeadline = host.clock.now + host.limits.requestTimeoutMs;
+  }
+
+  run(fields: IncomingHttpHeaders): void {
+    let answer: Answer | Promise<Answer>;
+    try {
+      answer = this.#host.handler.handle(this.#requestOf(fields));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      answer = this.#host.handler.refuse(error);
+    }
+    if (answer instanceof Promise) void answer.then((answer) => this.#answer(answer));
+    else this.#answer(answer);
+  }
+
+  look(now: number): void {
+    if (this.#reader && now >= this.#bodyDeadline)
+      this.#endReading().reject(tooSlow("body", this.#host.limits.requestTimeoutMs));
+    if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** The stream is closed, by either side. */
+  closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#sendDeadline = never;
+    if (this.#reader) this.#endReading().reject(leftEarly());
+    this.#source?.cancel();
+    this.#source = undefined;
+  }
+
+  #requestOf(fields: IncomingHttpHeaders): HttpRequest {
+    const { headerBytesMax } = this.#host.limits;
+    const headers = new Map<string, string>();
+    let byteCount = 0;
+    for (const [name, value] of Object.entries(fields)) {
+      const text = String(value);
+      // As long as the field would be in HTTP/1.1.
+      byteCount += name.length + text.length + 4;
+      if (!name.startsWith(":")) headers.set(name, text);
+    }
+    if (byteCount > headerBytesMax) throw headTooLarge(headerBytesMax);
+    const authority = fields[":authority"];
+    if (authority !== undefined) headers.set("host", authority);
+    const bodyLength = headers.get("content-length");
+    this.#declaredLength = bodyLength === undefined ? undefined : parseLength(bodyLength);
+    checkHost(headers.get("host"));
+    const method = checkMethod(String(fields[":method"]));
+    const { path, query } = parseTarget(method, String(fields[":path"]));
+    return {
+      method,
+      path,
+      query,
+      headers,
+      peer: this.#peer,
+      isSecure: true,
+      turn: undefined,
+      readBody: (bytesMax) => this.#readBody(bytesMax),
+    };
+  }
+
+  #readBody(bytesMax: number): Promise<Uint8Array> {
+    const expected = this.#declaredLength;
+    if (expected !== undefined && expected > bytesMax) throw bodyTooLarge(bytesMax, false);
+    if (this.#isClosed) throw leftEarly();
+    const reader = Promise.withResolvers<Uint8Array>();
+    this.#reader = reader;
+    const content = new BodyContent();
+    this.#stream.on("data", (piece: Buffer) => {
+      this.#onContent();
+      if (!this.#reader) return;
+      if (content.length + piece.length > bytesMax) this.#endReading().reject(bodyTooLarge(bytesMax, false));
+      else content.add(piece);
+    });
+    this.#stream.on("end", () => {
+      if (!this.#reader) return;
+      const { resolve, reject } = this.#endReading();
+      if (expected === undefined || expected === content.length) resolve(content.take());
+      else reject(malformed("The body is not as long as its Content-Length says"));
+    });
+    return reader.promise;
+  }
+
+  #endReading(): PromiseWithResolvers<Uint8Array> {
+    const reader = this.#reader;
+    if (!reader) throw new Error("nobody reads this body");
+    this.#reader = undefined;
+    return reader;
+  }
+
+  #answer(answer: Answer): void {
+    const { body } = answer;
+    const stream = isStream(body) ? body : undefined;
+    if (this.#isClosed || this.#stream.destroyed) {
+      if (stream) cancelStream(stream);
+      return;
+    }
+    this.answered = true;
+    this.closesConnection = answer.closesConnection;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
+    this.#stream.respond(headersOf(answer, this.#host.clock.date, bytes?.length), {
+      endStream: body === undefined,
+    });
+    // The rest of the request's body is read and thrown away.
+    this.#stream.on("data", this.#onContent);
+    if (stream) this.#openStream(stream);
+    else if (bytes) this.#send(bytes, 0);
+    else this.#sendDeadline = this.#giveUpAt();
+  }
+
+  #send(bytes: Uint8Array, from: number): void {
+    if (this.#isClosed) return;
+    const to = from + pieceBytes;
+    if (to >= bytes.length) this.#end(bytes.subarray(from));
+    else this.#write(bytes.subarray(from, to), () => this.#send(bytes, to));
+  }
+
+  #openStream(body: StreamBody): void {
+    const source = body.open({
+      write: (bytes) => this.#write(bytes, () => this.#source?.pull()),
+      end: () => {
+        this.#source = undefined;
+        this.#end();
+      },
+    });
+    this.#source = this.#stream.writableEnded ? undefined : source;
+  }
+
+  #write(bytes: Uint8Array, onTaken: () => void): void {
+    if (this.#isClosed) return;
+    this.#sendDeadline = this.#giveUpAt();
+    this.#stream.write(bytes, () => {
+      if (!this.#stream.writableEnded) this.#sendDeadline = never;
+      onTaken();
+    });
+  }
+
+  #end(bytes?: Uint8Array): void {
+    this.#stream.end(bytes);
+    this.#sendDeadline = this.#giveUpAt();
+  }
+
+  #giveUpAt(): number {
+    return this.#host.clock.now + this.#host.limits.idleTimeoutMs;
+  }
+}
+
+function headersOf({ status, headers }: Answer, date: string, length: number | undefined): OutgoingHttpHeaders {
+  const fields: OutgoingHttpHeaders = { ":status": status, date };
+  for (const name in headers) fields[name.toLowerCase()] = headers[name];
+  if (length !== undefined) fields["content-length"] = length;
+  return fields;
+}

@@ -1,0 +1,35 @@
+// A connection that is still agreeing on its keys. It has as long for that as a request has to arrive.
+
+import { type Connection, type ConnectionHost, never, type Transport } from "./connection.ts";
+
+export class TlsHandshake implements Connection {
+  readonly busy = false;
+  readonly idleSince: number = never;
+  readonly #transport: Transport;
+  readonly #deadline: number;
+
+  constructor(transport: Transport, host: ConnectionHost) {
+    this.#transport = transport;
+    this.#deadline = host.clock.now + host.limits.requestTimeoutMs;
+  }
+
+  receive(): void {}
+  drained(): void {}
+  closed(): void {}
+
+  ended(): void {
+    this.cut();
+  }
+
+  look(now: number): void {
+    if (now >= this.#deadline) this.cut();
+  }
+
+  finish(): void {
+    this.cut();
+  }
+
+  cut(): void {
+    this.#transport.terminate();
+  }
+}

@@ -1,0 +1,45 @@
+// A socket in the form in which the runtime's HTTP/2 sessions want it: a duplex stream.
+
+import { Duplex } from "node:stream";
+import type { Transport } from "./connection.ts";
+
+export class TransportStream extends Duplex {
+  readonly #transport: Transport;
+  #waiting: { bytes: Buffer; offset: number; done: () => void } | undefined;
+
+  constructor(transport: Transport) {
+    super();
+    this.#transport = transport;
+  }
+
+  /** Bytes have arrived; null if no more will come. */
+  receive(bytes: Buffer | null): void {
+    if (!this.push(bytes)) this.#transport.pause();
+  }
+
+  /** The socket takes bytes again. */
+  drained(): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    const missing = waiting.bytes.length - waiting.offset;
+    const written = this.#transport.write(waiting.bytes, waiting.offset, missing);
+    waiting.offset += Math.max(0, written);
+    if (written < missing) return;
+    this.#waiting = undefined;
+    waiting.done();
+  }
+
+  override _read(): void {
+    this.#transport.resume();
+  }
+
+  override _write(bytes: Buffer, _encoding: string, done: () => void): void {
+    this.#waiting = { bytes, offset: 0, done };
+    this.drained();
+  }
+
+  override _final(done: () => void): void {
+    this.#transport.end();
+    done();
+  }
+}
