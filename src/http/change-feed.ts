@@ -9,7 +9,7 @@ import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import { clientHas, entityTag } from "./conditions.ts";
-import { nosniff } from "./problem.ts";
+import { jsonHeaders, nosniff } from "./headers.ts";
 import { RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
@@ -84,7 +84,7 @@ export class ChangeFeed {
     const document = past
       ? `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[${past.texts.join(",")}]}`
       : this.#wholeDelta(etag);
-    return new Answer(200, { "Content-Type": "application/json; charset=utf-8", ...nosniff, ...headers }, document);
+    return new Answer(200, { ...jsonHeaders, ...headers }, document);
   }
 
   /** What a reader missed, each change as a text; nothing where that cannot be told, or not in short. */

@@ -5,6 +5,7 @@ import { StoreError, WriteError } from "../collection/engine.ts";
 import { ItemError, type ItemErrorCode } from "../items/item-error.ts";
 import { Answer } from "../wire/message.ts";
 import { Refusal, type RefusalCode } from "../wire/refusal.ts";
+import { nosniff } from "./headers.ts";
 
 type ProblemCode =
   | ItemErrorCode
@@ -105,9 +106,6 @@ const writeFailures = {
   unknown:
     "The store went away while it saved the change; whether it did is not known. Read the item before you send the request again.",
 } as const satisfies Record<WriteError["reason"], string>;
-
-/** Browsers must not guess a type of their own: an item that looks like HTML is still JSON. */
-export const nosniff = { "X-Content-Type-Options": "nosniff" };
 
 const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
   CredentialsRequired: { "WWW-Authenticate": 'Basic realm="todoitems", charset="UTF-8"' },

@@ -3,7 +3,7 @@
 
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { clientHas } from "./conditions.ts";
-import { nosniff } from "./problem.ts";
+import { nosniff } from "./headers.ts";
 
 export interface SiteFile {
   readonly mediaType: string;

@@ -17,6 +17,8 @@ import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head
 /** An answer is handed over in pieces of this size, each when there is room, so that a slow reader holds no copy of all of it. */
 const pieceBytes = 64 * 1024;
 
+const noContent = new Uint8Array();
+
 export class Http2Exchange {
   /** True once the head of the answer was handed over. */
   answered = false;
@@ -101,10 +103,11 @@ export class Http2Exchange {
     };
   }
 
-  #readBody(bytesMax: number): Promise<Uint8Array> {
+  #readBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
     const expected = this.#declaredLength;
     if (expected !== undefined && expected > bytesMax) throw bodyTooLarge(bytesMax, false);
     if (this.#isClosed) throw leftEarly();
+    if (this.#stream.endAfterHeaders && expected === undefined) return noContent;
     const reader = Promise.withResolvers<Uint8Array>();
     this.#reader = reader;
     const content = new BodyContent();

@@ -58,12 +58,16 @@ const closed = (emitter: ClientHttp2Session | ClientHttp2Stream) =>
   new Promise<void>((resolve) => emitter.on("close", () => resolve()));
 
 test("a request that never ends is given up once it is answered, whatever the answer", async () => {
-  await start({ idleTimeoutMs: 300 });
+  await start({ idleTimeoutMs: 300, requestTimeoutMs: 300 });
   const etag = (await service.fetch("GET", path)).headers.get("etag") ?? "";
   for (const [fields, status] of [
-    [{}, 200],
-    [{ "if-none-match": etag }, 304],
+    // Answered before the body is read.
     [{ ":path": "/nowhere" }, 404],
+    [{ ":method": "PURGE" }, 405],
+    // Answered once the time for the body is over.
+    [{}, 408],
+    [{ "if-none-match": etag }, 408],
+    [{ ":path": "/changes" }, 408],
   ] as const) {
     const stream = session().request({ ":path": path, ...fields }, { endStream: false });
     expect(await statusOf(stream)).toBe(status);
@@ -71,12 +75,20 @@ test("a request that never ends is given up once it is answered, whatever the an
   }
 });
 
-test("a feed that was ended is given up, though its request never ends", async () => {
+test("a feed that was ended closes its stream", async () => {
   await start({ idleTimeoutMs: 300 });
-  const stream = session().request({ ":path": "/changes" }, { endStream: false });
+  const stream = session().request({ ":path": "/changes" });
   expect(await statusOf(stream)).toBe(200);
   service.app.changeFeed.endAll();
   await closed(stream);
+});
+
+test("a request whose end comes in a frame of its own is answered", async () => {
+  await start();
+  const stream = session().request({ ":path": path }, { endStream: false });
+  const status = statusOf(stream);
+  stream.end();
+  expect(await status).toBe(200);
 });
 
 test("a head larger than the limit is 431, whatever it was compressed to", async () => {

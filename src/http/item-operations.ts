@@ -1,0 +1,199 @@
+// The operations on items. Each reads the request, lets the collection decide, and turns the outcome into a
+// status code.
+
+import { type Bookmark, StoreError } from "../collection/engine.ts";
+import type { ItemState, TodoCollection, WriteOutcome } from "../collection/todo-collection.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
+import { Answer, type HttpRequest } from "../wire/message.ts";
+import { checkMediaType, decodeBody } from "./body.ts";
+import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
+import { jsonHeaders } from "./headers.ts";
+import type { Log } from "./log.ts";
+import { Problem, problemAnswer } from "./problem.ts";
+import type { ItemRoute, Route } from "./routes.ts";
+
+export interface ItemOperationsOptions {
+  readonly fieldNames: FieldNames;
+  readonly bodyBytesMax: number;
+  readonly nestingDepthMax: number;
+  /** How old a list may be that is sent while the store is away. */
+  readonly staleSecondsMax: number;
+  readonly log: Log;
+}
+
+/** The specification's client stops reading a response here (Limits, note 2). */
+const clientBufferBytes = 256_000;
+
+/** The list in the form in which it was last sent. */
+interface SentList extends Bookmark {
+  readonly etag: string;
+  readonly answer: Answer;
+  readonly notModified: Answer;
+}
+
+export class ItemOperations {
+  readonly #collection: TodoCollection;
+  readonly #options: ItemOperationsOptions;
+  #list: SentList | undefined;
+  #warnedOfListSize = false;
+
+  constructor(collection: TodoCollection, options: ItemOperationsOptions) {
+    this.#collection = collection;
+    this.#options = options;
+  }
+
+  /** The list, or one item. */
+  get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
+    const pathId = pathIdOf(route);
+    const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
+    const refreshed = this.#collection.refresh(request.turn);
+    return refreshed ? refreshed.then(answer, (error) => this.#answerStale(answer, error)) : answer();
+  }
+
+  async create(request: HttpRequest, route: Route): Promise<Answer> {
+    const draft = await this.#readDraft(request);
+    const item = identify(draft, pathIdOf(route), true);
+    const outcome = await this.#collection.write({ kind: "create", item });
+    if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
+    const headers = { ...jsonHeaders, ETag: this.#tagOfWrite(outcome), Location: `/api/todoitems/${item.id}` };
+    return new Answer(201, headers, this.#collection.render(item.json));
+  }
+
+  async update(request: HttpRequest, route: Route): Promise<Answer> {
+    const draft = await this.#readDraft(request);
+    const item = identify(draft, pathIdOf(route), false);
+    const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
+    if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
+    return new Answer(204, { ETag: this.#tagOfWrite(outcome) });
+  }
+
+  async delete(request: HttpRequest, route: ItemRoute): Promise<Answer> {
+    const draft = await this.#readOptionalDraft(request);
+    const id = parsePathId(route.segment);
+    if (draft) checkAgainstPath(draft, id);
+    const outcome = await this.#collection.write({ kind: "delete", id, condition: this.#condition(request) });
+    if (outcome.kind !== "done") return this.#notDone(outcome, id);
+    return new Answer(204, {});
+  }
+
+  #answerList({ headers }: HttpRequest): Answer {
+    const list = this.#currentList();
+    if (!clientMeans(headers, list.etag)) return listChanged(list.etag);
+    return clientHas(headers, list.etag) ? list.notModified : list.answer;
+  }
+
+  /** The same answer object until something changes, so that the wire can keep it ready to send. */
+  #currentList(): SentList {
+    const { epoch, version } = this.#collection;
+    if (this.#list?.version === version && this.#list.epoch === epoch) return this.#list;
+    this.#warnOfListSize();
+    const etag = this.#tag(version);
+    const caching = { ETag: etag, "Cache-Control": "no-cache" };
+    const answer = new Answer(200, { ...jsonHeaders, ...caching }, this.#collection.list(), { isStanding: true });
+    const notModified = new Answer(304, caching, undefined, { isStanding: true });
+    this.#list = { epoch, version, etag, answer, notModified };
+    return this.#list;
+  }
+
+  #answerItem({ headers }: HttpRequest, id: string): Answer {
+    const item = this.#collection.read(id);
+    if (!item) throw recordNotFound(id);
+    const etag = this.#tag(item.version);
+    const caching = { ETag: etag, "Cache-Control": "no-cache" };
+    if (!clientMeans(headers, etag)) return this.#preconditionFailed(item);
+    if (clientHas(headers, etag)) return new Answer(304, caching);
+    return new Answer(200, { ...jsonHeaders, ...caching }, item.json);
+  }
+
+  /** While the store is away, an operator may allow answers from memory, for a while and marked as old. */
+  #answerStale(answer: () => Answer, error: unknown): Answer {
+    const age = this.#collection.ageSeconds;
+    if (!(error instanceof StoreError) || age > this.#options.staleSecondsMax) throw error;
+    return answerOr(error, answer).with({ Age: String(Math.ceil(age)), Warning: '110 - "Response is Stale"' });
+  }
+
+  async #readDraft(request: HttpRequest): Promise<TodoItemDraft> {
+    const bytes = await request.readBody(this.#options.bodyBytesMax);
+    checkMediaType(request.headers.get("content-type"));
+    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+  }
+
+  /** Form A lists a JSON TodoItem as DELETE's parameter, form B none. Real clients send any Content-Type, or none. */
+  async #readOptionalDraft(request: HttpRequest): Promise<TodoItemDraft | undefined> {
+    const bytes = await request.readBody(this.#options.bodyBytesMax);
+    if (bytes.byteLength === 0) return undefined;
+    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+  }
+
+  #condition(request: HttpRequest) {
+    return writeCondition(request.headers, (version) => this.#tag(version));
+  }
+
+  #notDone(outcome: Exclude<WriteOutcome, { kind: "done" }>, id: string): Answer {
+    switch (outcome.kind) {
+      case "id-in-use":
+        throw new Problem(
+          "TodoItemIDInUse",
+          `An item with ID ${id} already exists. Update it with PUT, or create yours with another ID.`,
+        );
+      case "not-found":
+        throw recordNotFound(id);
+      case "condition-failed":
+        return this.#preconditionFailed(outcome.current);
+    }
+  }
+
+  #preconditionFailed({ version, json }: ItemState): Answer {
+    const detail =
+      "The item is not in the state the request's condition names. Its present state is in `current`; merge with it and send the request again with the ETag of this answer.";
+    return problemAnswer(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version) }, json);
+  }
+
+  #tag(version: number): string {
+    return entityTag(this.#collection.epoch, version, this.#options.fieldNames);
+  }
+
+  /** The tag of a state that was never stored must not match one that will be. */
+  #tagOfWrite({ version, kept }: Extract<WriteOutcome, { kind: "done" }>): string {
+    const tag = this.#tag(version);
+    return kept ? tag : `${tag.slice(0, -1)}-not-kept"`;
+  }
+
+  #warnOfListSize(): void {
+    if (this.#warnedOfListSize || this.#collection.listBytes <= clientBufferBytes) return;
+    this.#warnedOfListSize = true;
+    this.#options.log(
+      "warn",
+      `The list has passed ${clientBufferBytes} bytes: a client that keeps the tutorial's MaxResponseContentBufferSize stops reading it. Raise that limit in the client.`,
+      { listBytes: this.#collection.listBytes },
+    );
+  }
+}
+
+/** An item that is not in memory may be in the store, so "not found" would be wrong here. */
+function answerOr(error: StoreError, answer: () => Answer): Answer {
+  try {
+    return answer();
+  } catch (problem) {
+    throw problem instanceof Problem ? error : problem;
+  }
+}
+
+function pathIdOf(route: Route): string | undefined {
+  return route.resource === "item" ? parsePathId(route.segment) : undefined;
+}
+
+function recordNotFound(id: string): Problem {
+  return new Problem("RecordNotFound", `There is no item with ID ${id}. List the items to see which there are.`);
+}
+
+function listChanged(etag: string): Answer {
+  return problemAnswer(
+    new Problem(
+      "PreconditionFailed",
+      "The list is not in the state that If-Match names. Leave If-Match out to read it as it is.",
+    ),
+    { ETag: etag },
+  );
+}
