@@ -1,4 +1,4 @@
-// Who may go on: the credentials a request needs, then the rate its sender may keep.
+// Who may use the service: checks the credentials that a request needs, then the rate of its sender.
 
 import type { HttpRequest } from "../wire/message.ts";
 import type { BasicAuth } from "./basic-auth.ts";
@@ -12,11 +12,11 @@ export type AuthMode = (typeof authModes)[number];
 
 export interface AccessOptions {
   readonly mode: AuthMode;
-  /** Not there where the mode is off. */
+  /** Undefined if the mode is off. */
   readonly auth: BasicAuth | undefined;
-  /** Requests of each address; not there where the rate is not limited. */
+  /** Counts the requests of each address; undefined if the rate is not limited. */
   readonly rate: RateLimiter | undefined;
-  /** Believe what a proxy in front says of the sender's address. */
+  /** Believe what a proxy says about the sender's address. */
   readonly trustProxy: boolean;
 }
 
@@ -27,7 +27,7 @@ export class Access {
     this.#options = options;
   }
 
-  /** Throws where the request must not go on. Returns a promise only where a password must be verified. */
+  /** Throws a `Problem` if the request is refused. Returns a promise only if a password must be verified. */
   admit(request: HttpRequest): undefined | Promise<void> {
     const { auth, mode, rate, trustProxy } = this.#options;
     const address = () => clientAddress(request, trustProxy);

@@ -1,13 +1,12 @@
-// A request's body as what its headers must say it is: JSON in UTF-8.
+// The body of a request as text: JSON in UTF-8, which its headers must say.
 
 import type { HeaderFields } from "../wire/message.ts";
 import { Problem } from "./problem.ts";
 
-// Fatal: a replacement character in place of a bad byte would be a rewritten item. A leading
-// byte-order mark is dropped.
+// Fatal: replacing a bad byte would rewrite the item. A leading byte-order mark is dropped.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The body as text, if it is what its headers must say: JSON in UTF-8. */
+/** The body as text. Throws a `Problem` if it is compressed or not UTF-8. */
 export function decodeBody(bytes: Uint8Array, headers: HeaderFields): string {
   const coding = headers.get("content-encoding");
   if (coding !== undefined && coding.toLowerCase() !== "identity") {

@@ -1,7 +1,7 @@
-// The change feed: every committed change as it happens (server-sent events), or what changed since a
-// token as one document. A reader is no more than the version it has reached. The newest events are kept
-// once, for all readers; one that falls behind them is told to fetch the list again, so a reader that
-// never reads costs no more than one that does.
+// The change feed: every committed change as it happens (server-sent events), or the changes since a token as
+// one document. A reader is just the version that it has reached. The newest events are kept once for all
+// readers. A reader that falls behind them must fetch the list again, so one that never reads costs no more than
+// one that does.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -14,25 +14,25 @@ import { RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
-  /** How often a silent feed says that it is alive; well below the time a silent connection is kept. */
+  /** How often a silent feed sends a sign of life; well below the time that a silent connection is kept. */
   readonly heartbeatMs: number;
 }
 
-/** How soon changes of other processes are noticed while anybody listens. */
+/** How often the store is asked for changes of other processes while anybody listens. */
 const pollMs = 250;
-/** The most that is put together for one reader from past changes; over that, the list is cheaper. */
+/** The most past changes that are put together for one reader; beyond that, the list is cheaper. */
 const pastCharactersMax = 8 * 1024 ** 2;
-/** How long a document of everything is kept for the next who asks for it. */
+/** How long a document with every item is kept for the next reader who asks for it. */
 const wholeKeptMs = 10_000;
 
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
 
 interface Reader {
-  /** Everything up to here was handed to it; nothing yet, while its feed is being opened. */
+  /** Everything up to here was handed to it; undefined while its feed is being opened. */
   version: Version | undefined;
   sink: StreamSink | undefined;
-  /** Its connection has taken all it was handed and waits for more. */
+  /** Its connection has taken everything it was handed, and waits for more. */
   hungry: boolean;
 }
 
@@ -60,7 +60,7 @@ export class ChangeFeed {
     return wantsDocument(request) ? this.#document(request, since) : this.#open(since);
   }
 
-  /** Ends every feed; readers come back with the token they have, and are asked for credentials again. */
+  /** Ends every feed. Readers come back with their token, and must show their credentials again. */
   endAll(): void {
     for (const reader of this.#readers) {
       this.#leave(reader);
@@ -68,7 +68,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Ends every feed, and those still to come as soon as they are opened. */
+  /** Ends every feed, and every later one as soon as it is opened. */
   stop(): void {
     this.#stopped = true;
     this.endAll();
@@ -87,7 +87,7 @@ export class ChangeFeed {
     return new Answer(200, { ...jsonHeaders, ...headers }, document);
   }
 
-  /** What a reader missed, each change as a text; nothing where that cannot be told, or not in short. */
+  /** What a reader missed, each change as text; undefined if the store no longer knows, or if it is too much. */
   async #past(since: Bookmark, textOf: (epoch: string, change: Change) => string): Promise<Past | undefined> {
     const news = await this.#collection.changesSince(since);
     if (!news) return undefined;
@@ -102,7 +102,7 @@ export class ChangeFeed {
     return { epoch: news.epoch, version: news.version, texts };
   }
 
-  // Shared by all who ask for it at one version, for the same reason as the list.
+  // Readers who ask at the same version share one document, as they share the list.
   #wholeDelta(etag: string): Uint8Array {
     if (this.#whole?.etag === etag) return this.#whole.document;
     const { epoch, version } = this.#collection;
@@ -120,7 +120,7 @@ export class ChangeFeed {
 
   async #open(since: Bookmark | undefined): Promise<Answer> {
     const reader: Reader = { version: undefined, sink: undefined, hungry: false };
-    // Before the past is asked for, so that nothing falls between that and what is to come.
+    // Join before asking for the past, so that no change falls between the past and what comes next.
     this.#join(reader);
     let beginning: string;
     try {
@@ -134,7 +134,7 @@ export class ChangeFeed {
       ...nosniff,
       "Cache-Control": "no-cache, no-transform",
       Vary: "Accept, Last-Event-ID",
-      // Proxies of the nginx family would hold events back otherwise.
+      // Without this, proxies of the nginx family hold events back.
       "X-Accel-Buffering": "no",
     };
     return new Answer(200, headers, { open: (sink) => this.#start(reader, sink, beginning) });
@@ -144,7 +144,7 @@ export class ChangeFeed {
     reader.sink = sink;
     sink.write(encoder.encode(beginning));
     if (this.#stopped) this.#leave(reader);
-    // It may have been ended while the past was asked for.
+    // The feed may have been ended while it waited for the past.
     if (!this.#readers.has(reader)) sink.end();
     return {
       pull: () => {
@@ -155,7 +155,7 @@ export class ChangeFeed {
     };
   }
 
-  /** The first events of a feed: that it is there, and what its reader missed. */
+  /** The first events of a feed: that it is open, and what its reader missed. */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
     const past = since && (await this.#past(since, (epoch, change) => this.#event(epoch, change)));
     if (!past) await this.#collection.refresh();
@@ -164,7 +164,7 @@ export class ChangeFeed {
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
-    // No token yet where a resync follows: a reader cut off in between must not take itself for current.
+    // No token if a resync follows: a reader that is cut off in between must not believe that it is up to date.
     return past
       ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n${past.texts.join("")}`
       : `${ready}\n${this.#resync()}`;
@@ -195,7 +195,7 @@ export class ChangeFeed {
   #take({ epoch, version, whole, changes }: News): void {
     if (whole) {
       this.#recent = new RecentEvents(version);
-      // Behind everything, whichever way the versions went.
+      // Whatever the new versions are, every reader is behind them.
       for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
     } else {
       this.#recent.add(
@@ -205,7 +205,7 @@ export class ChangeFeed {
     for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
   }
 
-  /** Hands a reader what comes next, if there is anything. */
+  /** Hands a reader its next events, if there are any. */
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
@@ -228,13 +228,13 @@ export class ChangeFeed {
   }
 
   async #poll(): Promise<void> {
-    // One question at a time, however long the store takes to answer.
+    // Ask one question at a time, however long the store takes.
     if (this.#polling) return;
     this.#polling = true;
     try {
       await this.#collection.refresh();
     } catch (error) {
-      // The collection has told of it; readers wait until the store is back.
+      // The collection has reported it; readers wait until the store is back.
       if (!(error instanceof StoreError)) throw error;
     } finally {
       this.#polling = false;

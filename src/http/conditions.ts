@@ -1,5 +1,5 @@
-// Entity tags and the conditions clients make of them (RFC 9110, section 13). A tag is served and
-// checked from one place, so the one served is always the one that works.
+// Entity tags and the conditions that clients make with them (RFC 9110, section 13). One place writes and checks
+// them, so the tag that was served is always the one that works.
 
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/todo-collection.ts";
@@ -7,12 +7,12 @@ import type { FieldNames } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
 
-/** The tag of a list or an item: it changes with the store, the change, and the spelling of names. */
+/** The tag of a list or an item. It depends on the store, the version and the spelling of names. */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
 
-/** True if `If-None-Match` says that the client has this already. */
+/** True if `If-None-Match` says that the client already has this state. */
 export function clientHas(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-none-match");
   return header !== undefined && matchesWeakly(header, tag);
@@ -24,7 +24,7 @@ export function clientMeans(headers: HeaderFields, tag: string): boolean {
   return header === undefined || matchesStrongly(header, tag);
 }
 
-/** What a PUT or DELETE asks of the item it is about to change; nothing, if it asks nothing. */
+/** The condition that a PUT or DELETE sets for the item it changes; undefined if it sets none. */
 export function writeCondition(headers: HeaderFields, tagOf: (version: Version) => string): Condition | undefined {
   const ifMatch = headers.get("if-match");
   const ifNoneMatch = headers.get("if-none-match");
@@ -38,7 +38,7 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
   };
 }
 
-// One member of the list, with the comma behind it; whatever else stands in the header makes it none of ours.
+// One member of the list, with the comma after it. A header with anything else in it matches no tag.
 const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
 // What compressing proxies append inside the quotes: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
 const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)"$/;
@@ -53,7 +53,7 @@ function matchesWeakly(header: string, tag: string): boolean {
   return tagsOf(header).some(({ opaque }) => opaque === tag || opaque.replace(codingSuffix, '"') === tag);
 }
 
-/** The entity tags of a header, or none where it is not a list of them. */
+/** The entity tags of a header; empty if it is not a list of entity tags. */
 function tagsOf(header: string): { weak: boolean; opaque: string }[] {
   const members = [...header.matchAll(tagPattern)];
   if (members.map(([text]) => text).join("") !== header) return [];

@@ -1,6 +1,5 @@
-// Other origins: which web pages' scripts may use the service (the CORS protocol of the Fetch standard).
-// Off unless asked for; then a preflight is answered before credentials are asked for, since browsers
-// send it without any.
+// Cross-origin access: which web pages may use the service (the CORS protocol of the Fetch standard). It is off by
+// default. A preflight is answered before credentials are checked, because browsers send it without any.
 
 import { Answer, type HeaderFields, type HttpRequest } from "../wire/message.ts";
 
@@ -18,7 +17,7 @@ export class Cors {
     this.#origins = origins;
   }
 
-  /** The answer to a preflight for a resource with these methods; nothing if the request is none. */
+  /** The answer to a preflight for a resource with these methods; undefined if the request is not a preflight. */
   preflight({ method, headers }: HttpRequest, methods: readonly string[]): Answer | undefined {
     const asked = headers.get("origin");
     if (method !== "OPTIONS" || asked === undefined || headers.get("access-control-request-method") === undefined) {
@@ -41,7 +40,7 @@ export class Cors {
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
     const origin = this.#allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
-    // Caches must not give one origin's answer to another, also where the one had no Origin at all.
+    // Caches must not give one origin's answer to another, not even the answer to a request without an Origin.
     const varies = this.#origins !== "*" && !vary?.includes("Origin");
     if (origin === undefined && !varies) return answer;
     return answer.with({
@@ -52,8 +51,8 @@ export class Cors {
     });
   }
 
-  // Never with Access-Control-Allow-Credentials: a page must send the credentials it was given, and
-  // cannot use those the browser has cached.
+  // Access-Control-Allow-Credentials is never sent: a page must send the credentials that it was given, and cannot
+  // use those that the browser has stored.
   #allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.#origins === "*") return "*";

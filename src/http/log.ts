@@ -1,11 +1,11 @@
-// The log: one line an event on standard error, as text for people or JSON for programs.
+// The log: one line for each event on standard error, as text for people or as JSON for programs.
 
 export const logFormats = ["text", "json"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 type Level = "info" | "warn" | "error";
 
-/** `message` says everything to a person; `fields` repeat its parts for programs, in JSON only. */
+/** `message` tells a person everything. `fields` repeat parts of it for programs, in JSON only. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number>>) => void;
 
 export function createLog(format: LogFormat, write: (line: string) => void): Log {
@@ -19,14 +19,14 @@ export function createLog(format: LogFormat, write: (line: string) => void): Log
   };
 }
 
-// A line break inside a message would make two log lines of one event, and worse goes to a terminal.
+// A line break inside a message would turn one event into two log lines, and other control characters could do worse to a terminal.
 const controlCharacters = /[\p{Cc}\u2028\u2029]/gu;
 
 function escapeCharacter(character: string): string {
   return character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** All that is known of an unexpected error, for the log only: nothing of it may reach a client. */
+/** Everything known about an unexpected error. For the log only: none of it may reach a client. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? "" : ` (caused by ${describeError(error.cause)})`;

@@ -1,5 +1,5 @@
-// How often somebody may do something: a bucket of tokens for each key, refilled at a steady rate. Holds
-// a bounded number of keys; the one not heard of for longest is forgotten first.
+// Limits how often somebody may do something: a token bucket for each key, refilled at a steady rate. The number of
+// keys is bounded; the one that has been unused for the longest time is forgotten first.
 
 import { isIPv6 } from "node:net";
 
@@ -30,7 +30,7 @@ export class RateLimiter {
     return this.#buckets.size;
   }
 
-  /** Takes a token. Where there is none, returns the whole seconds until there will be; else 0. */
+  /** Takes a token and returns 0. If there is none, returns in how many whole seconds there will be one. */
   take(key: string): number {
     const bucket = this.#bucket(key);
     if (bucket.tokens >= 1) {
@@ -40,7 +40,7 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((1 - bucket.tokens) / this.#limits.perSecond));
   }
 
-  /** Returns a token that turned out not to be due. */
+  /** Gives back a token that need not have been taken. */
   giveBack(key: string): void {
     const bucket = this.#bucket(key);
     bucket.tokens = Math.min(this.#limits.burst, bucket.tokens + 1);
@@ -52,7 +52,7 @@ export class RateLimiter {
     const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAtMs: now };
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAtMs) / 1000) * perSecond);
     bucket.filledAtMs = now;
-    // Taken out and put back, so that the map's first key is always the one longest unused.
+    // Removed and added again, so that the first key of the map is always the one unused for longest.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > keysMax) this.#buckets.delete(this.#buckets.keys().next().value ?? key);
@@ -60,7 +60,7 @@ export class RateLimiter {
   }
 }
 
-/** Who an address is, for counting: an IPv6 user has a whole /64 network to send from. */
+/** The key under which an address is counted. An IPv6 user has a whole /64 network to send from. */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

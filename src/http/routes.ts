@@ -1,18 +1,17 @@
 // Which resource a URL names, and which methods that resource offers.
 
 export const urlForms = ["both", "a", "b"] as const;
-/** Which forms of the create and update paths are exposed: A has the ID in the path, B has not. */
+/** Which forms of the create and update paths are offered: in A the path has the ID, in B it has not. */
 export type UrlForms = (typeof urlForms)[number];
 
 export type Route = { readonly resource: "collection" | "changes" } | ItemRoute | HealthRoute;
 
 export interface ItemRoute {
   readonly resource: "item";
-  /** The ID as it stands in the path, decoded but not yet checked. */
+  /** The ID from the path, decoded but not yet checked. */
   readonly segment: string;
 }
 
-/** For those who watch over the service: is it there, and can it answer? */
 interface HealthRoute {
   readonly resource: "live" | "ready";
 }
@@ -20,14 +19,13 @@ interface HealthRoute {
 const collection: Route = { resource: "collection" };
 const changes: Route = { resource: "changes" };
 
-/** The template api/{controller}/{id}: the controller defaults to todoitems, the ID is optional. Beside it, /changes. */
+/** Matches the template api/{controller}/{id}: the controller defaults to todoitems and the ID is optional. Also matches /changes and /health. */
 export function matchRoute(path: string): Route | undefined {
   if (path === "/api/todoitems/" || path === "/api/todoitems") return collection;
   if (path === "/health/live") return { resource: "live" };
   if (path === "/health/ready") return { resource: "ready" };
   const segments = path.slice(1).split("/");
-  // Clients follow a redirected POST with a GET and still report success, so a trailing slash is
-  // answered directly instead of by a redirect.
+  // A trailing slash is never redirected: clients turn a redirected POST into a GET and still report success.
   if (segments.at(-1) === "") segments.pop();
   const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
   if (prefix?.toLowerCase() === "changes" && segments.length === 1) return changes;
@@ -54,7 +52,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    // Not percent-encoded UTF-8, so it is no name of ours: as an ID it will be refused as malformed.
+    // Not percent-encoded UTF-8, so it cannot be one of our names. As an ID it is refused as malformed.
     if (error instanceof URIError) return segment;
     throw error;
   }

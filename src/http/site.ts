@@ -1,5 +1,5 @@
-// Files beside the API: the page and what belongs to it. They are open to everybody, compressed as the
-// browser asks, and cached for good where their name says what is in them.
+// Files beside the API: the page and its assets. They need no credentials, are compressed as the browser asks, and
+// are cached forever if their name contains a hash of their content.
 
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { clientHas } from "./conditions.ts";
@@ -10,21 +10,21 @@ export interface SiteFile {
   readonly plain: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer> | undefined;
   readonly brotli: Uint8Array<ArrayBuffer> | undefined;
-  /** Of its content, in quotes. */
+  /** A hash of its content, in quotes. */
   readonly etag: string;
-  /** True where another content would have another name. */
+  /** True if other content would have another name. */
   readonly immutable: boolean;
 }
 
 export interface Site {
-  /** The file of a path, or nothing. Paths begin with a slash; the page itself is "/". */
+  /** The file at a path, if there is one. Paths begin with a slash; the page itself is "/". */
   find(path: string): Promise<SiteFile | undefined>;
 }
 
 /** The methods a file offers. */
 export const siteMethods: readonly string[] = ["GET"];
 
-// Everything comes from here, nothing is written into the page, and nobody may frame it.
+// Everything is loaded from this origin, no script is inline, and no other page may frame this one.
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
