@@ -1,4 +1,4 @@
-// Which certificate HTTPS uses: the operator's, or a development certificate in the user's data folder.
+// Which certificate HTTPS uses: the operator's own, or a development certificate in the user's data folder.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ export async function certificateFiles(
   return openDevelopmentCertificate(environment);
 }
 
-// Loaded only where it is needed: the X.509 library doubles the time the program takes to start.
+// Imported only when it is needed: the X.509 library doubles the start-up time of the program.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
   const { developmentCertificate } = await import("../tls/development-certificate.ts");
   const folder = join(dataFolder(environment), "https");
@@ -38,7 +38,7 @@ export async function openDevelopmentCertificate(environment: Environment): Prom
   }
 }
 
-/** Reads a certificate and its key, and makes sure that they belong together. */
+/** Reads a certificate and its key, and checks that they belong together and can be used. */
 export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   const certificate = attempt(cert, "certificate", () => readFileSync(cert, "utf8"));
   const privateKey = attempt(key, "key", () => readFileSync(key, "utf8"));
@@ -49,10 +49,10 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   if (new Date(parsed.validTo) < new Date())
     throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
   const bits = parsed.publicKey.asymmetricKeyDetails?.modulusLength;
-  // Clients refuse what is weaker, each with a riddle of its own.
+  // Clients refuse weaker keys, with error messages that are hard to understand.
   if (bits !== undefined && bits < rsaBitsMin)
     throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
-  // All of the chain, as the listener will read it.
+  // Parses the whole chain, as the listener will.
   attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };
 }

@@ -1,9 +1,9 @@
-// Noticing that files have changed. They are looked at, not subscribed to: that works on every file
-// system, and for a file that is replaced as well as for one that is rewritten.
+// Notices that files have changed. It polls instead of subscribing: that works on every file system, and for a file
+// that is replaced as well as for one that is rewritten.
 
 import { statSync } from "node:fs";
 
-/** Calls `onChange` whenever one of the files is another than before. Does not keep the process alive. */
+/** Calls `onChange` whenever one of the files has changed. Does not keep the process alive. */
 export function watchFiles(paths: readonly string[], everyMs: number, onChange: () => void): void {
   let known = stamps(paths);
   const look = () => {
@@ -24,7 +24,7 @@ function stampOf(path: string): string {
     const { ino, mtimeMs, size } = statSync(path);
     return `${ino} ${mtimeMs} ${size}`;
   } catch (error) {
-    // Whatever keeps it from being looked at keeps it from being read; that is for the reader to report.
+    // If the file cannot be examined it cannot be read either, and the reader reports that.
     return error instanceof Error && "code" in error ? String(error.code) : "unknown";
   }
 }

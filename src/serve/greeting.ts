@@ -1,11 +1,10 @@
-// What a person sees when the service is up: where it is, what it keeps, and how their emulator,
-// simulator or phone reaches it.
+// What a person sees when the service is up: where it listens, where it keeps items, and how an emulator, simulator
+// or phone reaches it.
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** Where the service listens. */
 export interface Listener {
   readonly scheme: "http" | "https";
   readonly host: string;
@@ -55,7 +54,7 @@ function reachability(host: string, api: (address: string) => string): [string, 
       ? networkAddresses().map(api).join("  ") || "no network found"
       : "not reachable yet: start with --host 0.0.0.0";
     return [
-      // The emulator's name for this machine's 127.0.0.1.
+      // 10.0.2.2 is what an Android emulator calls 127.0.0.1 of its host.
       ["Android emulator", host === "::1" ? "not reachable: start with --host 127.0.0.1" : api("10.0.2.2")],
       ["iOS simulator", api("localhost")],
       ["Phone, same network", phone],

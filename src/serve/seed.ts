@@ -1,16 +1,16 @@
-// Reading a seed: the JSON array of items that an empty store starts with.
+// Reads a seed: the JSON array of items that an empty store starts with.
 
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { identify, idKey, parseTodoItem, type TodoItem } from "../items/todo-item.ts";
 
-/** The seed cannot be used; `message` says where in it the mistake is. */
+/** The seed cannot be used; `message` says where the mistake is. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
 }
 
 export function parseSeed(source: string, json: string, nestingDepthMax: number): TodoItem[] {
-  // Deep enough that an item nested too deep is refused by its number, below.
+  // A higher limit here, so that an item that nests too deep is refused below, where its number is known.
   const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),

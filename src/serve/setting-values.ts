@@ -1,5 +1,4 @@
-// How the text of a setting becomes its value. Each parser refuses with the sentence that tells what
-// would have been accepted.
+// Turns the text of a setting into its value. A parser that refuses a text says what it would have accepted.
 
 import {
   isPostgresUrl,
@@ -9,12 +8,12 @@ import {
 } from "../engines/postgres/postgres-address.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 
-/** A value that cannot be used; the message says what can. */
+/** The value cannot be used; the message says which values can. */
 export class WrongValue extends Error {
   override readonly name = "WrongValue";
 }
 
-/** An address or host name; an IPv6 address may come in the brackets it has in URLs. */
+/** An address or host name. An IPv6 address may be in brackets, as in a URL. */
 export function hostAddress(value: string): string {
   const address = value.replace(/^\[(.*)\]$/, "$1").trim();
   if (address === "") throw new WrongValue("expected an address such as 127.0.0.1 or 0.0.0.0");
@@ -29,7 +28,7 @@ export function integer(min: number, max: number): (value: string) => number {
   };
 }
 
-/** Nothing, where nothing was given. */
+/** Undefined for an empty text. */
 export function optionalText(value: string): string | undefined {
   return value === "" ? undefined : value;
 }
@@ -60,7 +59,7 @@ export function allowedOrigins(value: string): AllowedOrigins | undefined {
   return new Set(value.split(",").map((origin) => parseOrigin(origin.trim())));
 }
 
-/** As browsers send it: in lower case, without a path, the standard port left out. */
+/** An origin as browsers send it: in lower case, without a path and without the default port. */
 function parseOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url && ["http:", "https:"].includes(url.protocol) && url.href === `${url.origin}/`) return url.origin;
@@ -85,7 +84,7 @@ export function byteSize(value: string, max: number): number {
   throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
 }
 
-/** Seconds, or none at all. */
+/** Seconds; 0 for `off`. */
 export function secondsOrOff(value: string): number {
   return value === "off" ? 0 : integer(1, 86_400)(value);
 }

@@ -1,5 +1,5 @@
-// Every setting there is: its flag, its default, its meaning, and how its text becomes a value. The
-// parser, --help and the README's table all come from here.
+// All settings: the flag, default and meaning of each, and how its text becomes a value. The parser, --help and the
+// README's table are made from this table.
 
 import { type AuthMode, authModes } from "../http/access.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
@@ -23,7 +23,7 @@ import {
 
 export interface Settings {
   readonly host: string;
-  /** Not there where clear text is switched off. */
+  /** Undefined if HTTP without TLS is switched off. */
   readonly port: number | undefined;
   readonly httpsPort: number | undefined;
   readonly tlsCert: string | undefined;
@@ -56,9 +56,9 @@ export interface Settings {
 
 interface Definition<Value> {
   readonly flag: string;
-  /** What stands behind the flag in the help; nothing for a switch. */
+  /** What follows the flag in the help; empty for a switch. */
   readonly placeholder: string;
-  /** As a user would write it; the empty string stands for "not set". */
+  /** As a user would write it; empty for "not set". */
   readonly default: string;
   readonly meaning: string;
   readonly parse: (value: string) => Value;

@@ -1,4 +1,4 @@
-// Flags and environment variables become one frozen Settings, or a list of everything wrong with them.
+// Reads flags and environment variables into one frozen `Settings`, or lists everything that is wrong with them.
 
 import { parseArgs } from "node:util";
 import { type Environment, variableOf } from "./environment.ts";
@@ -23,7 +23,7 @@ export function readSettings(
     const definition = definitions[name];
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
-    // An empty variable is one that was not set: that is how compose files and shells pass on nothing.
+    // An empty variable counts as not set: that is how compose files and shells leave one out.
     const fromEnvironment = environment[variable] || undefined;
     if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
     try {
@@ -97,14 +97,14 @@ function unknownVariables(environment: Environment, otherVariables: readonly str
   return unknown.map((name) => `${name} is no setting and was not used; --help lists them all`);
 }
 
-/** Settings that do nothing without another. */
+/** Warns about settings that have no effect without another one. */
 function idleSettings({ auth, users }: Settings): string[] {
   return auth === "off" && users !== undefined
     ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
     : [];
 }
 
-/** What is wrong is shown to whoever reads the log; a password in a URL is not. */
+/** Hides the password of a URL: anybody who reads the log sees this text. */
 function withoutPassword(text: string): string {
   return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
 }
@@ -116,7 +116,7 @@ interface SettingDescription {
   readonly meaning: string;
 }
 
-/** What there is to set, for the help and the README. */
+/** All settings, for the help and the README. */
 export function describeSettings(): SettingDescription[] {
   return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
