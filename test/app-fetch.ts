@@ -1,4 +1,4 @@
-// Lets a test ask an app as it would ask a server with `fetch`, without a socket between them.
+// Sends a `Request` to an app and gives a `Response`, without a socket between them.
 
 import type { App } from "../src/http/app.ts";
 import type { Answer, HttpRequest, StreamBody } from "../src/wire/message.ts";

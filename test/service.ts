@@ -1,4 +1,4 @@
-// A whole service for a test to talk to: engine, collection and app, everything but the sockets.
+// A whole service for tests: engine, collection and app, without sockets.
 
 import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/collection/engine.ts";
@@ -19,7 +19,7 @@ export class Service {
   readonly collection: TodoCollection;
   readonly app: App;
   readonly log: LogEntry[];
-  /** Where the requests seem to come from. */
+  /** The address that requests come from. */
   address = "127.0.0.1";
 
   private constructor(collection: TodoCollection, app: App, log: LogEntry[]) {
@@ -69,7 +69,7 @@ export class Service {
     return response;
   }
 
-  /** The list as the text it is sent as. */
+  /** The list, in the text in which it is sent. */
   async list(): Promise<string> {
     const response = await this.fetch("GET", "/api/todoitems/");
     expect(response.status).toBe(200);
@@ -80,7 +80,7 @@ export class Service {
 /** Starts a service on a store of its own. */
 export type StartService = (options?: ServiceOptions) => Promise<Service>;
 
-/** A group of claims, each tried on every engine. What was started is closed after each test. */
+/** A group of tests, each run on every engine. What a test started is closed after it. */
 export function describeOnEveryEngine(title: string, define: (start: StartService) => void): void {
   for (const kind of engineKinds) {
     describe(`${title} [${kind.name}]`, () => {

@@ -1,4 +1,4 @@
-// The change feed: what is told, to whom, from where on, and what it costs to listen without reading.
+// The change feed: which events it sends, to whom, from which point on, and what a reader that never reads costs.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function openFeed(
   return feed;
 }
 
-/** The token of the list as it is now. */
+/** The token of the current list. */
 async function token(service: Service): Promise<string> {
   const response = await service.fetch("GET", "/api/todoitems/");
   return response.headers.get("etag")?.slice(1, -1) ?? "";
@@ -46,7 +46,7 @@ async function delta(service: Service, path: string): Promise<string> {
 const exact = '"n":12345678901234567890,"m":1.0,"s":"\\ud800","__proto__":1e400';
 
 describeOnEveryEngine("the change feed", (start) => {
-  test("starts with the token it starts from, then tells every change once it is committed", async () => {
+  test("a feed starts with its token, then sends every change once it is committed", async () => {
     const service = await start();
     await service.create(item(ids.one));
     const { epoch } = service.collection;
@@ -74,7 +74,7 @@ describeOnEveryEngine("the change feed", (start) => {
     });
   });
 
-  test("its etag is the one the item is served with", async () => {
+  test("the etag of a change is the one that the item is served with", async () => {
     const service = await start({ fieldNames: "camel" });
     const feed = await openFeed(service);
     await feed.next();
@@ -88,7 +88,7 @@ describeOnEveryEngine("the change feed", (start) => {
   });
 
   for (const where of ["?since=", "Last-Event-ID"]) {
-    test(`tells first what was missed since the token of ${where}, deletions too, then goes on`, async () => {
+    test(`a feed with the token of ${where} first sends what was missed, deletions included, and then goes on`, async () => {
       const service = await start();
       await service.create(item(ids.one));
       await service.create(item(ids.two));
@@ -121,7 +121,7 @@ describeOnEveryEngine("the change feed", (start) => {
       await service.create(item(ids.one));
       const current = await token(service);
       const feed = await openFeed(service, { since: tokenOf(current) });
-      // Without a token: a reader cut off here must not take itself for current.
+      // Without a token: a reader that is cut off here must not believe that it is up to date.
       expect(await feed.next()).toMatchObject({ event: "ready", id: undefined });
       const { epoch } = service.collection;
       expect(await feed.next()).toEqual({ event: "resync", id: current, data: `{"epoch":"${epoch}","version":1}` });
@@ -130,7 +130,7 @@ describeOnEveryEngine("the change feed", (start) => {
     });
   }
 
-  test("a token older than the tombstones kept is answered with resync", async () => {
+  test("a token older than the oldest tombstone is answered with resync", async () => {
     const service = await start();
     await service.create(item(ids.one));
     const since = await token(service);
@@ -151,7 +151,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(JSON.parse(await delta(service, `/changes?since=${since}`))).toMatchObject({ whole: true });
   });
 
-  test("as JSON, without a token, it is every item with its version", async () => {
+  test("the JSON document without a token has every item with its version", async () => {
     const service = await start();
     await service.create(item(ids.one, exact));
     await service.create(item(ids.two));
@@ -162,7 +162,7 @@ describeOnEveryEngine("the change feed", (start) => {
     );
   });
 
-  test("as JSON, with a token, it is what changed since, and nothing if nothing did", async () => {
+  test("the JSON document with a token has the changes since then, and none if there were none", async () => {
     const service = await start();
     await service.create(item(ids.one));
     await service.create(item(ids.two));
@@ -178,7 +178,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(JSON.parse(await delta(service, "/changes?since=other-1"))).toMatchObject({ whole: true, version: 3 });
   });
 
-  test("as JSON it has the list's ETag and is not sent again to who has it", async () => {
+  test("the JSON document has the list's ETag and is 304 for a client that has it", async () => {
     const service = await start({ fieldNames: "pascal" });
     await service.create(item(ids.one));
     const etag = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
@@ -187,11 +187,11 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([first.headers.get("etag"), first.headers.get("cache-control")]).toEqual([etag, "no-cache"]);
     const second = await service.fetch("GET", "/changes", { headers: { ...headers, "If-None-Match": etag } });
     expect(second.status).toBe(304);
-    // The tag's own text, with its suffix, is a token.
+    // The text of the tag, with its suffix, is a token too.
     expect(JSON.parse(await delta(service, `/changes?since=${etag.slice(1, -1)}`))).toMatchObject({ whole: false });
   });
 
-  test("a read-only instance says so, and tells of no change it did not keep", async () => {
+  test("the feed of a read-only instance says so, and sends no change that was not kept", async () => {
     const service = await start({ readOnly: true });
     const feed = await openFeed(service, {});
     expect((await feed.next())?.data).toContain('"readOnly":true');
@@ -199,13 +199,13 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(JSON.parse(await delta(service, "/changes"))).toMatchObject({ version: 0, changes: [] });
   });
 
-  test("a reader that does not read is told to resync instead of being waited for", async () => {
+  test("a reader that stops reading gets a resync; nobody waits for it", async () => {
     const service = await start();
     const feed = await openFeed(service);
     expect((await feed.next())?.event).toBe("ready");
     const long = "x".repeat(100_000);
     for (let count = 0; count < 60; count++) await service.create(`{"Notes":"${long}"}`);
-    // What was handed over before the reader stopped reading may still come.
+    // Events that were handed over before the reader stopped may still arrive.
     let event = await feed.next();
     let count = 0;
     for (; event?.event === "change"; count++) event = await feed.next();
@@ -215,14 +215,14 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(await feed.next()).toMatchObject({ event: "change", id: await token(service) });
   });
 
-  test("silence is broken by heartbeats", async () => {
+  test("a silent feed sends heartbeats", async () => {
     const service = await start({ heartbeatMs: 10 });
     const feed = await openFeed(service);
     await feed.next();
     expect([await feed.block(), await feed.block()]).toEqual([": still here", ": still here"]);
   });
 
-  test("ends for everybody at a stop, and for whoever comes after it", async () => {
+  test("a stop ends every feed, and every feed that is opened after it", async () => {
     const service = await start();
     const feed = await openFeed(service);
     await feed.next();
@@ -240,7 +240,7 @@ function numbered(index: number): string {
 }
 
 describe("who may listen", () => {
-  test("only GET is offered", async () => {
+  test("the feed offers only GET", async () => {
     const service = await Service.on(new MemoryEngine());
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]) {
       const response = await service.fetch(method, "/changes");
@@ -249,7 +249,7 @@ describe("who may listen", () => {
     await expectProblem(await service.fetch("GET", "/changes/more"), 404, "RouteNotFound");
   });
 
-  test("the credentials rule is the list's", async () => {
+  test("the feed needs credentials exactly when the list does", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
     const all = await Service.on(new MemoryEngine(), {
@@ -264,7 +264,7 @@ describe("who may listen", () => {
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
 
-  test("a page of an allowed origin may read it, and send the token it has", async () => {
+  test("a page of an allowed origin may read the feed, and send its token", async () => {
     const service = await Service.on(new MemoryEngine(), { cors: new Cors(new Set(["https://app.example"])) });
     const preflight = await service.fetch("OPTIONS", "/changes", {
       headers: { Origin: "https://app.example", "Access-Control-Request-Method": "GET" },
@@ -280,7 +280,7 @@ describe("who may listen", () => {
 
 describe("on sockets and across processes", () => {
   for (const kind of engineKinds.filter(({ durable }) => durable)) {
-    test(`a change by another process on the same store is told without anybody asking [${kind.name}]`, async () => {
+    test(`a change by another process on the same store is sent although nobody asks for it [${kind.name}]`, async () => {
       const store = await kind.createStore();
       const here = await Service.on(await store.open());
       const there = await Service.on(await store.open());
@@ -288,7 +288,7 @@ describe("on sockets and across processes", () => {
       await feed.next();
       await there.create(item(ids.one));
       expect((await feed.next())?.data).toContain(item(ids.one));
-      // What the past was asked for did not hide what is to come.
+      // Asking for the past must not hide what comes next.
       const since = await token(here);
       await there.create(item(ids.two));
       expect(JSON.parse(await delta(here, `/changes?since=${since}`))).toMatchObject({ changes: [{ id: ids.two }] });
@@ -300,14 +300,14 @@ describe("on sockets and across processes", () => {
     });
   }
 
-  test("what a store tells of the past in passing is not taken for known", async () => {
+  test("changes that the store reports while the feed asks for the past are still sent", async () => {
     const folder = temporaryFolder();
     const path = join(folder.path, "store.db");
     const there = await Service.on(new SqliteEngine(path, { readOnly: false }));
     const engine = new SqliteEngine(path, { readOnly: false });
     const here = await Service.on(engine);
     await here.create(item(ids.one));
-    // Another process commits between the question whether there is news and the one what there was.
+    // Another process commits between the question whether there is news and the question what it is.
     const pull = engine.pull.bind(engine);
     engine.pull = async (since) => {
       engine.pull = pull;
@@ -321,7 +321,7 @@ describe("on sockets and across processes", () => {
     folder.dispose();
   });
 
-  test("with several workers on one port, every feed tells what came in through any of them", async () => {
+  test("with several workers on one port, every feed sends the changes made through any of them", async () => {
     const folder = temporaryFolder();
     const program = await Program.start({
       args: ["--port", "0", "--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`],
@@ -331,7 +331,7 @@ describe("on sockets and across processes", () => {
     );
     for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
     const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
-    // On connections of their own, so that both workers get some.
+    // One connection for each request, so that both workers get some.
     for (const json of written)
       expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
     for (const feed of feeds) {
@@ -361,7 +361,7 @@ describe("on sockets and across processes", () => {
     expect(stderr).not.toContain("cut off");
   });
 
-  test("feeds end when the users change, so that whoever was removed hears no more", async () => {
+  test("feeds end when the users change, so that a removed user hears no more", async () => {
     const folder = temporaryFolder();
     const users = join(folder.path, "users.txt");
     await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });

@@ -21,7 +21,7 @@ function preflight(service: Service, path: string, method: string, origin = page
 }
 
 describeOnEveryEngine("other origins, switched on", (start) => {
-  test("a preflight is 204 with the methods of the resource, its headers and its age, before credentials are asked for", async () => {
+  test("a preflight is 204 with the allowed methods, headers and maximum age, before credentials are checked", async () => {
     const auth = new BasicAuth(new Map([["ann", Bun.password.hashSync("secret", { algorithm: "bcrypt", cost: 4 })]]));
     const service = await start({
       cors: listed(),
@@ -44,13 +44,13 @@ describeOnEveryEngine("other origins, switched on", (start) => {
     }
   });
 
-  test("the methods follow the forms setting", async () => {
+  test("the methods of a preflight follow the forms setting", async () => {
     const service = await start({ cors: listed(), forms: "b" });
     const response = await preflight(service, `/api/todoitems/${ids.one}`, "DELETE");
     expect(response.headers.get("access-control-allow-methods")).toBe("GET, DELETE");
   });
 
-  test("answers, errors among them, can be read by an allowed origin, ETag, Location and Retry-After included", async () => {
+  test("an allowed origin may read answers, errors included, with ETag, Location and Retry-After", async () => {
     const service = await start({ cors: listed() });
     const headers = { Origin: page };
     const answers = [
@@ -68,7 +68,7 @@ describeOnEveryEngine("other origins, switched on", (start) => {
     }
   });
 
-  test("another origin, or none, is answered without leave to read, and caches are told that it matters", async () => {
+  test("the answer to another origin, or to none, has no permission to read, and has Vary: Origin", async () => {
     const service = await start({ cors: listed() });
     for (const headers of [
       { Origin: "https://evil.example" },
@@ -84,14 +84,14 @@ describeOnEveryEngine("other origins, switched on", (start) => {
     expect([refused.status, corsHeaders(refused)]).toEqual([204, []]);
   });
 
-  test("a star allows every origin with a star, which needs no Vary", async () => {
+  test("`*` allows every origin, and needs no Vary", async () => {
     const service = await start({ cors: new Cors("*") });
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: "https://any.example" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.has("vary")).toBe(false);
   });
 
-  test("OPTIONS that is no preflight is 405, and so is a preflight for no route 404", async () => {
+  test("OPTIONS that is not a preflight is 405, and a preflight for no route is 404", async () => {
     const service = await start({ cors: listed() });
     const plain = await service.fetch("OPTIONS", "/api/todoitems/", { headers: { Origin: page } });
     expect(plain.headers.get("allow")).toBe("GET, POST, PUT");
@@ -101,7 +101,7 @@ describeOnEveryEngine("other origins, switched on", (start) => {
 });
 
 describeOnEveryEngine("other origins, switched off", (start) => {
-  test("no answer has a CORS header, and a preflight is 405", async () => {
+  test("by default no answer has a CORS header, and a preflight is 405", async () => {
     const service = await start();
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: page } });
     expect([corsHeaders(response), response.headers.has("vary")]).toEqual([[], false]);
@@ -110,9 +110,9 @@ describeOnEveryEngine("other origins, switched off", (start) => {
     await expectProblem(refused, 405, "MethodNotAllowed");
   });
 
-  // By the Fetch standard a script of another origin may send, without a preflight, only GET, HEAD and
-  // POST, and these only with the types below or none. All else asks first, and is told 405 above. So
-  // these are all the requests a hostile page can send with a credential the browser has cached.
+  // By the Fetch standard a script of another origin may send only GET, HEAD and POST without a preflight, and only
+  // with the types below or none. Everything else needs a preflight, which is 405 above. So these are all the
+  // requests that a hostile page can send with a credential that the browser has stored.
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -120,7 +120,7 @@ describeOnEveryEngine("other origins, switched off", (start) => {
     "text/plain; application/json",
     undefined,
   ]) {
-    test(`a page elsewhere cannot change anything: POST as ${type ?? "no type"} is 415`, async () => {
+    test(`a page of another origin cannot change anything: POST as ${type ?? "no type"} is 415`, async () => {
       const service = await start();
       const body = new TextEncoder().encode(item(ids.one));
       for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {

@@ -16,7 +16,7 @@ export class FeedReader {
     this.#chunks = response.body.getReader();
   }
 
-  /** The next event, heartbeats left out; nothing at the end of the feed. */
+  /** The next event, skipping heartbeats; undefined at the end of the feed. */
   async next(): Promise<FeedEvent | undefined> {
     for (;;) {
       const block = await this.block();

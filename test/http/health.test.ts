@@ -1,5 +1,4 @@
-// The probes of those who watch over the service. What they say while a store is away is told in
-// test/faults/postgres-outage.test.ts.
+// The health probes. test/faults/postgres-outage.test.ts shows what they answer while the store is away.
 
 import { describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -13,7 +12,7 @@ describe("health", () => {
     ["/health/live", "live"],
     ["/health/ready", "ready"],
   ] as const) {
-    test(`${path} is open to everybody, however often, where everything else needs credentials`, async () => {
+    test(`${path} needs no credentials and has no rate limit, even if everything else does`, async () => {
       const access = new Access({
         trustProxy: false,
         mode: "all",
@@ -31,7 +30,7 @@ describe("health", () => {
       expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(401);
     });
 
-    test(`${path} offers GET and nothing else`, async () => {
+    test(`${path} offers only GET`, async () => {
       const service = await Service.on(new MemoryEngine());
       for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
         const response = await service.fetch(method, path);
@@ -42,7 +41,7 @@ describe("health", () => {
   }
 
   for (const path of ["/health", "/health/", "/health/other", "/health/live/more"]) {
-    test(`${path} is no route`, async () => {
+    test(`${path} is not a route`, async () => {
       const service = await Service.on(new MemoryEngine());
       await expectProblem(await service.fetch("GET", path), 404, "RouteNotFound");
     });

@@ -1,4 +1,4 @@
-// What only a connection of HTTP/2 shows: that each stream is bounded as a connection of HTTP/1.1 is.
+// What is particular to HTTP/2: each stream has the limits that an HTTP/1.1 connection has.
 
 import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
@@ -91,14 +91,14 @@ test("a request whose end comes in a frame of its own is answered", async () => 
   expect(await status).toBe(200);
 });
 
-test("a head larger than the limit is 431, whatever it was compressed to", async () => {
+test("a head larger than the limit is 431, however small it was compressed", async () => {
   await start({ headerBytesMax: 2_000 });
   const opened = session();
   expect(await get(opened, { "x-long": "a".repeat(1_500) })).toBe(200);
   expect(await get(opened, { "x-long": "a".repeat(2_000) })).toBe(431);
 });
 
-test("a connection over the limit is told so and closed, so that the next may find room", async () => {
+test("a connection over the limit is answered 503 and closed, so that the next one finds room", async () => {
   const connections = { open: 10, max: 10 };
   await start({ connections });
   const refused = session();
@@ -110,14 +110,14 @@ test("a connection over the limit is told so and closed, so that the next may fi
   expect(await get(session())).toBe(200);
 });
 
-test("a flood of frames that are no part of a request is cut off, and the others go on", async () => {
+test("a flood of frames that belong to no request is cut off, and other connections go on", async () => {
   await start();
   const flood = connectTls({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"] });
   flood.on("error", () => {});
   const cut = new Promise<void>((resolve) => flood.on("close", () => resolve()));
   await new Promise<void>((resolve) => flood.on("secureConnect", () => resolve()));
   flood.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-  // An empty SETTINGS, HEADERS that do not end, and then CONTINUATION frames with nothing in them.
+  // An empty SETTINGS frame, HEADERS that do not end, and then empty CONTINUATION frames.
   flood.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]));
   const nothings = Buffer.concat(Array(1_000).fill(Buffer.from([0, 0, 0, 9, 0, 0, 0, 0, 1])));
   const sending = setInterval(() => flood.write(nothings), 1);

@@ -1,4 +1,4 @@
-// The options a test server starts with, unless the test is about one of them.
+// The options that test servers start with. A test that is about one of them sets that one.
 
 import type { ListenOptions } from "../../src/wire/listen.ts";
 

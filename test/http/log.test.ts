@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLog, describeError } from "../../src/http/log.ts";
 
-test("an event is one line, whatever its message holds", () => {
+test("an event is one line, whatever its message contains", () => {
   const lines: string[] = [];
   createLog("text", (line) => lines.push(line))("warn", "first\nsecond\u001b[31m\r", { a: 1 });
   expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z warn {2}first\\nsecond\\u001b\[31m\\u000d$/);

@@ -3,7 +3,7 @@ import { Access } from "../../src/http/access.ts";
 import { addressKey, RateLimiter } from "../../src/http/rate-limiter.ts";
 import { describeOnEveryEngine, expectProblem } from "../service.ts";
 
-test("a burst is let through, then the rate, and the wait is said in whole seconds", () => {
+test("a burst is allowed, then the steady rate, and the wait is stated in whole seconds", () => {
   const clock = { now: 0 };
   const limiter = new RateLimiter({ burst: 3, perSecond: 0.5 }, () => clock.now);
   expect([limiter.take("a"), limiter.take("a"), limiter.take("a"), limiter.take("a")]).toEqual([0, 0, 0, 2]);
@@ -16,7 +16,7 @@ test("a burst is let through, then the rate, and the wait is said in whole secon
   expect([limiter.take("a"), limiter.take("a"), limiter.take("a"), limiter.take("a")]).toEqual([0, 0, 0, 2]);
 });
 
-test("a token given back can be taken again, but a bucket never holds more than it can", () => {
+test("a token that was given back can be taken again, but a bucket never holds more than its burst", () => {
   const limiter = new RateLimiter({ burst: 1, perSecond: 0.001 }, () => 0);
   limiter.take("a");
   limiter.giveBack("a");
@@ -24,7 +24,7 @@ test("a token given back can be taken again, but a bucket never holds more than 
   expect([limiter.take("a"), limiter.take("a")]).toEqual([0, 1_000]);
 });
 
-test("the number of keys is bounded, and the one longest unused goes first", () => {
+test("the number of keys is bounded, and the one unused for longest goes first", () => {
   const limiter = new RateLimiter({ burst: 1, perSecond: 0.001 }, () => 0);
   limiter.take("first");
   limiter.take("second");
@@ -50,7 +50,7 @@ for (const [address, key] of Object.entries({
 }
 
 describeOnEveryEngine("a rate limit", (start) => {
-  test("answers 429 with Retry-After to the address that sends too much, and to no other", async () => {
+  test("an address that sends too much gets 429 with Retry-After, and no other does", async () => {
     const rate = new RateLimiter({ burst: 2, perSecond: 0.1 });
     const service = await start({ access: new Access({ mode: "off", auth: undefined, rate, trustProxy: false }) });
     expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(200);

@@ -1,4 +1,4 @@
-// A TCP connection that sends bytes as they are and shows the bytes that come back.
+// A TCP connection that sends exactly these bytes and shows the bytes that come back.
 
 import { connect, type Socket } from "node:net";
 
@@ -18,7 +18,7 @@ export class RawConnection {
     };
     socket.on("data", (text: string) => note(text, false));
     socket.on("close", () => note("", true));
-    // A reset is a way to be closed.
+    // A reset closes the connection, too.
     socket.on("error", () => note("", true));
   }
 
@@ -33,7 +33,7 @@ export class RawConnection {
     this.#socket.write(text, "latin1");
   }
 
-  /** Everything up to the end the other side makes. */
+  /** Everything until the other side closes. */
   async untilClosed(): Promise<string> {
     return this.#until(() => this.#closed);
   }
@@ -43,7 +43,7 @@ export class RawConnection {
     return this.#until(() => pattern.test(this.#received) || this.#closed);
   }
 
-  /** Says that nothing more will come, and keeps listening. */
+  /** Closes the sending side and keeps receiving. */
   endSending(): void {
     this.#socket.end();
   }

@@ -1,4 +1,4 @@
-// What only a socket shows: the bytes of an answer, the connection's fate, the limits on time, the stop.
+// What only sockets show: the bytes of an answer, whether the connection stays open, time limits, stopping.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -57,7 +57,7 @@ function statuses(answers: string): string[] {
 }
 
 describe("answers on the wire", () => {
-  test("HEAD is 405 with Allow and, as any answer to HEAD, without a body", async () => {
+  test("HEAD is 405 with Allow and without a body, like every answer to HEAD", async () => {
     const { status, headers, body } = parse(await exchange(server.port, head("HEAD", "/api/todoitems/", closing)));
     expect([status, headers.get("allow"), body]).toEqual([405, "GET, POST, PUT", ""]);
   });
@@ -92,7 +92,7 @@ describe("answers on the wire", () => {
     }
   });
 
-  test("the list states its length and is sent whole", async () => {
+  test("the list has a Content-Length and is sent completely", async () => {
     for (let count = 0; count < 500; count++) await service.create(`{"Notes":"${"é".repeat(500)}"}`);
     const response = await fetch(`http://127.0.0.1:${server.port}/api/todoitems/`);
     expect(response.headers.get("content-length")).toBe(String(service.collection.listBytes));
@@ -110,13 +110,13 @@ describe("answers on the wire", () => {
     expect(statuses(await connection.untilClosed())).toEqual(["201", "200", "404"]);
   });
 
-  test("reads sent ahead on one connection are answered in their order", async () => {
+  test("pipelined reads are answered in order", async () => {
     const connection = await RawConnection.open(server.port);
     connection.send(head("GET", "/api/todoitems/") + head("GET", "/nowhere") + head("PATCH", "/api/", closing));
     expect(statuses(await connection.untilClosed())).toEqual(["200", "404", "405"]);
   });
 
-  test("a chunked body is taken", async () => {
+  test("a chunked body is accepted", async () => {
     const chunks = ['{"ID":', `"${ids.one}"}`].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
     const { status, body } = parse(
       await exchange(
@@ -127,14 +127,14 @@ describe("answers on the wire", () => {
     expect([status, body]).toEqual([201, `{"ID":"${ids.one}"}`]);
   });
 
-  test("a Host that is none is a 400 problem", async () => {
+  test("an invalid Host is a 400 problem", async () => {
     const answer = parse(
       await exchange(server.port, `GET /api/todoitems/ HTTP/1.1\r\nHost: a b\r\n${closing}\r\n\r\n`),
     );
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
   });
 
-  test("64 connections sending the same create get one 201 and 63 times 409", async () => {
+  test("64 connections that send the same create get one 201 and 63 times 409", async () => {
     const body = item(ids.one);
     const request = head("POST", "/api/todoitems/", json, `Content-Length: ${body.length}`, closing) + body;
     const answers = await Promise.all(Array.from({ length: 64 }, () => exchange(server.port, request)));
@@ -142,7 +142,7 @@ describe("answers on the wire", () => {
   });
 });
 
-test("requests that come in together over many connections share commits", async () => {
+test("requests that arrive together over many connections share commits", async () => {
   let commits = 0;
   const engine = new (class extends MemoryEngine {
     override commit(...args: Parameters<MemoryEngine["commit"]>): Promise<void> {
@@ -163,7 +163,7 @@ test("requests that come in together over many connections share commits", async
 });
 
 describe("limits", () => {
-  test("a declared length of exactly the limit is taken", async () => {
+  test("a declared length of exactly the limit is accepted", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const body = "{}".padEnd(1_000);
     const answer = await exchange(
@@ -182,7 +182,7 @@ describe("limits", () => {
     connection.close();
   });
 
-  test("a client that sends all of a body too large before it reads gets its 413, and may go on", async () => {
+  test("a client that sends all of a too large body before it reads gets its 413, and can go on", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 5000000"));
@@ -191,13 +191,13 @@ describe("limits", () => {
     expect(statuses(await connection.untilClosed())).toEqual(["413", "200"]);
   });
 
-  test("a declared length beyond all reason is 413 and closes the connection", async () => {
+  test("a declared length beyond 64 MiB is 413 and closes the connection", async () => {
     const answer = await exchange(server.port, head("POST", "/api/todoitems/", json, "Content-Length: 99999999999"));
     expect(parse(answer).headers.get("connection")).toBe("close");
     expect(parse(answer).status).toBe(413);
   });
 
-  test("a chunked body is cut off while it arrives, and the connection is closed", async () => {
+  test("a chunked body that grows too large is refused while it arrives, and the connection closes", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Transfer-Encoding: chunked"));
@@ -206,7 +206,7 @@ describe("limits", () => {
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, "BodyTooLarge"]);
   });
 
-  test("a body that drips is cut off with 408 when the request's time is up", async () => {
+  test("a body that arrives too slowly is 408 when the request's time is up", async () => {
     await restart({ requestTimeoutMs: 300 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 1000"));
@@ -216,7 +216,7 @@ describe("limits", () => {
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([408, "RequestTimeout"]);
   });
 
-  test("a head that drips is 408 when its time is up", async () => {
+  test("a head that arrives too slowly is 408 when its time is up", async () => {
     await restart({ requestTimeoutMs: 700 });
     const connection = await RawConnection.open(server.port);
     connection.send("GET /api/todoitems/ HTTP/1.1\r\nX-Drip: ");
@@ -225,15 +225,15 @@ describe("limits", () => {
     clearInterval(drip);
   });
 
-  test("a body is given no more time because its sender waited to be told to send it", async () => {
+  test("a body gets no extra time if its sender waited for 100 Continue", async () => {
     await restart({ requestTimeoutMs: 300, idleTimeoutMs: 60_000 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 100", "Expect: 100-continue"));
     expect(statuses(await connection.untilClosed())).toEqual(["100", "408"]);
   });
 
-  test("a client that closes in the middle of a refused body is closed too, and not when the time is up", async () => {
-    // The answer takes a moment, so that the beginning of the body and its end come before it.
+  test("if a client closes in the middle of a refused body, its connection is closed at once", async () => {
+    // The answer takes a moment, so that the beginning of the body and the close arrive before it.
     service.app.handle = async () => {
       await Bun.sleep(50);
       return new Answer(404, {});
@@ -244,7 +244,7 @@ describe("limits", () => {
     expect(statuses(await connection.untilClosed())).toEqual(["404"]);
   });
 
-  test("a head of exactly the limit is taken wherever it is cut, and one byte more never", async () => {
+  test("a head of exactly the limit is accepted wherever it is cut, and one byte more is always refused", async () => {
     await restart({ headerBytesMax: 100 });
     const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
     for (const [length, status] of [
@@ -273,14 +273,14 @@ describe("limits", () => {
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
   });
 
-  test("a connection that says nothing is closed", async () => {
+  test("a silent connection is closed", async () => {
     await restart({ idleTimeoutMs: 300 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("GET", "/api/todoitems/"));
     expect(parse(await connection.untilClosed()).status).toBe(200);
   });
 
-  test("a client that leaves in the middle of its body changes nothing and is no error of ours", async () => {
+  test("a client that leaves in the middle of its body changes nothing and logs no error", async () => {
     await restart({ logRequests: true });
     const connection = await RawConnection.open(server.port);
     connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 100")}{"a"`);
@@ -302,14 +302,14 @@ describe("the number of connections", () => {
     );
   }
 
-  test("as many as the limit are served, and those over it told so", async () => {
+  test("connections up to the limit are served, and those over it are answered 503", async () => {
     await restart({ connections: { open: 0, max: 3 } });
     const connections = await open(5);
     expect((await askAll(connections)).sort()).toEqual(["200", "200", "200", "503", "503"]);
     for (const connection of connections) connection.close();
   });
 
-  test("those far over it are closed at once, and when all are gone none is counted", async () => {
+  test("connections far over the limit are closed at once, and the count returns to zero", async () => {
     const connections = { open: 0, max: 3 };
     await restart({ connections });
     connections.open = 2_000;
@@ -318,11 +318,11 @@ describe("the number of connections", () => {
     expect(log).toEqual([]);
   });
 
-  test("the first after a quiet time has as much time as any other", async () => {
+  test("the first connection after a quiet time has its full time", async () => {
     await restart({ idleTimeoutMs: 2_000 });
     await Bun.sleep(2_100);
     const connection = await RawConnection.open(server.port);
-    // By now it would be looked at, and found idle since before the quiet time.
+    // A stale clock would now find it idle since before the quiet time.
     await Bun.sleep(200);
     connection.send(head("GET", "/api/todoitems/", closing));
     expect(statuses(await connection.untilClosed())).toEqual(["200"]);
@@ -330,7 +330,7 @@ describe("the number of connections", () => {
 });
 
 describe("the log of requests", () => {
-  test("has one line for each request, with its method, URL and status", async () => {
+  test("the request log has one line for each request, with method, URL and status", async () => {
     await restart({ logRequests: true });
     await exchange(server.port, head("GET", "/api/todoitems/?q=1", closing));
     expect(log).toEqual([
@@ -340,7 +340,7 @@ describe("the log of requests", () => {
 });
 
 describe("listening and stopping", () => {
-  test("a stop waits for the request under way and answers it, then takes no more", async () => {
+  test("a stop waits for the request in progress and answers it, then accepts no more", async () => {
     const connection = await RawConnection.open(server.port);
     const body = item(ids.one);
     connection.send(
@@ -354,7 +354,7 @@ describe("listening and stopping", () => {
     expect(RawConnection.open(server.port)).rejects.toThrow();
   });
 
-  test("a stop cuts what is not done when the grace is over", async () => {
+  test("a stop cuts requests that are not done when the grace is over", async () => {
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 100", "Expect: 100-continue"));
     await connection.until(/100 Continue/);

@@ -1,4 +1,4 @@
-// Handshakes that do not come to an end. What a connection says after one, the tests of HTTPS see.
+// TLS handshakes that never finish. test/serve/https.test.ts covers what comes after a handshake.
 
 import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
@@ -12,7 +12,7 @@ import { Service } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
 
-/** The first bytes of a handshake: a record is announced, and not sent. */
+/** The first bytes of a handshake: they announce a record that never comes. */
 const beginning = "\x16\x03\x01\x02\x00\x01";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -32,7 +32,7 @@ async function start(options: Partial<ListenOptions>): Promise<void> {
   server = listen(app, { ...listenOptions, certificate, ...options });
 }
 
-test("a handshake that does not go on is cut off when the request's time is up", async () => {
+test("a handshake that stalls is cut off when the request's time is up", async () => {
   const connections = { open: 0, max: 10 };
   await start({ requestTimeoutMs: 300, connections });
   const connection = await RawConnection.open(server.port);
@@ -41,7 +41,7 @@ test("a handshake that does not go on is cut off when the request's time is up",
   while (connections.open > 0) await Bun.sleep(1);
 });
 
-test("a handshake far over the limit of connections is cut off at once, and not counted", async () => {
+test("a handshake far over the connection limit is cut off at once, and not counted", async () => {
   const connections = { open: 0, max: 10 };
   await start({ connections });
   connections.open = 2_000;

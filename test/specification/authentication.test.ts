@@ -3,7 +3,7 @@ import { Access, type AuthMode } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, type Service, type StartService } from "../service.ts";
 
-// The weakest hash there is keeps the tests quick; what a hash costs is not their business.
+// The weakest hash keeps the tests quick; they are not about the cost of a hash.
 const hash = (password: string) => Bun.password.hashSync(password, { algorithm: "bcrypt", cost: 4 });
 const users = new Map([
   ["ann", hash("secret")],
@@ -19,7 +19,7 @@ function startWith(start: StartService, mode: AuthMode): Promise<Service> {
   return start({ access: new Access({ mode, auth, rate: undefined, trustProxy: false }) });
 }
 
-/** The status of each operation with these headers, on an item that is there and one that is not yet. */
+/** The status of each operation with these headers: two on an existing item, one that creates another. */
 async function tryAll(service: Service, headers: Record<string, string>): Promise<Record<string, number>> {
   const list = await service.fetch("GET", "/api/todoitems/", { headers });
   const create = await service.send("POST", "/api/todoitems/", item(ids.one), headers);
@@ -40,7 +40,7 @@ describeOnEveryEngine("Authentication", (start) => {
     expect(await tryAll(service, {})).toEqual({ list: 401, create: 401, read: 401, update: 401, remove: 401 });
   });
 
-  test("2. without the setting no operation requires credentials, and none are refused", async () => {
+  test("2. by default no operation requires credentials, and credentials that are sent are ignored", async () => {
     const service = await startWith(start, "off");
     for (const headers of [{}, basic("anyone", "anything"), { Authorization: "nonsense" }]) {
       expect(await tryAll(service, headers)).toEqual(open);
@@ -55,12 +55,12 @@ describeOnEveryEngine("Authentication", (start) => {
     expect(await tryAll(service, basic("ann", "secret"))).toEqual(open);
   });
 
-  test("2. with `all`, every operation requires credentials, and right ones open all", async () => {
+  test("2. with `all`, every operation requires credentials, and the right ones allow every operation", async () => {
     const service = await startWith(start, "all");
     expect(await tryAll(service, basic("ann", "secret"))).toEqual(open);
   });
 
-  test("2. unknown user and wrong password get the same answer", async () => {
+  test("2. an unknown user and a wrong password get the same answer", async () => {
     const service = await startWith(start, "all");
     const answers = await Promise.all(
       [basic("ann", "wrong"), basic("nobody", "secret")].map(async (headers) => {

@@ -50,7 +50,7 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
     });
   }
 
-  test("neither spelling of a path is ever answered by a redirect", async () => {
+  test("a path is never redirected, with or without its trailing slash", async () => {
     const service = await start();
     for (const path of collectionPaths) {
       for (const method of ["GET", "POST", "PUT", "DELETE"]) {
@@ -120,7 +120,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
     }
   });
 
-  test("Delete refuses a payload that is no TodoItem or another's", async () => {
+  test("Delete refuses a payload that is not a TodoItem or that has another ID", async () => {
     const service = await start();
     await service.create(item(ids.one));
     const path = `/api/todoitems/${ids.one}`;

@@ -49,7 +49,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(problem.detail).toContain("line 3, column 3");
   });
 
-  test("Create: 409 where the ID is taken, and the item there is untouched", async () => {
+  test("Create: 409 if the ID is taken, and the existing item is untouched", async () => {
     const service = await start();
     await service.create(item(ids.one, '"Name":"first"'));
     for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
@@ -58,7 +58,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"first"')}]`);
   });
 
-  test("Create: sent 64 times at once, the same item is created once and 409 63 times", async () => {
+  test("Create: of 64 requests for the same item at once, one is 201 and 63 are 409", async () => {
     const service = await start();
     const answers = await Promise.all(
       Array.from({ length: 64 }, () => service.send("POST", "/api/todoitems/", item(ids.one))),
@@ -67,7 +67,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(statuses).toEqual([201, ...Array(63).fill(409)]);
   });
 
-  test("Update: 404 where there is no such item, and none is created", async () => {
+  test("Update: 404 if there is no such item, and none is created", async () => {
     const service = await start();
     for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
       await expectProblem(await service.send("PUT", path, item(ids.one)), 404, "RecordNotFound");
@@ -75,7 +75,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(await service.list()).toBe("[]");
   });
 
-  test("Delete: 404 where there is no such item, also the second time", async () => {
+  test("Delete: 404 if there is no such item, and also for the second of two deletes", async () => {
     const service = await start();
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`), 404, "RecordNotFound");
     await service.create(item(ids.one));
@@ -174,7 +174,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(removed.status).toBe(204);
   });
 
-  test("If-Match that does not hold is 412 with the current item, exact as ever, and its ETag; nothing changes", async () => {
+  test("If-Match that does not hold is 412 with the current item, unaltered, and its ETag; nothing changes", async () => {
     const { service, etag, path } = await startWithItem();
     const current = item(ids.one, '"n":1.0,"big":12345678901234567890');
     await service.send("PUT", path, current);
@@ -200,13 +200,13 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(await service.list()).toBe(`[${current}]`);
   });
 
-  test("If-Match on an item that is not there is 404", async () => {
+  test("If-Match on an item that does not exist is 404", async () => {
     const { service } = await startWithItem();
     const response = await service.send("PUT", `/api/todoitems/${ids.two}`, "{}", { "If-Match": "*" });
     await expectProblem(response, 404, "RecordNotFound");
   });
 
-  test("If-None-Match on PUT and DELETE is 412 where it names the current state", async () => {
+  test("If-None-Match on PUT and DELETE is 412 if it names the current state", async () => {
     const { service, etag, path } = await startWithItem();
     for (const header of [etag, "*"]) {
       await expectProblem(
@@ -223,7 +223,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect((await service.send("PUT", path, "{}", { "If-None-Match": '"x"' })).status).toBe(204);
   });
 
-  test("If-Match on GET is 412 where it does not hold", async () => {
+  test("If-Match on GET is 412 if it does not hold", async () => {
     const { service, etag, path } = await startWithItem();
     expect((await service.fetch("GET", path, { headers: { "If-Match": etag } })).status).toBe(200);
     await expectProblem(
@@ -253,7 +253,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(await loser?.text()).toEndWith(`"current":${item(ids.one, `"n":${winner}`)}}`);
   });
 
-  test("every write gives its item an ETag never served before, also within one commit", async () => {
+  test("every write gives its item an ETag that was never served before, even within one commit", async () => {
     const { service, path } = await startWithItem();
     const answers = await Promise.all(Array.from({ length: 16 }, () => service.send("PUT", path, item(ids.one))));
     const tags = new Set(answers.map(({ headers }) => headers.get("etag")));
@@ -265,7 +265,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
   }
 });
 
-/** An engine that fails on demand, for the errors no client can cause. */
+/** An engine that fails on demand, for errors that no client can cause. */
 class FailingEngine extends MemoryEngine {
   failure: Error | undefined;
 
@@ -291,7 +291,7 @@ test("a store that cannot save is 503 with Retry-After, changes nothing, and wor
   expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
 });
 
-test("a defect of ours is 500 with a fixed text; the error itself goes to the log only", async () => {
+test("a defect of the service is 500 with a fixed text; the error itself goes only to the log", async () => {
   const engine = new FailingEngine();
   const service = await Service.on(engine);
   engine.failure = new TypeError("secret is not a function");

@@ -10,7 +10,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     "ffffffff-ffff-ffff-ffff-ffffffffffff",
     ids.mixedCase,
   ]) {
-    test(`the UUID ${id} is taken, whatever its version and letter case, and comes back as sent`, async () => {
+    test(`the UUID ${id} is accepted, whatever its version and letter case, and comes back as it was sent`, async () => {
       const service = await start();
       const created = await service.create(item(id));
       expect(created.headers.get("location")).toBe(`/api/todoitems/${id}`);
@@ -78,7 +78,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     });
   }
 
-  test("an ID inside a nested object is not the item's", async () => {
+  test("an ID inside a nested object is not the item's ID", async () => {
     const service = await start();
     const json = `{"ID":"${ids.one}","parent":{"id":"${ids.two}"}}`;
     await service.create(json);
@@ -92,7 +92,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     ["{}", ""],
     ['{"ID":null}', ""],
   ] as const) {
-    test(`create of ${sent} in form B mints an ID, called ID and standing first`, async () => {
+    test(`create of ${sent} in form B mints an ID, which is called ID and comes first`, async () => {
       const service = await start();
       const created = await service.create(sent);
       const text = await created.text();
@@ -103,7 +103,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
       expect(await service.list()).toBe(`[${text}]`);
     });
 
-    test(`create of ${sent} in form A takes the ID in the path`, async () => {
+    test(`create of ${sent} in form A uses the ID in the path`, async () => {
       const service = await start();
       const created = await service.send("POST", `/api/todoitems/${ids.mixedCase}`, sent);
       expect(created.status).toBe(201);
@@ -111,7 +111,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     });
   }
 
-  test("update in form A may leave the ID to the path, update in form B may not", async () => {
+  test("update in form A may leave the ID out of the body, update in form B may not", async () => {
     const service = await start();
     await service.create(item(ids.one));
     for (const body of ['{"Name":"b"}', '{"ID":null,"Name":"b"}']) {
@@ -152,13 +152,13 @@ describeOnEveryEngine("Resources and their fields: every other field is kept to 
     });
   }
 
-  test("insignificant white space is not kept, white space in strings is", async () => {
+  test("insignificant white space is dropped, white space in strings is kept", async () => {
     const service = await start();
     await service.create(`\r\n\t { "ID" :\n"${ids.one}" , "a b" : [ 1 ,\t2 , { } ] , "s" : " x  y " } \n`);
     expect(await service.list()).toBe(`[{"ID":"${ids.one}","a b":[1,2,{}],"s":" x  y "}]`);
   });
 
-  test("update replaces the whole item: fields it leaves out are gone", async () => {
+  test("update replaces the whole item: fields that it leaves out are gone", async () => {
     const service = await start();
     await service.create(item(ids.one, '"Name":"a","Notes":"n"'));
     await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"b"'));
@@ -194,7 +194,7 @@ describeOnEveryEngine("Resources and their fields: field names in answers", (sta
     expect(await service.list()).toBe(`[{"id":"${ids.one}","Name":1,"name":2,"notes":3,"Notes":4}]`);
   });
 
-  test("a name that occurs twice is spelled the same both times, and no name is made into an ID", async () => {
+  test("a name that occurs twice is spelled the same both times, and no other name becomes an ID", async () => {
     const camel = await start({ fieldNames: "camel" });
     await camel.create(item(ids.one, '"Name":1,"Name":2'));
     expect(await camel.list()).toBe(`[{"id":"${ids.one}","name":1,"name":2}]`);
@@ -203,7 +203,7 @@ describeOnEveryEngine("Resources and their fields: field names in answers", (sta
     expect(await pascal.list()).toBe(`[${item(ids.one, '"ıd":1')}]`);
   });
 
-  test("ETags differ between spellings, since the bytes do", async () => {
+  test("ETags differ between spellings, because the bytes differ", async () => {
     const tags = await Promise.all(
       (["as-sent", "camel", "pascal"] as const).map(async (fieldNames) => {
         const service = await start({ fieldNames });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeOnEveryEngine, ids, item } from "../service.ts";
 
 describeOnEveryEngine("States and transitions", (start) => {
-  test("no item states are named: any item may be replaced by any other, in either direction", async () => {
+  test("the specification names no states: any item may be replaced by any other, in either direction", async () => {
     const service = await start();
     await service.create(item(ids.one, '"Done":false'));
     for (const done of ["true", "false", '"perhaps"', "null", "1.0"]) {

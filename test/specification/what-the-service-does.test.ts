@@ -14,7 +14,7 @@ describeOnEveryEngine("What the service does", (start) => {
     expect(await service.list()).toBe("[]");
   });
 
-  test("2. answers are JSON in UTF-8, said without quotes", async () => {
+  test("2. answers are JSON in UTF-8, with an unquoted charset", async () => {
     const service = await start();
     const created = await service.send("POST", "/api/todoitems/", item(ids.one, '"Name":"crème brûlée 🍮"'));
     const list = await service.fetch("GET", "/api/todoitems/");
@@ -33,7 +33,7 @@ describeOnEveryEngine("What the service does", (start) => {
     'application/json; x="a;charset=latin1"',
     "application/json;",
   ]) {
-    test(`2. a request body of type ${type} is taken`, async () => {
+    test(`2. a request body of type ${type} is accepted`, async () => {
       const service = await start();
       expect((await service.send("POST", "/api/todoitems/", item(ids.one), { "Content-Type": type })).status).toBe(201);
     });
@@ -93,7 +93,7 @@ describeOnEveryEngine("What the service does", (start) => {
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
   });
 
-  test("3. the only resource is found under /api/todoitems", async () => {
+  test("3. the only resource is under /api/todoitems", async () => {
     const service = await start();
     for (const path of ["/", "/todoitems", "/api/people", "/api/todoitem", "/apis/todoitems", "/favicon.ico"]) {
       await expectProblem(await service.fetch("GET", path), 404, "RouteNotFound");
@@ -132,7 +132,7 @@ describeOnEveryEngine("What the service does", (start) => {
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`, stale), 412, "PreconditionFailed");
   });
 
-  test("4. the ETag of a write that was not kept names no state that is or will be stored", async () => {
+  test("4. the ETag of a write that was not kept never matches a stored state, now or later", async () => {
     const engine = new MemoryEngine();
     const writable = await Service.on(engine);
     await writable.create(item(ids.one));
@@ -146,7 +146,7 @@ describeOnEveryEngine("What the service does", (start) => {
     expect((await writable.send("PUT", "/api/todoitems/", item(ids.one), { "If-Match": notKept })).status).toBe(412);
   });
 
-  test("4. writes sent to a read-only instance at once do not see each other", async () => {
+  test("4. concurrent writes to a read-only instance do not see each other", async () => {
     const service = await start({ readOnly: true });
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => service.send("POST", "/api/todoitems/", item(ids.one))),

@@ -1,5 +1,5 @@
-// One connection of HTTP/1.1, fed by hand: however its bytes are cut, and however slowly its answers are
-// taken, the requests and the answers are the same.
+// One HTTP/1.1 connection without a socket: however its bytes are cut, and however slowly its answers are taken, the
+// requests and the answers are the same.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs:
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
 
-/** A host that answers with what it was asked, and what it read of it: some at once, some later. */
+/** A host that answers with what it was asked and what it read: some requests at once, some later. */
 class Echo implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = limits;
@@ -50,7 +50,7 @@ class Echo implements ConnectionHost, Handler {
     this.#toSend.push(connection);
   }
 
-  /** Sends what is ready, until nothing is left to be done. */
+  /** Sends what is ready, until nothing is left to send. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       const connections = this.#toSend.splice(0);
@@ -61,7 +61,7 @@ class Echo implements ConnectionHost, Handler {
   }
 }
 
-class SlowWire {
+class SlowTransport {
   sent = "";
   /** The memory that bytes were sent from. */
   readonly sources = new Set<ArrayBufferLike>();
@@ -112,17 +112,17 @@ const requests: readonly string[] = [
 
 interface Run {
   readonly host: Echo;
-  readonly wire: SlowWire;
+  readonly wire: SlowTransport;
 }
 
-async function run(pieces: readonly string[], wire = new SlowWire()): Promise<Run> {
+async function run(pieces: readonly string[], wire = new SlowTransport()): Promise<Run> {
   const host = new Echo();
   const connection = new Http1Connection(wire, "192.0.2.1", host, false);
   for (const piece of pieces) {
     connection.receive(Buffer.from(piece, "latin1"));
     await host.settle();
   }
-  // What a slow wire did not take goes out as it drains.
+  // Send what the slow transport did not take.
   for (let sent = -1; sent !== wire.sent.length; ) {
     sent = wire.sent.length;
     connection.drained();
@@ -142,7 +142,7 @@ function cut(text: string, at: readonly number[]): string[] {
 const stream = fc.array(fc.constantFrom(...requests), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
 
 describe("a connection", () => {
-  test("asks the same and answers the same, wherever its bytes are cut", async () => {
+  test("a connection reads the same requests and sends the same answers, wherever its bytes are cut", async () => {
     await fc.assert(
       fc.asyncProperty(stream, fc.array(fc.nat(), { maxLength: 12 }), async (text, places) => {
         const whole = await run([text]);
@@ -155,15 +155,15 @@ describe("a connection", () => {
     );
   });
 
-  test("sends the same to a reader that takes a few bytes at a time", async () => {
+  test("a reader that takes a few bytes at a time is sent the same answers", async () => {
     const text = requests.join("");
     const whole = await run([text]);
-    const slow = await run([text], new SlowWire(7));
+    const slow = await run([text], new SlowTransport(7));
     expect(withoutDate(slow.wire.sent)).toBe(withoutDate(whole.wire.sent));
     expect(whole.host.asked).toHaveLength(requests.length);
   });
 
-  test("whatever comes, it is answered or left waiting, never failed at", async () => {
+  test("damaged input is answered or left waiting, and never causes a failure", async () => {
     const noise = fc.tuple(stream, fc.nat(), fc.string({ unit: "binary", maxLength: 6 }), fc.nat(8));
     await fc.assert(
       fc.asyncProperty(noise, async ([text, place, noise, gone]) => {
@@ -177,9 +177,9 @@ describe("a connection", () => {
     );
   });
 
-  test("does not read on while more waits than it keeps, and reads on when that had its turn", async () => {
+  test("a connection stops reading while too much waits, and reads on once that had its turn", async () => {
     const host = new Echo();
-    const wire = new SlowWire();
+    const wire = new SlowTransport();
     const connection = new Http1Connection(wire, "192.0.2.1", host, false);
     const later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n";
     const count = 3_000;
@@ -189,9 +189,9 @@ describe("a connection", () => {
     expect(wire.paused).toBe(0);
   });
 
-  test("keeps the bytes of an answer once, however many take it slowly", async () => {
+  test("the bytes of an answer are kept once, however many slow readers it has", async () => {
     const answers = await Promise.all(
-      Array.from({ length: 3 }, () => run(["GET /large HTTP/1.1\r\nHost: a\r\n\r\n"], new SlowWire(1_000))),
+      Array.from({ length: 3 }, () => run(["GET /large HTTP/1.1\r\nHost: a\r\n\r\n"], new SlowTransport(1_000))),
     );
     const bodies = answers.map(({ wire }) => [...wire.sources].filter(({ byteLength }) => byteLength >= 300_000));
     expect(new Set(bodies.flat()).size).toBe(1);
