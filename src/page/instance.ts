@@ -15,5 +15,9 @@ export interface Instance {
 
 /** The name of the meta element that carries it. */
 export const instanceMetaName = "instance";
-/** Where the development authority's certificate is downloaded from. */
+
+// Addresses are relative to the page, because a proxy may serve it under a path.
+export const listPath = "api/todoitems/";
+export const feedPath = "changes";
+export const apiDescriptionPath = "openapi.yaml";
 export const authorityPath = "certificate-authority.crt";

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { authorityPath, type Instance, instanceMetaName } from "./instance.ts";
+import { apiDescriptionPath, authorityPath, type Instance, instanceMetaName, listPath } from "./instance.ts";
 
 /** A file, in every encoding it can be sent in. */
 export interface PageFile {
@@ -40,7 +40,7 @@ export class PageFiles {
 
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
-    if (path === "/openapi.yaml") return compressed("application/yaml", await read(apiDescription));
+    if (path === `/${apiDescriptionPath}`) return compressed("application/yaml", await read(apiDescription));
     if (path === `/${authorityPath}` && authorityFile)
       return compressed("application/x-x509-ca-cert", await read(await authorityFile()));
     if (path !== "/" && !path.startsWith("/assets/")) return undefined;
@@ -101,7 +101,7 @@ export class PageFiles {
 </head>
 <body>
 <div id="page"></div>
-<noscript><p>This page needs JavaScript. The items are also at <a href="api/todoitems/">api/todoitems/</a>.</p></noscript>
+<noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript>
 </body>
 </html>
 `;

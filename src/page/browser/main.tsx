@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { jsonText, TodoClient } from "../../client/index.ts";
-import { type Instance, instanceMetaName } from "../instance.ts";
+import { type Instance, instanceMetaName, listPath } from "../instance.ts";
 import { Outbox } from "../outbox.ts";
 import { Session } from "../session.ts";
 import { App } from "./app.tsx";
@@ -29,7 +29,8 @@ const session = new Session({
     write: (text) => sessionStorage.setItem(outboxKey, text),
   }),
   connect: (credentials) =>
-    new TodoClient(new URL(".", document.baseURI), {
+    // The address of the list, because the client would shorten the address of a page that is served under /api/.
+    new TodoClient(new URL(listPath, document.baseURI), {
       codec: jsonText,
       form: instance.form,
       retry: { limit: 0 },
