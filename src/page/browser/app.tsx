@@ -3,7 +3,8 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Instance } from "../instance.ts";
-import type { Session, ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
+import type { Session } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";

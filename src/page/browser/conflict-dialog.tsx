@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { indented, readFields } from "../item-fields.ts";
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 import { Dialog } from "./dialog.tsx";
 
 interface ConflictDialogProps {

@@ -4,7 +4,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { idOf } from "../../client/item-text.ts";
 import { compacted, indented, withFields } from "../item-fields.ts";
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
   readonly item: ShownItem;

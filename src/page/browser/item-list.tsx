@@ -2,7 +2,7 @@
 // stays where it is when rows appear or grow above it. Arrow keys go from row to row.
 
 import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 import { ItemEditor } from "./item-editor.tsx";
 import { ItemRow } from "./item-row.tsx";
 import { RowLayout } from "./row-layout.ts";

@@ -1,6 +1,6 @@
 // One item: a tick, its name and notes, and what else there is to say about it.
 
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 import { TrashIcon, WarningIcon } from "./icons.tsx";
 
 interface ItemRowProps {
