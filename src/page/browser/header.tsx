@@ -1,4 +1,4 @@
-// The top line: what this is, whether it is live, who is signed in, and the way to one's own app.
+// The top line: the title, the state of the connection, who is signed in, and the way to the connect panel.
 
 import type { ConnectionState, Session } from "../session.ts";
 import { Mark, PlugIcon } from "./icons.tsx";
