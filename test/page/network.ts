@@ -1,15 +1,16 @@
 // The way from the page's client to a service in this process. A test can cut it or lose an answer on it.
 
-import type { Credentials } from "../../src/client/index.ts";
-import { jsonText, TodoClient } from "../../src/client/index.ts";
+import { type Credentials, jsonText, TodoClient } from "../../src/client/index.ts";
 import type { Service } from "../service.ts";
 
 export class Network {
   readonly #service: Service;
   /** Every request that reached the service, such as `PUT /api/todoitems/`. */
   readonly requests: string[] = [];
-  /** What happens to the next requests: "down" stops them, "lossy" stops their answers, a status answers in place of the service. */
+  /** "down" stops requests, "lossy" stops answers, and a status is the answer in place of the service's. */
   state: "up" | "down" | "lossy" | number = "up";
+  /** The answers to writes arrive after this. */
+  answersAfter: Promise<void> | undefined;
 
   constructor(service: Service) {
     this.#service = service;
@@ -32,6 +33,7 @@ export class Network {
     const method = init.method ?? "GET";
     this.requests.push(`${method} ${pathname}`);
     const response = await this.#service.fetch(method, pathname + search, init);
+    if (method !== "GET") await this.answersAfter;
     if (state === "lossy") throw new TypeError("the answer was lost");
     const { body, status, headers } = response;
     // A request that is aborted ends its answer too, as it does with a socket.

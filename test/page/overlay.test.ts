@@ -67,6 +67,12 @@ describe("overlay", () => {
     expect(names(show())).toEqual(["A", "B"]);
   });
 
+  test("a created item that the service already has is shown once, as the newest", () => {
+    const { outbox, show } = open();
+    outbox.add({ kind: "create", id: "a", json: json("a", "A") });
+    expect(names(show())).toEqual(["A", "B"]);
+  });
+
   test("an update of an item that the service no longer has is shown with the tag it was made on", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "update", id: "gone", json: json("gone", "Mine"), etag: "9" });

@@ -79,6 +79,20 @@ describe("items", () => {
     expect(await service.list()).toBe(`[${shown(session, "One").json}]`);
   });
 
+  test("an edit that the feed reports before its answer arrives is over with the answer", async () => {
+    const { network, outbox, session, names } = await open();
+    session.start();
+    await untilLive(session);
+    const answer = Promise.withResolvers<void>();
+    network.answersAfter = answer.promise;
+    session.add("One");
+    await eventually(async () => expect(session.version).toBe(1));
+    expect([names(), session.unsentCount]).toEqual([["One"], 1]);
+    answer.resolve();
+    await eventually(async () => expect(outbox.entries).toEqual([]));
+    expect(names()).toEqual(["One"]);
+  });
+
   test("a new item spells its field names as the newest item does", async () => {
     const { service, session } = await open();
     await service.create(`{"id":"${ids.one}","name":"camel"}`);
