@@ -8,10 +8,10 @@ export class RowLayout {
   readonly #offsets: Float64Array;
 
   /** `heights` holds the height of each row that was measured, by ID. */
-  constructor(ids: readonly string[], heights: ReadonlyMap<string, number>) {
-    this.#offsets = new Float64Array(ids.length + 1);
+  constructor(rows: readonly { readonly id: string }[], heights: ReadonlyMap<string, number>) {
+    this.#offsets = new Float64Array(rows.length + 1);
     let end = 0;
-    for (const [index, id] of ids.entries()) {
+    for (const [index, { id }] of rows.entries()) {
       end += heights.get(id) ?? estimatedHeight;
       this.#offsets[index + 1] = end;
     }

@@ -11,25 +11,13 @@ interface Place {
   readonly control: string;
 }
 
-interface RowFocus {
-  /** The item that has the focus. */
-  readonly focusedId: string | undefined;
-  /** Gives a control the focus as soon as it is drawn. */
-  readonly focusNext: (place: Place) => void;
-  /** The listeners of the list. */
-  readonly listeners: {
-    readonly onKeyDown: (event: KeyboardEvent) => void;
-    readonly onFocusIn: (event: FocusEvent) => void;
-    readonly onFocusOut: () => void;
-  };
-}
-
+/** `listeners` belong to the element around the rows. `onNowhere` is called when the focus has no row left to go to. */
 export function useRowFocus(
   scroller: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
   onNowhere: () => void,
-): RowFocus {
+) {
   const focused = useRef<(Place & { readonly id: string }) | undefined>(undefined);
   const wanted = useRef<Place | undefined>(undefined);
   // A row that is moved while the list is drawn loses the focus, although the person has not left it.
@@ -63,18 +51,19 @@ export function useRowFocus(
 
   return {
     focusedId: focused.current?.id,
-    focusNext: (place) => {
+    /** Gives a control the focus as soon as it is drawn. */
+    focusNext: (place: Place) => {
       wanted.current = place;
     },
     listeners: {
-      onKeyDown: (event) => {
+      onKeyDown: (event: KeyboardEvent) => {
         const place = placeOf(event.target);
         const step = steps[event.key]?.(items.length);
         if (!place || step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
         event.preventDefault();
         focus({ ...place, index: place.index + step });
       },
-      onFocusIn: ({ target }) => {
+      onFocusIn: ({ target }: FocusEvent) => {
         const place = placeOf(target);
         const item = place && items[place.index];
         focused.current = item && { ...place, id: item.id };

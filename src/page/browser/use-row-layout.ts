@@ -5,20 +5,10 @@ import type { ShownItem } from "../overlay.ts";
 import { RowLayout } from "./row-layout.ts";
 
 /** `observeRow` is the ref of every drawn row, which names its item in `data-id`. */
-export function useRowLayout(items: readonly ShownItem[]): {
-  readonly layout: RowLayout;
-  readonly observeRow: (row: HTMLElement | null) => (() => void) | undefined;
-} {
+export function useRowLayout(items: readonly ShownItem[]) {
   const heights = useRef(new Map<string, number>()).current;
   const [measuredCount, noteMeasured] = useReducer((count: number) => count + 1, 0);
-  const layout = useMemo(
-    () =>
-      new RowLayout(
-        items.map(({ id }) => id),
-        heights,
-      ),
-    [items, measuredCount, heights],
-  );
+  const layout = useMemo(() => new RowLayout(items, heights), [items, measuredCount, heights]);
 
   const [observer] = useState(
     () =>

@@ -16,7 +16,7 @@ export function useScrollAnchor(
   scroller: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
-): { readonly view: View; readonly look: () => void } {
+) {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
   // The first row in sight, and how much of it is hidden above the edge.
   const anchor = useRef<{ readonly id: string; readonly hidden: number } | undefined>(undefined);
