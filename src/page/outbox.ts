@@ -1,35 +1,36 @@
-// Changes a person has made that the service has not confirmed yet, in the order they were made. The page
-// shows them at once, on top of what the service has; undoing one is taking it out of here. They are kept
-// in the browser's storage for the tab, so a reload without a connection loses none.
+// The person's edits that the service has not confirmed yet, in the order they were made. The page shows them at
+// once, on top of what the service has; dropping one undoes it. They are kept in the browser's storage for the tab,
+// so a reload without a connection loses none.
 
 export type Edit =
   | { readonly kind: "create"; readonly id: string; readonly json: string }
   | { readonly kind: "update"; readonly id: string; readonly json: string; readonly etag: string | undefined }
   | { readonly kind: "delete"; readonly id: string; readonly etag: string | undefined };
 
-/** What the service has in place of what an edit was made on; nothing where the item is gone. */
+/** The service's version of an item that was edited here too. */
 export interface Theirs {
   readonly json: string;
   readonly etag: string | undefined;
 }
 
 export interface Conflict {
+  /** Undefined if the item was deleted elsewhere. */
   readonly theirs: Theirs | undefined;
-  /** What was wanted here is that the item goes. */
+  /** True if the person wants to delete the item. */
   readonly deletes: boolean;
 }
 
 export interface OutboxEntry {
   readonly number: number;
   edit: Edit;
-  /** `stored` ones stay until the change feed has told of them, so that nothing flickers. */
+  /** A stored entry stays until the change feed has reported it, so that nothing flickers. */
   state: "waiting" | "sending" | "stored" | "conflict";
-  /** The state the service stored this edit as. */
+  /** The state of the item after this edit was stored. */
   storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
   conflict: Conflict | undefined;
 }
 
-/** What of a browser's storage is used. */
+/** The part of the browser's storage that an outbox uses. */
 export interface KeptText {
   read(): string | null;
   write(text: string): void;
@@ -49,22 +50,22 @@ export class Outbox {
     return this.#entries;
   }
 
-  /** How many changes the service does not have yet. */
+  /** The number of edits that the service does not have yet. */
   get unsentCount(): number {
     return this.#entries.filter(({ state }) => state !== "stored").length;
   }
 
-  /** Takes a change. One that is not under way yet is replaced by a newer one of the same item. */
+  /** Adds an edit. It replaces an older edit of the same item that is not under way yet. */
   add(edit: Edit): void {
     const latest = this.#latest(edit.id);
     if (!latest || edit.kind === "create") this.#push(edit);
     else if (latest.state === "waiting" || latest.state === "conflict") this.#merge(latest, edit);
-    // Made on a state whose tag is known only once the one under way is stored.
+    // The tag of the state that was edited is known only when the edit under way is stored.
     else this.#push({ ...edit, etag: latest.storedAs?.etag });
     this.#keep();
   }
 
-  /** The next one to send. Those of an item wait for a conflict about it to be decided. */
+  /** The next edit to send. Edits of an item with a conflict wait until it is resolved. */
   next(): OutboxEntry | undefined {
     const held = new Set<string>();
     for (const entry of this.#entries) {
@@ -74,7 +75,7 @@ export class Outbox {
     return undefined;
   }
 
-  /** The service has stored it; later edits of the item were made on that state. */
+  /** Marks an edit as stored. Later edits of the item were made on that state, so they get its tag. */
   stored(entry: OutboxEntry, etag: string | undefined, version: number | undefined): void {
     entry.state = "stored";
     entry.storedAs = { etag, version };
@@ -91,7 +92,7 @@ export class Outbox {
     this.#keep();
   }
 
-  /** Sends a conflicting edit again, now made on what the service has. */
+  /** Lets a conflicting edit be sent again, based on the service's version. */
   insist(entry: OutboxEntry): void {
     const { edit, conflict } = entry;
     if (conflict?.theirs) entry.edit = edit.kind === "create" ? edit : { ...edit, etag: conflict.theirs.etag };
@@ -101,20 +102,20 @@ export class Outbox {
     this.#keep();
   }
 
-  /** Forgets an edit, and with it those of the item that were made after it. */
+  /** Removes an edit, and later edits of the same item with it. */
   drop(entry: OutboxEntry): void {
     this.#entries = this.#entries.filter(({ number, edit }) => number < entry.number || edit.id !== entry.edit.id);
     this.#keep();
   }
 
-  /** Forgets what the change feed has told of: all that was stored up to a version, deletions of items that are gone. */
+  /** Removes the edits that the change feed has reported: those stored up to a version, and deletions of items that are gone. */
   settle(version: number, isThere: (id: string) => boolean): void {
-    const isTold = ({ state, edit, storedAs }: OutboxEntry) =>
+    const isReported = ({ state, edit, storedAs }: OutboxEntry) =>
       state === "stored" && (edit.kind === "delete" ? !isThere(edit.id) : (storedAs?.version ?? 0) <= version);
-    // What was stored before something that was told of is past, too.
-    const told = new Map(this.#entries.filter(isTold).map(({ edit, number }) => [edit.id, number]));
-    if (told.size === 0) return;
-    this.#entries = this.#entries.filter(({ edit, number }) => number > (told.get(edit.id) ?? -1));
+    // Older edits of an item are over with the one that was reported.
+    const reported = new Map(this.#entries.filter(isReported).map(({ edit, number }) => [edit.id, number]));
+    if (reported.size === 0) return;
+    this.#entries = this.#entries.filter(({ edit, number }) => number > (reported.get(edit.id) ?? -1));
   }
 
   #latest(id: string): OutboxEntry | undefined {
@@ -144,7 +145,7 @@ function parseKept(text: string | null): Edit[] {
     const edits: unknown = JSON.parse(text ?? "[]");
     return Array.isArray(edits) ? edits.filter(isEdit) : [];
   } catch (error) {
-    // Garbled by somebody else; there is nothing in it to send.
+    // Something else wrote to the storage, so there is no edit in it to send.
     if (error instanceof SyntaxError) return [];
     throw error;
   }

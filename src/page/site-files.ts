@@ -1,14 +1,14 @@
-// The page as files to be served: bundled from its sources by the runtime when it is first asked for, so
-// that there is no build step, nothing generated to keep in step, and no cost for those who never open it.
+// The page as files to serve. The runtime bundles them from the sources on the first request, so there is no build
+// step, no generated file that can be out of date, and no cost if nobody opens the page.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { authorityPath, type Instance, instanceMetaName } from "./instance.ts";
+import { apiDescriptionPath, authorityPath, type Instance, instanceMetaName, listPath } from "./instance.ts";
 
-/** A file, in every encoding it can be sent in. */
+/** A file in each content coding. */
 export interface PageFile {
   readonly mediaType: string;
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -26,7 +26,7 @@ const compressGzip = promisify(gzip);
 
 export interface PageOptions {
   readonly instance: Instance;
-  /** Finds the PEM file of the development authority, where there is one. */
+  /** Finds the PEM file of the development authority; undefined if there is none. */
   readonly authorityFile: (() => Promise<string>) | undefined;
 }
 
@@ -40,7 +40,7 @@ export class PageFiles {
 
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
-    if (path === "/openapi.yaml") return compressed("application/yaml", await read(apiDescription));
+    if (path === `/${apiDescriptionPath}`) return compressed("application/yaml", await read(apiDescription));
     if (path === `/${authorityPath}` && authorityFile)
       return compressed("application/x-x509-ca-cert", await read(await authorityFile()));
     if (path !== "/" && !path.startsWith("/assets/")) return undefined;
@@ -53,7 +53,7 @@ export class PageFiles {
       entrypoints: [join(browserFolder, "main.tsx"), join(browserFolder, "page.css")],
       target: "browser",
       minify: true,
-      // Said here too: in an installed package the compiler's settings are not looked at.
+      // Repeated here because the bundler ignores the compiler's settings in an installed package.
       jsx: { runtime: "automatic", importSource: "preact", development: false },
       define: { "process.env.NODE_ENV": '"production"' },
     });
@@ -83,7 +83,7 @@ export class PageFiles {
     return files;
   }
 
-  // Addresses are relative, so that the page also works behind a proxy that serves it under a path.
+  // Addresses are relative, because a proxy may serve the page under a path.
   #html(path: (name: string) => string): string {
     const instance = escapeAttribute(JSON.stringify(this.#options.instance));
     return `<!doctype html>
@@ -101,7 +101,7 @@ export class PageFiles {
 </head>
 <body>
 <div id="page"></div>
-<noscript><p>This page needs JavaScript. The items are also at <a href="api/todoitems/">api/todoitems/</a>.</p></noscript>
+<noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript>
 </body>
 </html>
 `;

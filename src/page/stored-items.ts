@@ -1,5 +1,5 @@
-// The items as the service has them: in the order of the list, each with what is shown of it, and what all
-// of them measure together.
+// The items as the service has them, in the order of the list, with the fields that are shown and the size of the
+// whole list.
 
 import type { WatchedItem } from "../client/index.ts";
 import { type ItemFields, readFields } from "./item-fields.ts";
@@ -16,7 +16,7 @@ export interface StoredItem {
 const encoder = new TextEncoder();
 
 export class StoredItems {
-  // In order of position, unless said otherwise.
+  // Sorted by position if `#inOrder` is true.
   #items = new Map<string, StoredItem>();
   #inOrder = true;
   #positionMax = 0;
@@ -45,9 +45,9 @@ export class StoredItems {
   }
 
   put({ id, item: json, etag, position }: WatchedItem<string>): void {
-    // Deleted and created again, it stands at its new place.
+    // An item that was deleted and created again moves to its new place.
     if (this.#items.get(id)?.position !== position) this.remove(id);
-    // What was missed comes in the order it was changed, which is not that of the list.
+    // After a lost connection, missed changes arrive in the order they were made, which is not the list's order.
     if (!this.#items.has(id) && position < this.#positionMax) this.#inOrder = false;
     this.#positionMax = Math.max(this.#positionMax, position);
     const bytes = encoder.encode(json).byteLength;

@@ -1,4 +1,4 @@
-// Changes waiting to be sent: their order, how they replace and follow each other, and what is kept.
+// The outbox: the order of its edits, which edits replace others, and what it keeps in the browser's storage.
 
 import { describe, expect, test } from "bun:test";
 import { type Edit, Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
@@ -13,14 +13,14 @@ const remove = (id: string, etag = "1"): Edit => ({ kind: "delete", id, etag });
 
 function next(outbox: Outbox): OutboxEntry {
   const entry = outbox.next();
-  if (!entry) throw new Error("nothing is to be sent");
+  if (!entry) throw new Error("there is no edit to send");
   return entry;
 }
 
 const edits = (outbox: Outbox) => outbox.entries.map(({ edit }) => edit);
 
-describe("changes not yet sent", () => {
-  test("keep their order, and a later one of the same item replaces an earlier one", () => {
+describe("edits that are not sent yet", () => {
+  test("edits keep their order, and a later edit of an item replaces an earlier one", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(create("b"));
@@ -33,7 +33,7 @@ describe("changes not yet sent", () => {
     expect(edits(outbox)).toEqual([remove("a", "1")]);
   });
 
-  test("are kept, and found again by the next one who opens it", () => {
+  test("unsent edits are kept in the storage, and the next outbox finds them there", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
     outbox.add(update("b", "1"));
@@ -43,13 +43,13 @@ describe("changes not yet sent", () => {
     expect(edits(open(kept).outbox)).toEqual([update("b", "1")]);
   });
 
-  test("that somebody garbled are none", () => {
+  test("a storage that holds something else gives no edits", () => {
     for (const text of ["{", "{}", '[1,{"kind":"update","id":1}]']) expect(edits(open({ text }).outbox)).toEqual([]);
   });
 });
 
-describe("a change made while another of its item is under way", () => {
-  test("follows it, on the state that one was stored as", () => {
+describe("an edit that is made while another edit of its item is under way", () => {
+  test("a second edit is sent after the first, with the tag that the first was stored with", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     next(outbox).state = "sending";
@@ -59,7 +59,7 @@ describe("a change made while another of its item is under way", () => {
     expect(next(outbox).edit).toEqual(update("a", "2", "7"));
   });
 
-  test("is forgotten with it, if it is refused", () => {
+  test("a second edit is dropped with the first", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     const first = next(outbox);
@@ -71,8 +71,8 @@ describe("a change made while another of its item is under way", () => {
   });
 });
 
-describe("a conflict", () => {
-  test("holds back its item only", () => {
+describe("conflicts", () => {
+  test("a conflict holds back the edits of its item only", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(update("b", "2"));
@@ -81,7 +81,7 @@ describe("a conflict", () => {
     expect(outbox.unsentCount).toBe(2);
   });
 
-  test("is overruled on the state it met, or by creating anew what is gone", () => {
+  test("insisting sends an edit with the tag of the other version, or creates a deleted item again", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(update("b", "2"));
@@ -95,8 +95,8 @@ describe("a conflict", () => {
   });
 });
 
-describe("what is stored", () => {
-  test("stays until the change feed has told of it", () => {
+describe("stored edits", () => {
+  test("a stored edit stays until the change feed has reported its version", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.stored(next(outbox), "5", 5);
@@ -106,7 +106,7 @@ describe("what is stored", () => {
     expect(outbox.entries).toHaveLength(0);
   });
 
-  test("a deletion, until the item is gone; or came back, which was after it", () => {
+  test("a stored deletion stays until the item is gone, or until its creation after that is reported", () => {
     const { outbox } = open();
     outbox.add(remove("a"));
     outbox.stored(next(outbox), undefined, undefined);

@@ -1,6 +1,8 @@
-// The page in a real browser, used as a person uses it: by what can be seen, clicked and typed.
+// Uses the page in a real browser as a person does: sees, clicks and types.
 
+import { expect } from "bun:test";
 import { openPage } from "../chromium.ts";
+import { eventually } from "../eventually.ts";
 
 export interface SeenItem {
   readonly name: string;
@@ -8,7 +10,7 @@ export interface SeenItem {
   readonly done: boolean;
 }
 
-/** The longest a test waits for what it claims; far more than it takes. */
+/** The longest wait for an element to click, far longer than it takes. */
 const patienceMs = 20_000;
 
 export class PageDriver {
@@ -18,7 +20,7 @@ export class PageDriver {
     this.view = view;
   }
 
-  /** Opens the page of a service and waits until the list is there, or the service asks who wants it. */
+  /** Opens the page of a service and waits for the list or for the sign-in form. */
   static async open(origin: string): Promise<PageDriver> {
     const driver = new PageDriver(await openPage());
     await driver.view.navigate(`${origin}/`);
@@ -31,13 +33,12 @@ export class PageDriver {
     return (await this.view.evaluate(expression)) as Value;
   }
 
-  /** Waits until an expression in the page is true, and says what is there instead if it never is. */
+  /** Waits until an expression in the page is true. If it never is, the error contains the page's text. */
   async until(expression: string): Promise<void> {
-    const giveUpAt = performance.now() + patienceMs;
-    while (!(await this.evaluate(`Boolean(${expression})`))) {
-      if (performance.now() > giveUpAt)
-        throw new Error(`never true: ${expression}\n${await this.evaluate("document.body.innerText")}`);
-      await this.evaluate("new Promise((resolve) => setTimeout(resolve, 15))");
+    try {
+      await eventually(async () => expect(await this.evaluate<boolean>(`Boolean(${expression})`)).toBe(true));
+    } catch (cause) {
+      throw new Error(`never true: ${expression}\n${await this.evaluate("document.body.innerText")}`, { cause });
     }
   }
 
@@ -81,7 +82,7 @@ export class PageDriver {
     await this.view.click(selector, { timeout: patienceMs });
   }
 
-  /** Waits until something is in its place: what has just appeared may still move, and a click would miss it. */
+  /** Waits until an element has stopped moving. A click on an element that still moves would miss it. */
   async #untilStill(selector: string): Promise<void> {
     await this.until(`(() => {
       const place = JSON.stringify(document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect());
@@ -101,7 +102,7 @@ export class PageDriver {
     await this.click('[data-test="target"]');
   }
 
-  /** Replaces what stands in a field. */
+  /** Replaces the text of a field. */
   async fill(selector: string, text: string): Promise<void> {
     await this.click(selector);
     await this.selectAll();
@@ -109,7 +110,7 @@ export class PageDriver {
     await this.view.type(text);
   }
 
-  /** As Ctrl+A does, which a browser without a window takes for no command. */
+  /** Does what Ctrl+A does; a browser without a window ignores that key. */
   async selectAll(): Promise<void> {
     await this.evaluate("document.activeElement.select()");
   }
@@ -120,7 +121,7 @@ export class PageDriver {
     await this.view.press("Enter");
   }
 
-  /** What has the focus: its data-control, or its tag. */
+  /** The `data-control` of the element that has the focus, or its tag name. */
   focused(): Promise<string> {
     return this.evaluate("document.activeElement.dataset.control ?? document.activeElement.tagName");
   }

@@ -1,16 +1,17 @@
-// The page in a real Chromium, over clear text and over HTTPS: everything a person can do with it, and
-// what it does when others, the network or the service get in the way.
+// The page in a real Chromium, over plain HTTP and over HTTPS: everything a person can do with it, and what happens
+// when other people, the network or the service interfere.
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { PageDriver } from "./page-driver.ts";
 
 const axe = readFileSync(join(projectFolder, "node_modules/axe-core/axe.min.js"), "utf8");
-/** Kept for all tests: making a development certificate takes a second. */
+/** All tests share it, because making a development certificate takes a second. */
 const certificates = temporaryFolder();
 afterAll(() => certificates.dispose());
 
@@ -66,10 +67,10 @@ for (const scheme of ["http", "https"] as const) {
 
     /** Waits until the service has stored what the page sent. */
     async function untilStored(isThere: (items: Record<string, unknown>[]) => boolean): Promise<void> {
-      while (!isThere(await listed())) await Bun.sleep(15);
+      await eventually(async () => expect(await listed()).toSatisfy(isThere));
     }
 
-    test("items are added, ticked, edited in place, deleted and brought back", async () => {
+    test("items can be added, ticked, edited in place, deleted and restored", async () => {
       await start();
       const page = await openPage();
       await page.untilText("Nothing to do");
@@ -94,13 +95,13 @@ for (const scheme of ["http", "https"] as const) {
       await untilStored((items) => items.length === 1);
       await page.clickButton("Undo");
       await untilStored((items) => items.length === 2);
-      // The same item: its ID, its tick.
+      // It is the same item, with its ID and its tick.
       expect((await listed())[1]).toMatchObject({ ID: deleted, Name: "Buy milk", Done: true });
       await page.untilNames("Buy milk", "Call Ann at noon");
       expect((await page.items()).map(({ done }) => done)).toEqual([true, false]);
     });
 
-    test("both spellings are read and kept, and any other field is edited as JSON, numbers exact", async () => {
+    test("both spellings of field names are read and kept, and other fields can be edited as JSON with exact numbers", async () => {
       await start();
       const odd = '"n":12345678901234567890,"m":1.0,"e":1e400,"deep":{"list":[1.50,{}]},"s":"\\ud800"';
       await create(
@@ -134,12 +135,11 @@ for (const scheme of ["http", "https"] as const) {
       await page.fill('[data-control="json"]', json.replace("1.50", "2.50"));
       await page.clickButton("Save");
       await page.until("!document.querySelector('.editor')");
-      await untilStored(() => true);
-      while (!(await list()).includes('"list":[2.50,{}]')) await Bun.sleep(15);
-      expect(await list()).toContain(`"Done":false,${odd.replace("1.50", "2.50")}}`);
+      const edited = `"Done":false,${odd.replace("1.50", "2.50")}}`;
+      await eventually(async () => expect(await list()).toContain(edited));
     });
 
-    test("items are filtered, counted and searched in every field", async () => {
+    test("items can be filtered and searched in every field, and the filters count them", async () => {
       await start();
       await create(
         named(ids.one, "Milk", '"Done":true'),
@@ -164,7 +164,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.until("[...document.querySelectorAll('.count')].map((count) => count.textContent).join() === '3,1,2'");
     });
 
-    test("two pages see each other's changes, and what is looked at keeps its place", async () => {
+    test("two pages see each other's changes, and the row in sight keeps its place", async () => {
       await start();
       await create(...Array.from({ length: 60 }, (_, index) => named(numbered(index), `Item ${index}`)));
       const [one, two] = [await openPage(), await openPage()];
@@ -187,7 +187,7 @@ for (const scheme of ["http", "https"] as const) {
       expect((await one.items())[0]?.name).toBe("Item 59");
     });
 
-    test("what the service refuses is rolled back, and the person is told why", async () => {
+    test("an edit that the service refuses is rolled back, and a message says why", async () => {
       await start("--body-limit", "200");
       await create(named(ids.one, "Short"));
       const page = await openPage();
@@ -201,7 +201,7 @@ for (const scheme of ["http", "https"] as const) {
     });
 
     for (const which of ["mine", "theirs"] as const) {
-      test(`a conflict shows both versions, and ${which} can be kept`, async () => {
+      test(`a conflict shows both versions, and the person can keep ${which}`, async () => {
         await start();
         await create(named(ids.one, "Plan", '"n":1.0'));
         const page = await openPage();
@@ -226,7 +226,7 @@ for (const scheme of ["http", "https"] as const) {
       });
     }
 
-    test("without a connection changes are kept, and sent in order when it is back; conflicts are asked about", async () => {
+    test("edits made without a connection are sent in order when it is back, and conflicts open a dialog", async () => {
       await start();
       await create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
       const page = await openPage();
@@ -241,10 +241,10 @@ for (const scheme of ["http", "https"] as const) {
       await page.clickItem("Three", "tick");
       await page.untilText("5 changes are kept in this tab");
       await page.untilNames("Second", "First", "Three", "One");
-      // Undone before it was sent: as if it never happened, its place included.
+      // A deletion that is undone before it was sent leaves the item in its place.
       await page.clickButton("Undo");
       await page.untilNames("Second", "First", "Three", "Two", "One");
-      // Meanwhile somebody else, through another instance of the service, changes one of them.
+      // Meanwhile somebody else changes an item through another instance of the service.
       await start();
       await send("PUT", "/api/todoitems/", named(ids.three, "Three elsewhere"));
       await program.stop();
@@ -266,7 +266,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.until("!document.querySelector('[data-banner=offline]')");
     });
 
-    test("a read-only instance says so; a change is accepted, shown to be so, and gone", async () => {
+    test("a read-only instance says so, accepts an edit with a message, and does not keep it", async () => {
       await start("--demo");
       const page = await openPage();
       await page.untilText("Changes are accepted but not kept");
@@ -279,7 +279,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(await page.items()).toEqual(before);
     });
 
-    test("credentials are asked for in the page, checked, kept in memory only, and forgotten", async () => {
+    test("the page asks for credentials, reports wrong ones, keeps them in memory only, and forgets them at sign-out", async () => {
       const users = join(folder.path, "users.txt");
       await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
       await start("--auth", "all", "--users", users);
@@ -305,7 +305,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(await page.items()).toEqual([]);
     });
 
-    test("where only writes need credentials, they are asked for with the first one, which is then sent", async () => {
+    test("if only writes need credentials, the first edit opens the sign-in form and is sent after it", async () => {
       const users = join(folder.path, "users.txt");
       await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
       await start("--auth", "writes", "--users", users);
@@ -325,7 +325,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(await listed()).toMatchObject([{ Name: "For Ann" }]);
     });
 
-    test("of 10,000 items only those in sight are drawn, all can be reached, and one more comes at once", async () => {
+    test("of 10,000 items only those in sight are drawn, all can be reached, and a new one appears at once", async () => {
       const seed = join(folder.path, "seed.json");
       await Bun.write(
         seed,
@@ -338,7 +338,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.evaluate("document.querySelector('.list').scrollTo(0, 1e9)");
       await page.until("[...document.querySelectorAll('.name')].at(-1)?.textContent === 'Item 0'");
       expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
-      // The keyboard goes with End and Home, and keeps its place when the list is scrolled away from it.
+      // The focus moves with End and Home, and keeps its place when the list is scrolled away from it.
       await page.evaluate("document.querySelector('.list').scrollTo(0, 0)");
       await page.until("document.querySelector('.name').textContent === 'Item 9999'");
       await page.evaluate("document.querySelector('.tick').focus()");
@@ -358,11 +358,11 @@ for (const scheme of ["http", "https"] as const) {
       await page.add("One more");
       await page.until("document.querySelector('.name')?.textContent === 'One more'");
       await page.untilText("10,001 items");
-      // Far over the mark.
+      // The list is far larger than some clients read.
       await page.untilText("stops reading");
     });
 
-    test("everything is done with the keyboard alone", async () => {
+    test("everything can be done with the keyboard alone", async () => {
       await start();
       const page = await openPage();
       const press = (...keys: Bun.WebView.VirtualKey[]) =>
@@ -376,7 +376,7 @@ for (const scheme of ["http", "https"] as const) {
         await press("Enter");
       }
       await page.untilNames("Three", "Two", "One");
-      // From the composer to the first item: the Add button is out of the way while nothing is typed.
+      // Tab goes from the composer towards the first item. The Add button is hidden while the composer is empty.
       for (let count = 0; count < 8 && (await page.focused()) !== "tick"; count++) await press("Tab");
       expect(await page.focused()).toBe("tick");
       await press("Space", "ArrowDown", "Space");
@@ -399,7 +399,7 @@ for (const scheme of ["http", "https"] as const) {
       expect((await listed()).map(({ Name }) => Name)).toEqual(["One", "Three"]);
     });
 
-    test("where the row with the keyboard goes, the next one has it: ticked away, or deleted by somebody else", async () => {
+    test("when the row with the focus goes away, by a tick or by somebody else's deletion, the next row gets the focus", async () => {
       await start();
       await create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
       const page = await openPage();
@@ -417,7 +417,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.until("document.activeElement.dataset.control === 'composer'");
     });
 
-    test("axe-core finds nothing: light and dark, wide and narrow, in lists, editors and dialogs", async () => {
+    test("axe-core finds no violation in lists, editors and dialogs, light and dark, wide and narrow", async () => {
       await start("--auth", "writes", "--users", await oneUser());
       const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
       await send("POST", "/api/todoitems/", named(ids.one, "Milk", '"Notes":"oat","Done":true,"Price":1.50'), headers);
@@ -468,7 +468,7 @@ for (const scheme of ["http", "https"] as const) {
       }
     });
 
-    test("the panel's commands do what they say, with the authority it offers", async () => {
+    test("the panel's commands work, with the certificate authority that it offers", async () => {
       await start();
       const page = await openPage();
       await page.click('[data-control="connect"]');
@@ -501,7 +501,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.until("!document.querySelector('dialog')");
     });
 
-    test("nobody but this service is asked for anything, and for the list only if it has changed", async () => {
+    test("the page sends requests to this service only, and reads the list again only if it has changed", async () => {
       await start("--log-requests");
       await create(named(ids.one, "One"));
       const page = await openPage();
@@ -514,8 +514,8 @@ for (const scheme of ["http", "https"] as const) {
       await page.untilNames("One");
       expect(asked.length).toBeGreaterThan(1);
       expect(asked.filter((url) => !url.startsWith(`${program.origin}/`))).toEqual([]);
-      // The second time it has what the list's tag names; but a browser keeps nothing that came with a certificate it
-      // was told to overlook.
+      // The second time, the browser has the list in its cache. Over HTTPS it has not, because it caches nothing that
+      // came with a certificate it does not trust.
       const lists: string[] = [];
       while (lists.length < 2) {
         const [, status] = /GET \S+\/changes (\d+)/.exec(await program.stderrLine()) ?? [];
@@ -524,7 +524,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(lists).toEqual(["200", scheme === "http" ? "304" : "200"]);
     });
 
-    test("what was not sent before a reload is sent after it", async () => {
+    test("edits that were not sent before a reload are sent after it", async () => {
       await start();
       await create(named(ids.one, "One"));
       const page = await openPage();

@@ -1,4 +1,4 @@
-// `npm run screenshots`: takes the pictures of the page that stand in the documents, from the page itself.
+// `npm run screenshots`: takes the documents' pictures from the page itself.
 
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -12,7 +12,7 @@ interface Picture {
   readonly dark?: boolean;
   readonly width?: number;
   readonly height?: number;
-  /** What is done before the picture is taken. */
+  /** Runs before the picture is taken. */
   readonly prepare?: (page: PageDriver, program: Program) => Promise<void>;
 }
 
@@ -82,7 +82,7 @@ async function take({ name, args, items = [], dark = false, width = 1100, height
     ],
   });
   await prepare?.(page, program);
-  // What says that something is not sent yet takes a moment to appear.
+  // The text that an edit is not sent yet takes a moment to appear.
   await page.evaluate("new Promise((resolve) => setTimeout(resolve, 900))");
   const path = join(projectFolder, "docs/images", `${name}.png`);
   await Bun.write(path, await page.view.screenshot());

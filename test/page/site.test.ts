@@ -1,4 +1,4 @@
-// The page as it is sent: how large, how cached, how guarded, and that nothing else is served beside it.
+// The page as it is sent: its size, caching and security headers, and that no other file is served.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const raw = (path: string, headers: Record<string, string>) =>
   fetch(`${program.origin}${path}`, { headers, decompress: false });
 
 describe("the page's files", () => {
-  test("the page is HTML that may use what comes from here, and nothing written into it", () => {
+  test("the page is HTML whose policy allows files of this service and no inline code", () => {
     expect(html.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = html.headers.get("content-security-policy") ?? "";
     expect(policy).toStartWith(
@@ -34,7 +34,7 @@ describe("the page's files", () => {
     expect(policy).not.toContain("unsafe");
   });
 
-  test("nothing in it names another host", async () => {
+  test("no file of the page names another host", async () => {
     expect(assets).toHaveLength(3);
     const texts = await Promise.all(["/", ...assets].map(async (path) => (await program.fetch(path)).text()));
     const hosts = texts.flatMap((text) => [...text.matchAll(/https?:\/\/[\w.]+/g)].map(([host]) => host));
@@ -53,7 +53,7 @@ describe("the page's files", () => {
     expect(plain.headers.get("content-encoding")).toBeNull();
   });
 
-  test("assets are cached for good, the page is asked for again, and not sent if it is the same", async () => {
+  test("assets are cached forever, and the page is revalidated and not sent again if it is the same", async () => {
     for (const path of assets) {
       const { headers } = await program.fetch(path);
       expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -64,7 +64,7 @@ describe("the page's files", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
-  test("only GET is offered", async () => {
+  test("files offer GET only", async () => {
     for (const path of ["/", ...assets, "/openapi.yaml"]) {
       for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
         const response = await program.fetch(path, { method });
@@ -73,7 +73,7 @@ describe("the page's files", () => {
     }
   });
 
-  test("what is no file is 404, whatever the method", async () => {
+  test("a path without a file is 404, whatever the method", async () => {
     for (const path of [
       "/index.html",
       "/assets/",
@@ -105,7 +105,7 @@ describe("the page's files", () => {
   });
 });
 
-test("the page is open where everything else needs credentials, and with rates limited", async () => {
+test("the page needs no credentials, and no rate limit applies to it", async () => {
   const folder = temporaryFolder();
   const users = join(folder.path, "users.txt");
   await Bun.write(users, `ann:${await Bun.password.hash("long enough", { algorithm: "bcrypt", cost: 4 })}\n`);

@@ -1,9 +1,9 @@
-// The whole page, top to bottom: what instance this is, a new item, which items to show, the items, the
-// instance's figures; and the dialogs that ask something.
+// The whole page, from top to bottom: header, banners, composer, toolbar, list and status bar, with the dialogs.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Instance } from "../instance.ts";
-import type { Session, ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
+import type { Session } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
@@ -31,7 +31,7 @@ export function App({ session, instance }: { session: Session; instance: Instanc
   const shown = useMemo(() => select(items, filter, search, editingId), [items, filter, search, editingId]);
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
-  // A conflict is asked about as soon as it comes up; it can be put off.
+  // The dialog opens as soon as a conflict arises. The person can postpone it.
   useEffect(() => setDecidingId(conflictIds.split(",")[0] || undefined), [conflictIds]);
   const deciding = conflicts.find(({ id }) => id === decidingId);
 
@@ -91,7 +91,7 @@ export function App({ session, instance }: { session: Session; instance: Instanc
   );
 }
 
-/** What is being edited stays, whatever is looked for. */
+/** The items that match the filter and the search. The item being edited always stays. */
 function select(items: readonly ShownItem[], filter: Filter, search: string, editingId: string | undefined) {
   const wanted = search.trim().toLowerCase();
   if (filter === "all" && wanted === "") return items;

@@ -1,10 +1,10 @@
-// What a person must know before typing: that changes are not kept here, or cannot be sent at present.
+// What a person must know before typing: the instance is read-only, or the service cannot be reached.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../session.ts";
 import { WarningIcon } from "./icons.tsx";
 
-/** A connection that is back within this time was never missed. */
+/** Interruptions shorter than this are not shown. */
 const patienceMs = 700;
 
 export function Banners({ session }: { session: Session }) {

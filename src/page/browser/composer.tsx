@@ -1,4 +1,4 @@
-// The line a new item is typed into.
+// The form for a new item.
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";

@@ -1,8 +1,8 @@
-// An item was changed here and elsewhere: both versions side by side, and a choice.
+// Shows both versions of an item that was changed here and elsewhere, and asks which one to keep.
 
 import type { ComponentChildren } from "preact";
 import { indented, readFields } from "../item-fields.ts";
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 import { Dialog } from "./dialog.tsx";
 
 interface ConflictDialogProps {

@@ -1,14 +1,14 @@
-// How one's own app reaches this service: addresses, a command for each operation, the certificate to trust.
+// How the person's own app reaches this service: addresses, a command for each operation, the certificate to trust.
 
 import { useState } from "preact/hooks";
-import { authorityPath, type Instance } from "../instance.ts";
+import { apiDescriptionPath, authorityPath, feedPath, type Instance, listPath } from "../instance.ts";
 import { Dialog } from "./dialog.tsx";
 import { CloseIcon, CopyIcon } from "./icons.tsx";
 
 const exampleId = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
 
 export function ConnectPanel({ instance, onClose }: { instance: Instance; onClose: () => void }) {
-  const base = new URL("api/todoitems/", document.baseURI);
+  const base = new URL(listPath, document.baseURI);
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(base.hostname);
   return (
     <Dialog title="Connect your app" kind="panel" onClose={onClose}>
@@ -43,8 +43,8 @@ export function ConnectPanel({ instance, onClose }: { instance: Instance; onClos
       )}
       <h3>API description</h3>
       <p>
-        <a href="openapi.yaml">openapi.yaml</a> describes every request and answer (OpenAPI 3.1). The{" "}
-        <a href="api/todoitems/">list as JSON</a> and the <a href="changes">change feed</a> are what this page reads.
+        <a href={apiDescriptionPath}>openapi.yaml</a> describes every request and answer (OpenAPI 3.1). The{" "}
+        <a href={listPath}>list as JSON</a> and the <a href={feedPath}>change feed</a> are what this page reads.
       </p>
       <h3>Keys of this page</h3>
       <dl class="keys">
@@ -86,14 +86,15 @@ function commands(base: string, { form, auth, hasAuthority }: Instance): { label
     { label: "Read one", command: `${reads}${trust} ${base}${exampleId}` },
     { label: "Update", command: `${writes}${trust} -X PUT ${target} ${json} ${item(true)}` },
     { label: "Delete", command: `${writes}${trust} -X DELETE ${base}${exampleId}` },
-    { label: "Follow changes", command: `${reads}${trust} -N ${new URL("/changes", base).href}` },
+    { label: "Follow changes", command: `${reads}${trust} -N ${new URL(feedPath, document.baseURI).href}` },
   ];
 }
 
 function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // Browsers offer the clipboard to pages of HTTPS and of this machine only; elsewhere the text can be selected.
+    // Browsers offer the clipboard only to pages from HTTPS or from this machine. On other pages the person can
+    // still select the text.
     await navigator.clipboard?.writeText(text);
     setCopied(true);
   };

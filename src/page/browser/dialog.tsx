@@ -1,5 +1,4 @@
-// A question that must be answered before anything else: the browser's own dialog, with its focus, its
-// Escape key and its inert background.
+// A modal dialog. The browser's own element traps the focus, handles Escape and makes the background inert.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";

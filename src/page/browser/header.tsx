@@ -1,9 +1,9 @@
-// The top line: what this is, whether it is live, who is signed in, and the way to one's own app.
+// The top line: the title, the state of the connection, who is signed in, and the way to the connect panel.
 
-import type { Connection, Session } from "../session.ts";
+import type { ConnectionState, Session } from "../session.ts";
 import { Mark, PlugIcon } from "./icons.tsx";
 
-const states: Record<Connection, string> = { connecting: "Connecting", live: "Live", lost: "Offline" };
+const states: Record<ConnectionState, string> = { connecting: "Connecting", live: "Live", lost: "Offline" };
 
 export function Header({ session, onConnect }: { session: Session; onConnect: () => void }) {
   const { connection, username } = session;

@@ -1,4 +1,4 @@
-// The page's few pictures, drawn with lines of the text's colour.
+// The page's icons, drawn as lines in the colour of the text.
 
 import type { ComponentChildren } from "preact";
 

@@ -1,14 +1,14 @@
-// An item being edited in its place: its name and notes, or all of it as JSON. Either way the rest of the
-// item stays as it is, to the digit.
+// Edits an item in its row: its name and notes, or the whole item as JSON. Everything else in the item keeps its
+// exact text, digits included.
 
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { idOf } from "../../client/item-text.ts";
 import { compacted, indented, withFields } from "../item-fields.ts";
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
   readonly item: ShownItem;
-  /** `base` is the state the edit was made on. */
+  /** `base` is the state of the item that the person edited. */
   readonly onSave: (base: ShownItem, json: string) => void;
   readonly onCancel: () => void;
 }
@@ -17,7 +17,7 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
   const [base, setBase] = useState(item);
   const [name, setName] = useState(item.fields.name);
   const [notes, setNotes] = useState(item.fields.notes);
-  // Nothing while the form is shown.
+  // The item as JSON; undefined while the form is shown.
   const [text, setText] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const first = useRef<HTMLInputElement>(null);
@@ -26,12 +26,12 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
   const problemId = useId();
   const isJson = text !== undefined;
 
-  // At once, so that the next key already belongs to the editor.
+  // Before the browser paints, so that the next key already goes to the editor.
   useLayoutEffect(() => {
     area.current?.setSelectionRange(0, 0);
     (isJson ? area.current : first.current)?.focus();
   }, [isJson]);
-  // The list learns of the new height first.
+  // One frame later, when the list has measured the new height.
   useEffect(() => {
     const frame = requestAnimationFrame(() => form.current?.scrollIntoView({ block: "nearest" }));
     return () => cancelAnimationFrame(frame);

@@ -1,11 +1,13 @@
-// The items. Only those in sight are drawn, so that ten thousand are as quick as ten; what is looked at
-// stays where it is when rows appear or grow above it. Arrow keys go from row to row.
+// The list of items. Only the rows in sight are drawn, so ten thousand items are as quick as ten.
 
-import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import type { ShownItem } from "../session.ts";
+import { useRef } from "preact/hooks";
+import type { ShownItem } from "../overlay.ts";
 import { ItemEditor } from "./item-editor.tsx";
 import { ItemRow } from "./item-row.tsx";
-import { RowLayout } from "./row-layout.ts";
+import type { RowLayout } from "./row-layout.ts";
+import { useRowFocus } from "./use-row-focus.ts";
+import { useRowLayout } from "./use-row-layout.ts";
+import { useScrollAnchor, type View } from "./use-scroll-anchor.ts";
 
 interface ItemListProps {
   readonly items: readonly ShownItem[];
@@ -17,131 +19,35 @@ interface ItemListProps {
   readonly onSave: (base: ShownItem, json: string) => void;
   readonly onDelete: (item: ShownItem) => void;
   readonly onDecide: (item: ShownItem) => void;
-  /** Where the keyboard goes when the last item is gone. */
+  /** Called when the row with the focus goes away and no row is left. */
   readonly onNowhere: () => void;
 }
 
-/** Drawn above and below what is in sight, so that scrolling and the keyboard find rows ready. */
+/** How far rows are drawn above and below the view, so that scrolling and the keyboard find them ready. */
 const marginPixels = 400;
 
 export function ItemList(props: ItemListProps) {
   const { items, editingId, onEdit, onNowhere } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const layout = useRef(new RowLayout()).current;
-  const [measuredCount, noteMeasured] = useReducer((count: number) => count + 1, 0);
-  const [view, setView] = useState({ top: 0, height: 900 });
-  // What the person looks at: a row, and how far its top is above the edge.
-  const anchor = useRef<{ id: string; above: number } | undefined>(undefined);
-  // What has the keyboard.
-  const focused = useRef<{ id: string; index: number; control: string } | undefined>(undefined);
-  // Rows that are moved while they are drawn lose the keyboard without anybody having left them.
-  const drawing = useRef(false);
-  drawing.current = true;
-  const focusWanted = useRef<{ index: number; control: string } | undefined>(undefined);
+  const { layout, observeRow } = useRowLayout(items);
+  const { view, look } = useScrollAnchor(scroller, items, layout);
+  const { focusedId, focusNext, listeners } = useRowFocus(scroller, items, layout, onNowhere);
 
-  useMemo(() => layout.place(items.map(({ id }) => id)), [items, measuredCount, layout]);
-
-  const look = useCallback(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const { scrollTop, clientHeight } = element;
-    const index = layout.indexAt(scrollTop);
-    const item = items[index];
-    anchor.current = item && scrollTop > 0 ? { id: item.id, above: scrollTop - layout.offset(index) } : undefined;
-    setView((before) =>
-      before.top === scrollTop && before.height === clientHeight ? before : { top: scrollTop, height: clientHeight },
-    );
-  }, [items, layout]);
-
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    const held = anchor.current;
-    if (element && held) {
-      const index = items.findIndex(({ id }) => id === held.id);
-      const top = layout.offset(index) + held.above;
-      if (index !== -1 && Math.abs(top - element.scrollTop) > 1) element.scrollTop = top;
-    }
-    look();
-  }, [items, measuredCount, layout, look]);
-
-  const observer = useRowObserver((id, height) => layout.measure(id, height), noteMeasured);
-  useEffect(() => {
-    const element = scroller.current;
-    if (!element) return undefined;
-    const sizes = new ResizeObserver(() => look());
-    sizes.observe(element);
-    return () => sizes.disconnect();
-  }, [look]);
-
-  // A row that is not drawn is scrolled to, and gets the keyboard as soon as it is.
-  const focusRow = (wantedIndex: number, control: string) => {
-    const index = Math.max(0, Math.min(items.length - 1, wantedIndex));
-    const row = scroller.current?.querySelector(`[data-index="${index}"]`);
-    focusWanted.current = row || items.length === 0 ? undefined : { index, control };
-    if (row) row.querySelector<HTMLElement>(`[data-control="${control}"]`)?.focus();
-    else if (scroller.current) scroller.current.scrollTop = layout.offset(index) - view.height / 2;
-  };
-  useLayoutEffect(() => {
-    drawing.current = false;
-    const wanted = focusWanted.current;
-    const lost = focused.current;
-    if (wanted) focusRow(wanted.index, wanted.control);
-    else if (lost && !items.some(({ id }) => id === lost.id)) {
-      // The row that had the keyboard is gone: the one that moved up goes on with it.
-      focused.current = undefined;
-      if (items.length === 0) onNowhere();
-      else focusRow(lost.index, lost.control);
-    } else if (lost && document.activeElement === document.body) {
-      const row = scroller.current?.querySelector(`[data-id="${lost.id}"]`);
-      row?.querySelector<HTMLElement>(`[data-control="${lost.control}"]`)?.focus({ preventScroll: true });
-    }
-  });
-  const onFocusIn = ({ target }: FocusEvent) => {
-    const place = placeOf(target);
-    const item = place && items[place.index];
-    focused.current = item && { ...place, id: item.id };
-  };
-  const onFocusOut = () => {
-    if (!drawing.current) focused.current = undefined;
-  };
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const place = placeOf(event.target);
-    const step = steps[event.key]?.(items.length);
-    if (!place || step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    focusRow(place.index + step, place.control);
-  };
-
+  // A row with a draft or the focus stays when it is scrolled out of sight.
+  const drawn = rowsToDraw(items, layout, view, new Set([editingId, focusedId]));
   const closeEditor = (index: number) => {
     onEdit(undefined);
-    focusWanted.current = { index, control: "text" };
+    focusNext({ index, control: "text" });
   };
-
-  const first = layout.indexAt(view.top - marginPixels);
-  const last = layout.indexAt(view.top + view.height + marginPixels);
-  const drawn = items.slice(first, last + 1).map((item, offset) => ({ item, index: first + offset }));
-  // Neither a draft nor the keyboard's place is lost by scrolling away from it.
-  for (const kept of new Set([editingId, focused.current?.id])) {
-    const index = items.findIndex(({ id }) => id === kept);
-    const item = items[index];
-    if (item && (index < first || index > last)) drawn.push({ item, index });
-  }
 
   if (items.length === 0) return <Empty {...props} />;
   return (
     <div class="list" ref={scroller} onScroll={look}>
-      <ul
-        style={{ height: `${layout.totalHeight}px` }}
-        onKeyDown={onKeyDown}
-        onFocusIn={onFocusIn}
-        onFocusOut={onFocusOut}
-        aria-label="Items"
-      >
+      <ul style={{ height: `${layout.totalHeight}px` }} aria-label="Items" {...listeners}>
         {drawn.map(({ item, index }) => (
           <li
             key={item.id}
-            ref={observer}
+            ref={observeRow}
             data-id={item.id}
             data-index={index}
             aria-setsize={items.length}
@@ -173,6 +79,23 @@ export function ItemList(props: ItemListProps) {
   );
 }
 
+function rowsToDraw(
+  items: readonly ShownItem[],
+  layout: RowLayout,
+  view: View,
+  keptIds: ReadonlySet<string | undefined>,
+): { readonly item: ShownItem; readonly index: number }[] {
+  const first = layout.indexAt(view.top - marginPixels);
+  const last = layout.indexAt(view.top + view.height + marginPixels);
+  const rows = items.slice(first, last + 1).map((item, offset) => ({ item, index: first + offset }));
+  for (const kept of keptIds) {
+    const index = items.findIndex(({ id }) => id === kept);
+    const item = items[index];
+    if (item && (index < first || index > last)) rows.push({ item, index });
+  }
+  return rows;
+}
+
 function Empty({ loaded, emptyText }: ItemListProps) {
   if (!loaded) return <div class="list empty" aria-busy="true" />;
   return (
@@ -184,44 +107,5 @@ function Empty({ loaded, emptyText }: ItemListProps) {
       <p class="empty-title">{emptyText.title}</p>
       <p>{emptyText.hint}</p>
     </div>
-  );
-}
-
-const steps: Readonly<Record<string, (count: number) => number>> = {
-  ArrowDown: () => 1,
-  ArrowUp: () => -1,
-  PageDown: () => 10,
-  PageUp: () => -10,
-  Home: (count) => -count,
-  End: (count) => count,
-};
-
-/** The row and the control of it that has the focus; nothing inside an editor, where keys move the cursor. */
-function placeOf(target: EventTarget | null): { index: number; control: string } | undefined {
-  if (!(target instanceof HTMLElement) || target.closest("form")) return undefined;
-  const index = target.closest("li")?.dataset["index"];
-  const { control } = target.dataset;
-  return index === undefined || control === undefined ? undefined : { index: Number(index), control };
-}
-
-/** A ref for rows: tells what each measures, now and whenever it changes. */
-function useRowObserver(measure: (id: string, height: number) => boolean, onNews: (action: undefined) => void) {
-  const [observer] = useState(
-    () =>
-      new ResizeObserver((entries) => {
-        const news = entries.map(({ target }) =>
-          target instanceof HTMLElement ? measure(target.dataset["id"] ?? "", target.offsetHeight) : false,
-        );
-        if (news.includes(true)) onNews(undefined);
-      }),
-  );
-  useEffect(() => () => observer.disconnect(), [observer]);
-  return useCallback(
-    (element: HTMLElement | null) => {
-      if (!element) return undefined;
-      observer.observe(element);
-      return () => observer.unobserve(element);
-    },
-    [observer],
   );
 }

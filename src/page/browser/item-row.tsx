@@ -1,6 +1,6 @@
-// One item: a tick, its name and notes, and what else there is to say about it.
+// One item: its tick, name and notes, the number of its other fields, and its conflict or unsent edit.
 
-import type { ShownItem } from "../session.ts";
+import type { ShownItem } from "../overlay.ts";
 import { TrashIcon, WarningIcon } from "./icons.tsx";
 
 interface ItemRowProps {

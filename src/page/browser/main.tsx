@@ -1,8 +1,8 @@
-// Starts the page: the session with the service, the view of it, and what the browser tells both.
+// Starts the page: the session with the service, its view, and the browser events that concern both.
 
 import { render } from "preact";
 import { jsonText, TodoClient } from "../../client/index.ts";
-import { type Instance, instanceMetaName } from "../instance.ts";
+import { type Instance, instanceMetaName, listPath } from "../instance.ts";
 import { Outbox } from "../outbox.ts";
 import { Session } from "../session.ts";
 import { App } from "./app.tsx";
@@ -15,7 +15,7 @@ function readInstance(): Instance {
   return JSON.parse(meta?.content ?? "{}") as Instance;
 }
 
-/** The list is kept by the browser, and asked for with its tag: it is sent again only if it has changed. */
+/** Lets the browser cache the list and revalidate it, so the service sends it again only if it has changed. */
 function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
   const isList = new Headers(init.headers).get("accept") === "application/json";
   return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
@@ -23,13 +23,14 @@ function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
 
 const instance = readInstance();
 const session = new Session({
-  // Kept for this tab only: another tab's unsent changes are its own.
+  // Each tab keeps its own unsent edits.
   outbox: new Outbox({
     read: () => sessionStorage.getItem(outboxKey),
     write: (text) => sessionStorage.setItem(outboxKey, text),
   }),
   connect: (credentials) =>
-    new TodoClient(new URL(".", document.baseURI), {
+    // The address of the list, because the client would shorten the address of a page that is served under /api/.
+    new TodoClient(new URL(listPath, document.baseURI), {
       codec: jsonText,
       form: instance.form,
       retry: { limit: 0 },
@@ -42,8 +43,8 @@ const session = new Session({
 
 addEventListener("online", () => session.reconnect());
 
-// Browsers keep six connections to a host without HTTPS, and a feed is one: tabs that nobody looks at let go
-// of theirs, or the seventh would not even load.
+// Without HTTPS, a browser opens at most six connections to a host, and each tab's feed holds one of them. Hidden
+// tabs close their feed; otherwise a seventh tab would not even load.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
 addEventListener("visibilitychange", () => {

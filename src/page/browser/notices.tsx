@@ -1,4 +1,4 @@
-// Short messages at the edge: what was done, with a way back, and what went wrong.
+// Short messages: what was done, with a way to undo it, and what went wrong.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Notice, Session } from "../session.ts";
@@ -19,14 +19,14 @@ export function Notices({ session }: { session: Session }) {
 function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
   const { kind, text, action } = notice;
   const [held, setHeld] = useState(false);
-  // What went wrong stays until it was read, and nothing goes while it is pointed at.
+  // A problem stays until it is dismissed. No message goes away while the person points at it.
   useEffect(() => {
     if (kind !== "done" || held) return undefined;
     const timer = setTimeout(onClose, doneMs);
     return () => clearTimeout(timer);
   }, [kind, held, notice.key]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it does nothing but keep it
+    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only keeps the message open
     <div
       class="notice"
       data-kind={kind}

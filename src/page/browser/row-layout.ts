@@ -1,45 +1,34 @@
-// Where each row of a long list stands, when only those in sight are drawn and measured.
+// The top of each row in a long list of which only the rows in sight are drawn and measured.
 
-/** What a row that was never drawn is taken to measure. */
+/** The height of a row that was never drawn. */
 const estimatedHeight = 60;
 
 export class RowLayout {
-  readonly #heights = new Map<string, number>();
-  #ids: readonly string[] = [];
-  /** Where each row begins, and behind the last where the list ends. */
-  #offsets: Float64Array = new Float64Array(1);
+  /** The top of each row, followed by the end of the list. */
+  readonly #offsets: Float64Array;
+
+  /** `heights` holds the height of each row that was measured, by ID. */
+  constructor(rows: readonly { readonly id: string }[], heights: ReadonlyMap<string, number>) {
+    this.#offsets = new Float64Array(rows.length + 1);
+    let end = 0;
+    for (const [index, { id }] of rows.entries()) {
+      end += heights.get(id) ?? estimatedHeight;
+      this.#offsets[index + 1] = end;
+    }
+  }
 
   get totalHeight(): number {
-    return this.#offsets[this.#ids.length] ?? 0;
-  }
-
-  place(ids: readonly string[]): void {
-    this.#ids = ids;
-    this.#offsets = new Float64Array(ids.length + 1);
-    let end = 0;
-    for (const [index, id] of ids.entries()) {
-      this.#offsets[index] = end;
-      end += this.#heights.get(id) ?? estimatedHeight;
-    }
-    this.#offsets[ids.length] = end;
-  }
-
-  /** Notes what a row really measures; says whether that is news. */
-  measure(id: string, height: number): boolean {
-    // A row that is just being taken away measures nothing.
-    if (height === 0 || this.#heights.get(id) === height) return false;
-    this.#heights.set(id, height);
-    return true;
+    return this.#offsets.at(-1) ?? 0;
   }
 
   offset(index: number): number {
     return this.#offsets[index] ?? 0;
   }
 
-  /** The last row that begins at or before this height. */
+  /** The last row that begins at or above this height. */
   indexAt(top: number): number {
     let low = 0;
-    let high = Math.max(0, this.#ids.length - 1);
+    let high = Math.max(0, this.#offsets.length - 2);
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
       if (this.offset(middle) <= top) low = middle;

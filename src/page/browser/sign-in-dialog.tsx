@@ -1,4 +1,4 @@
-// The name and the password this instance asks for. They are kept in this page's memory and nowhere else.
+// Asks for a name and a password. They are kept in the page's memory only.
 
 import { useState } from "preact/hooks";
 import type { Session, SignIn } from "../session.ts";

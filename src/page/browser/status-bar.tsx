@@ -1,9 +1,9 @@
-// The instance's figures: what it does with changes, how many items, how large the list is against what one
-// family of clients reads at most, and the version of the list.
+// The instance's figures: read-only or writable, the number of items, the size and the version of the list. A gauge
+// compares the size with the limit of some clients.
 
 import type { Session } from "../session.ts";
 
-/** The specification's client stops reading a response here. */
+/** The specification's client reads no more of a response than this. */
 const markBytes = 256_000;
 
 export function StatusBar({ session }: { session: Session }) {
@@ -30,7 +30,7 @@ export function StatusBar({ session }: { session: Session }) {
 }
 
 function Gauge({ bytes }: { bytes: number }) {
-  // The mark stands at four fifths until the list outgrows it.
+  // The mark stays at four fifths of the gauge until the list outgrows the gauge.
   const full = Math.max(markBytes * 1.25, bytes * 1.05);
   return (
     <span

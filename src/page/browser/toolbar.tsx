@@ -1,4 +1,4 @@
-// Which items are shown: all, open or done, and those that contain what is looked for.
+// Chooses the items to show: all, open or done ones, and those that contain a text.
 
 import type { RefObject } from "preact";
 import { SearchIcon } from "./icons.tsx";

@@ -1,0 +1,97 @@
+// Moves the focus from row to row with the keys, and keeps it in the list when its row moves or goes away.
+
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ShownItem } from "../overlay.ts";
+import type { RowLayout } from "./row-layout.ts";
+
+/** A control of a row, by its `data-control`. */
+interface Place {
+  readonly index: number;
+  readonly control: string;
+}
+
+/** `listeners` belong to the element around the rows. `onNowhere` is called when the focus has no row left to go to. */
+export function useRowFocus(
+  scroller: RefObject<HTMLElement | null>,
+  items: readonly ShownItem[],
+  layout: RowLayout,
+  onNowhere: () => void,
+) {
+  const focused = useRef<(Place & { readonly id: string }) | undefined>(undefined);
+  const wanted = useRef<Place | undefined>(undefined);
+  // A row that is moved while the list is drawn loses the focus, although the person has not left it.
+  const isDrawing = useRef(false);
+  isDrawing.current = true;
+
+  // A row that is not drawn is scrolled to, and gets the focus when it is drawn.
+  const focus = (place: Place) => {
+    const element = scroller.current;
+    const index = Math.max(0, Math.min(items.length - 1, place.index));
+    const row = element?.querySelector(`[data-index="${index}"]`);
+    wanted.current = row || items.length === 0 ? undefined : { ...place, index };
+    if (row) controlOf(row, place)?.focus();
+    else if (element) element.scrollTop = layout.offset(index) - element.clientHeight / 2;
+  };
+
+  useLayoutEffect(() => {
+    isDrawing.current = false;
+    const before = focused.current;
+    if (wanted.current) focus(wanted.current);
+    else if (before && !items.some(({ id }) => id === before.id)) {
+      // The row is gone. The row that took its place gets the focus.
+      focused.current = undefined;
+      if (items.length === 0) onNowhere();
+      else focus(before);
+    } else if (before && document.activeElement === document.body) {
+      const row = scroller.current?.querySelector(`[data-id="${before.id}"]`);
+      if (row) controlOf(row, before)?.focus({ preventScroll: true });
+    }
+  });
+
+  return {
+    focusedId: focused.current?.id,
+    /** Gives a control the focus as soon as it is drawn. */
+    focusNext: (place: Place) => {
+      wanted.current = place;
+    },
+    listeners: {
+      onKeyDown: (event: KeyboardEvent) => {
+        const place = placeOf(event.target);
+        const step = steps[event.key]?.(items.length);
+        if (!place || step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        focus({ ...place, index: place.index + step });
+      },
+      onFocusIn: ({ target }: FocusEvent) => {
+        const place = placeOf(target);
+        const item = place && items[place.index];
+        focused.current = item && { ...place, id: item.id };
+      },
+      onFocusOut: () => {
+        if (!isDrawing.current) focused.current = undefined;
+      },
+    },
+  };
+}
+
+const steps: Readonly<Record<string, (count: number) => number>> = {
+  ArrowDown: () => 1,
+  ArrowUp: () => -1,
+  PageDown: () => 10,
+  PageUp: () => -10,
+  Home: (count) => -count,
+  End: (count) => count,
+};
+
+/** The place of an element; undefined inside an editor, in which keys move the cursor. */
+function placeOf(target: EventTarget | null): Place | undefined {
+  if (!(target instanceof HTMLElement) || target.closest("form")) return undefined;
+  const index = target.closest("li")?.dataset["index"];
+  const { control } = target.dataset;
+  return index === undefined || control === undefined ? undefined : { index: Number(index), control };
+}
+
+function controlOf(row: Element, { control }: Place): HTMLElement | null {
+  return row.querySelector<HTMLElement>(`[data-control="${control}"]`);
+}

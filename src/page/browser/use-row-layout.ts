@@ -1,0 +1,39 @@
+// Lays out the rows of the list, and again whenever a drawn row turns out to have another height.
+
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import type { ShownItem } from "../overlay.ts";
+import { RowLayout } from "./row-layout.ts";
+
+/** `observeRow` is the ref of every drawn row, which names its item in `data-id`. */
+export function useRowLayout(items: readonly ShownItem[]) {
+  const heights = useRef(new Map<string, number>()).current;
+  const [measuredCount, noteMeasured] = useReducer((count: number) => count + 1, 0);
+  const layout = useMemo(() => new RowLayout(items, heights), [items, measuredCount, heights]);
+
+  const [observer] = useState(
+    () =>
+      new ResizeObserver((entries) => {
+        const hasNews = entries.map(({ target }) => target instanceof HTMLElement && measure(target, heights));
+        if (hasNews.includes(true)) noteMeasured(undefined);
+      }),
+  );
+  useEffect(() => () => observer.disconnect(), [observer]);
+  const observeRow = useCallback(
+    (row: HTMLElement | null) => {
+      if (!row) return undefined;
+      observer.observe(row);
+      return () => observer.unobserve(row);
+    },
+    [observer],
+  );
+  return { layout, observeRow };
+}
+
+/** Notes the height of a row, and returns whether it is a new one. */
+function measure({ dataset, offsetHeight }: HTMLElement, heights: Map<string, number>): boolean {
+  const id = dataset["id"] ?? "";
+  // A row that is being removed has no height.
+  if (offsetHeight === 0 || heights.get(id) === offsetHeight) return false;
+  heights.set(id, offsetHeight);
+  return true;
+}

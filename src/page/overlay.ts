@@ -1,0 +1,39 @@
+// What is shown: the items that the service has, with the person's edits on top.
+
+import { type ItemFields, readFields } from "./item-fields.ts";
+import type { Conflict, OutboxEntry } from "./outbox.ts";
+import type { StoredItem } from "./stored-items.ts";
+
+/** An item as it is shown. */
+export interface ShownItem {
+  readonly id: string;
+  readonly json: string;
+  readonly etag: string | undefined;
+  readonly fields: ItemFields;
+  /** True if it has an edit that is not stored yet. */
+  readonly pending: boolean;
+  readonly conflict: Conflict | undefined;
+}
+
+/** Lays the edits over the stored items, in the order they were made. The newest item comes first. */
+export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEntry[]): ShownItem[] {
+  const shown = new Map<string, ShownItem>();
+  for (const { id, json, etag, fields } of stored)
+    shown.set(id, { id, json, etag, fields, pending: false, conflict: undefined });
+  for (const { edit, state, conflict, storedAs } of entries) {
+    const { id } = edit;
+    const before = shown.get(id);
+    if (edit.kind === "delete") {
+      // Until a conflicting deletion is decided, the item stays in sight.
+      if (!conflict) shown.delete(id);
+      else if (before) shown.set(id, { ...before, conflict });
+      continue;
+    }
+    // An item that is created again becomes the newest.
+    if (edit.kind === "create") shown.delete(id);
+    const etag = storedAs ? storedAs.etag : (before?.etag ?? (edit.kind === "update" ? edit.etag : undefined));
+    const { json } = edit;
+    shown.set(id, { id, json, etag, fields: readFields(json), pending: state !== "stored", conflict });
+  }
+  return [...shown.values()].reverse();
+}

@@ -1,0 +1,108 @@
+// Sends the edits in the outbox, one after the other, and decides what each answer means for its edit.
+
+import { isPassing } from "../client/errors.ts";
+import { isTodoError, type PreconditionFailedError, type TodoClient } from "../client/index.ts";
+import { sameContent } from "../client/item-text.ts";
+import { parseToken } from "../items/token.ts";
+import type { Edit, Outbox, OutboxEntry } from "./outbox.ts";
+
+/** The result of sending one edit. The outbox already reflects it. */
+export type Outcome =
+  | { readonly kind: "stored"; readonly entry: OutboxEntry }
+  /** The service had this state before: somebody made the same change, or an earlier attempt lost its answer. */
+  | { readonly kind: "alreadyDone" }
+  /** The item has changed since the edit was made. The person decides. */
+  | { readonly kind: "conflict" }
+  /** The edit waits until somebody signs in. */
+  | { readonly kind: "signInNeeded" }
+  /** The edit waits for the next attempt. */
+  | { readonly kind: "tryLater" }
+  /** The service does not want the edit, which has left the outbox. */
+  | { readonly kind: "refused"; readonly edit: Edit; readonly error: unknown };
+
+export interface SenderParts {
+  readonly outbox: Outbox;
+  /** The client to send the next edit with. */
+  readonly client: () => TodoClient<string>;
+  /** Called after each edit that was sent. */
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
+const resendMs = 2_000;
+
+export class Sender {
+  readonly #parts: SenderParts;
+  readonly #outbox: Outbox;
+  #sending = false;
+  #resend: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+    this.#outbox = parts.outbox;
+  }
+
+  /** Sends until the outbox has no more to send, or its next edit has to wait. */
+  async send(): Promise<void> {
+    if (this.#sending) return;
+    this.#sending = true;
+    clearTimeout(this.#resend);
+    for (let entry = this.#outbox.next(); entry; entry = this.#outbox.next()) {
+      entry.state = "sending";
+      const outcome = await this.#sendOne(entry);
+      const waits = outcome.kind === "signInNeeded" || outcome.kind === "tryLater";
+      if (waits) entry.state = "waiting";
+      if (outcome.kind === "tryLater") this.#resend = setTimeout(() => void this.send(), resendMs);
+      this.#parts.onOutcome(outcome);
+      if (waits) break;
+    }
+    this.#sending = false;
+  }
+
+  async #sendOne(entry: OutboxEntry): Promise<Outcome> {
+    try {
+      const etag = await this.#request(entry.edit);
+      this.#outbox.stored(entry, etag, versionOf(etag));
+      return { kind: "stored", entry };
+    } catch (error) {
+      return this.#failed(entry, error);
+    }
+  }
+
+  /** Returns the tag of the new state. */
+  async #request(edit: Edit): Promise<string | undefined> {
+    const client = this.#parts.client();
+    if (edit.kind === "create") return (await client.create(edit.json)).etag;
+    if (edit.kind === "update") return (await client.update(edit.json, { ifMatch: edit.etag })).etag;
+    await client.remove(edit.id, { ifMatch: edit.etag });
+    return undefined;
+  }
+
+  #failed(entry: OutboxEntry, error: unknown): Outcome {
+    const { edit } = entry;
+    if (isTodoError(error, "UnauthorizedError")) return { kind: "signInNeeded" };
+    if (isPassing(error)) return { kind: "tryLater" };
+    if (isTodoError(error, "PreconditionFailedError")) return this.#changedElsewhere(entry, error);
+    if (isTodoError(error, "NotFoundError") && edit.kind === "update") {
+      this.#outbox.conflicted(entry, undefined);
+      return { kind: "conflict" };
+    }
+    this.#outbox.drop(entry);
+    if (isTodoError(error, "NotFoundError") && edit.kind === "delete") return { kind: "alreadyDone" };
+    return { kind: "refused", edit, error };
+  }
+
+  #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): Outcome {
+    const { edit } = entry;
+    const theirs = typeof current === "string" ? { json: current, etag: currentEtag } : undefined;
+    if (edit.kind !== "delete" && theirs && sameContent(theirs.json, edit.json)) {
+      this.#outbox.stored(entry, currentEtag, versionOf(currentEtag));
+      return { kind: "alreadyDone" };
+    }
+    this.#outbox.conflicted(entry, theirs);
+    return { kind: "conflict" };
+  }
+}
+
+function versionOf(etag: string | undefined): number | undefined {
+  return parseToken(etag ?? "")?.version;
+}

@@ -1,0 +1,43 @@
+// The way from the page's client to a service in this process. A test can cut it or lose an answer on it.
+
+import { type Credentials, jsonText, TodoClient } from "../../src/client/index.ts";
+import type { Service } from "../service.ts";
+
+export class Network {
+  readonly #service: Service;
+  /** Every request that reached the service, such as `PUT /api/todoitems/`. */
+  readonly requests: string[] = [];
+  /** "down" stops requests, "lossy" stops answers, and a status is the answer in place of the service's. */
+  state: "up" | "down" | "lossy" | number = "up";
+  /** The answers to writes arrive after this. */
+  answersAfter: Promise<void> | undefined;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  connect(credentials?: Credentials): TodoClient<string> {
+    return new TodoClient("http://localhost/", {
+      codec: jsonText,
+      retry: { limit: 0 },
+      fetch: (url, init) => this.#fetch(url, init),
+      credentials,
+    });
+  }
+
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    const { state } = this;
+    if (state === "down") throw new TypeError("the network is down");
+    if (typeof state === "number") return new Response(null, { status: state });
+    const { pathname, search } = new URL(url);
+    const method = init.method ?? "GET";
+    this.requests.push(`${method} ${pathname}`);
+    const response = await this.#service.fetch(method, pathname + search, init);
+    if (method !== "GET") await this.answersAfter;
+    if (state === "lossy") throw new TypeError("the answer was lost");
+    const { body, status, headers } = response;
+    // A request that is aborted ends its answer too, as it does with a socket.
+    const signal = init.signal ?? undefined;
+    return new Response(body?.pipeThrough(new TransformStream(), { ...(signal && { signal }) }), { status, headers });
+  }
+}

@@ -1,0 +1,93 @@
+// The page behind a proxy that serves it under a path, as in https://host/todo/: every address that the page
+// requests, links to or shows must stay below that path.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { Program } from "../program.ts";
+import { PageDriver } from "./page-driver.ts";
+
+/** Ends like an address of the API does, which must not be taken for one. */
+const path = "/apps/api";
+
+const folder = temporaryFolder();
+/** What the browser and curl requested of the proxy. */
+const requested = new Set<string>();
+let program: Program;
+let proxy: Bun.Server<undefined>;
+let page: PageDriver;
+
+beforeAll(async () => {
+  program = await Program.start({
+    environment: { XDG_DATA_HOME: folder.path, HOME: folder.path },
+    // The page offers the certificate authority only if there is HTTPS. The proxy uses the other listener.
+    args: ["--store", "memory:", "--port", "0", "--https-port", "0"],
+  });
+  proxy = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      requested.add(pathname);
+      if (!pathname.startsWith(`${path}/`)) return new Response("outside the path", { status: 404 });
+      return fetch(`${program.origin}${pathname.slice(path.length)}${search}`, {
+        method: request.method,
+        headers: request.headers,
+        body: request.body,
+        signal: request.signal,
+        decompress: false,
+      });
+    },
+  });
+  page = await PageDriver.open(`http://127.0.0.1:${proxy.port}${path}`);
+});
+afterAll(async () => {
+  page.close();
+  await proxy.stop(true);
+  await program.stop();
+  folder.dispose();
+});
+
+test("under a path, everything that the page requests, links to or shows stays below it", async () => {
+  const base = `http://127.0.0.1:${proxy.port}${path}/`;
+  await page.untilText("Live");
+  await page.add("Buy milk");
+  await eventually(async () => expect(await program.list()).toContain("Buy milk"));
+
+  await page.click('[data-control="connect"]');
+  await page.until("document.querySelector('dialog.panel')");
+  const links = await page.evaluate<string[]>("[...document.querySelectorAll('a')].map(({ href }) => href)");
+  expect(links).toEqual(
+    ["certificate-authority.crt", "openapi.yaml", "api/todoitems/", "changes"].map((relative) => base + relative),
+  );
+  for (const link of links) {
+    const response = await fetch(link);
+    expect([link, response.status]).toEqual([link, 200]);
+    await response.body?.cancel();
+  }
+
+  const shown = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('.copyable')].map(({ innerText }) => innerText)",
+  );
+  const addresses = shown.map((text) => /https?:\/\/\S+/.exec(text)?.[0] ?? "");
+  expect(addresses.map((address) => new URL(address).pathname).filter((name) => !name.startsWith(`${path}/`))).toEqual(
+    [],
+  );
+  const commands = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('.copyable[data-long=true] code')].map((code) => code.textContent)",
+  );
+  const statuses: string[] = [];
+  for (const command of commands) {
+    const statusOnly = command.replace(
+      "curl",
+      `curl -s --max-time 1 -o ${join(folder.path, "body")} -w '%{http_code}'`,
+    );
+    const shell = Bun.spawn(["bash", "-c", statusOnly], { stdout: "pipe" });
+    statuses.push(await new Response(shell.stdout).text());
+  }
+  expect(statuses).toEqual(["200", "201", "200", "204", "204", "200"]);
+
+  expect([...requested].filter((name) => !name.startsWith(`${path}/`))).toEqual([]);
+});

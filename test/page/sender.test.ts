@@ -1,0 +1,193 @@
+// What the sender makes of each answer. The service is the real one, in this process.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { Access } from "../../src/http/access.ts";
+import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { type Edit, Outbox } from "../../src/page/outbox.ts";
+import { type Outcome, Sender } from "../../src/page/sender.ts";
+import { eventually } from "../eventually.ts";
+import { ids, item, Service, type ServiceOptions } from "../service.ts";
+import { Network } from "./network.ts";
+
+const services: Service[] = [];
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.collection.close();
+});
+
+async function open(options: ServiceOptions = {}) {
+  const service = await Service.on(new MemoryEngine(), options);
+  services.push(service);
+  const network = new Network(service);
+  const outbox = new Outbox({ read: () => null, write() {} });
+  const outcomes: Outcome[] = [];
+  const connected = { client: network.connect() };
+  const sender = new Sender({
+    outbox,
+    client: () => connected.client,
+    onOutcome: (outcome) => outcomes.push(outcome),
+  });
+  /** Sends these edits and returns what became of each. */
+  const send = async (...edits: readonly Edit[]) => {
+    for (const edit of edits) outbox.add(edit);
+    await sender.send();
+    return outcomes.splice(0).map(({ kind }) => kind);
+  };
+  return { service, network, outbox, outcomes, connected, sender, send };
+}
+
+const named = (id: string, name: string) => item(id, `"Name":"${name}"`);
+const create = (id: string, name: string): Edit => ({ kind: "create", id, json: named(id, name) });
+const update = (id: string, name: string, etag: string | undefined): Edit => ({
+  kind: "update",
+  id,
+  json: named(id, name),
+  etag,
+});
+const remove = (id: string, etag?: string): Edit => ({ kind: "delete", id, etag });
+
+async function createThere(service: Service, id: string, name: string): Promise<string | undefined> {
+  return (await service.create(named(id, name))).headers.get("etag") ?? undefined;
+}
+
+describe("edits that the service takes", () => {
+  test("edits are sent in the order they were made, and are then stored", async () => {
+    const { service, network, outbox, send } = await open();
+    await createThere(service, ids.one, "One");
+    await createThere(service, ids.two, "Two");
+    const edits = [create(ids.three, "Three"), update(ids.one, "Uno", undefined), remove(ids.two)];
+    expect(await send(...edits)).toEqual(["stored", "stored", "stored"]);
+    expect(network.requests).toEqual([
+      "POST /api/todoitems/",
+      "PUT /api/todoitems/",
+      `DELETE /api/todoitems/${ids.two}`,
+    ]);
+    expect(await service.list()).toBe(`[${named(ids.one, "Uno")},${named(ids.three, "Three")}]`);
+    expect(outbox.unsentCount).toBe(0);
+  });
+
+  test("an edit that is made while another one of its item is under way follows on the state of that one", async () => {
+    const { service, outbox, outcomes, sender } = await open();
+    outbox.add(create(ids.one, "One"));
+    const sending = sender.send();
+    outbox.add(update(ids.one, "Two", undefined));
+    await Promise.all([sending, sender.send()]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["stored", "stored"]);
+    expect(await service.list()).toBe(`[${named(ids.one, "Two")}]`);
+    const [created, updated] = outbox.entries;
+    expect(updated?.edit).toMatchObject({ etag: created?.storedAs?.etag });
+    expect(updated?.storedAs?.version).toBe(2);
+  });
+});
+
+describe("edits of items that have changed elsewhere", () => {
+  test("an update is a conflict that carries the other version, and edits of other items go on", async () => {
+    const { service, outbox, send } = await open();
+    const etag = await createThere(service, ids.one, "One");
+    const put = await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+    expect(await send(update(ids.one, "Mine", etag), create(ids.two, "Two"))).toEqual(["conflict", "stored"]);
+    expect(outbox.entries[0]).toMatchObject({
+      state: "conflict",
+      conflict: { theirs: { json: named(ids.one, "Theirs"), etag: put.headers.get("etag") }, deletes: false },
+    });
+    expect(await service.list()).toBe(`[${named(ids.one, "Theirs")},${named(ids.two, "Two")}]`);
+  });
+
+  test("a deletion is a conflict too", async () => {
+    const { service, outbox, send } = await open();
+    const etag = await createThere(service, ids.one, "One");
+    await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+    expect(await send(remove(ids.one, etag))).toEqual(["conflict"]);
+    expect(outbox.entries[0]?.conflict).toMatchObject({ theirs: { json: named(ids.one, "Theirs") }, deletes: true });
+  });
+
+  test("an update of a deleted item is a conflict without another version", async () => {
+    const { outbox, send } = await open();
+    expect(await send(update(ids.one, "Mine", undefined))).toEqual(["conflict"]);
+    expect(outbox.entries[0]?.conflict).toEqual({ theirs: undefined, deletes: false });
+  });
+
+  test("a deletion of a deleted item is already done", async () => {
+    const { outbox, send } = await open();
+    expect(await send(remove(ids.one))).toEqual(["alreadyDone"]);
+    expect(outbox.entries).toEqual([]);
+  });
+
+  test("an update to the state that the item has by now is already done", async () => {
+    const { service, network, outbox, send } = await open();
+    const etag = await createThere(service, ids.one, "One");
+    network.state = "lossy";
+    expect(await send(update(ids.one, "Two", etag))).toEqual(["tryLater"]);
+    expect(await service.list()).toBe(`[${named(ids.one, "Two")}]`);
+    network.state = "up";
+    expect(await send()).toEqual(["alreadyDone"]);
+    expect(outbox.entries[0]).toMatchObject({ state: "stored", storedAs: { version: 2 } });
+  });
+});
+
+describe("edits that have to wait", () => {
+  test("without a connection, the first edit waits, and none overtakes it", async () => {
+    const { service, network, outbox, send } = await open();
+    network.state = "down";
+    expect(await send(create(ids.one, "One"), create(ids.two, "Two"))).toEqual(["tryLater"]);
+    expect(outbox.entries.map(({ state }) => state)).toEqual(["waiting", "waiting"]);
+    network.state = "up";
+    expect(await send()).toEqual(["stored", "stored"]);
+    expect(await service.list()).toBe(`[${named(ids.one, "One")},${named(ids.two, "Two")}]`);
+  });
+
+  for (const status of [408, 429, 502, 503, 504]) {
+    test(`a service that answers ${status} is asked again`, async () => {
+      const { network, outbox, send } = await open();
+      network.state = status;
+      expect(await send(create(ids.one, "One"))).toEqual(["tryLater"]);
+      expect(outbox.unsentCount).toBe(1);
+      network.state = "up";
+      expect(await send()).toEqual(["stored"]);
+    });
+  }
+
+  test("the next attempt comes by itself", async () => {
+    const { network, outbox, send } = await open();
+    network.state = "down";
+    expect(await send(create(ids.one, "One"))).toEqual(["tryLater"]);
+    network.state = "up";
+    await eventually(async () => expect(outbox.unsentCount).toBe(0));
+  });
+
+  test("without credentials, an edit waits until the client has some", async () => {
+    const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+    const auth = new BasicAuth(new Map([["ann", hash]]));
+    const access = new Access({ mode: "writes", auth, rate: undefined, trustProxy: false });
+    const { network, outbox, connected, send } = await open({ access });
+    expect(await send(create(ids.one, "One"))).toEqual(["signInNeeded"]);
+    expect(outbox.entries.map(({ state }) => state)).toEqual(["waiting"]);
+    connected.client = network.connect({ username: "ann", password: "secret" });
+    expect(await send()).toEqual(["stored"]);
+  });
+});
+
+describe("edits that the service refuses", () => {
+  test("a refused edit leaves the outbox, its outcome says why, and the next edit goes on", async () => {
+    const { service, outbox, outcomes, sender } = await open({ bodyBytesMax: 100 });
+    const tooLarge = create(ids.one, "x".repeat(200));
+    outbox.add(tooLarge);
+    outbox.add(create(ids.two, "Two"));
+    await sender.send();
+    expect(outcomes).toMatchObject([
+      { kind: "refused", edit: tooLarge, error: { status: 413 } },
+      { kind: "stored", entry: { edit: { id: ids.two } } },
+    ]);
+    expect(outbox.unsentCount).toBe(0);
+    expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
+  });
+
+  test("a new item whose ID is taken is refused", async () => {
+    const { service, outcomes, outbox, sender } = await open();
+    await createThere(service, ids.one, "Theirs");
+    outbox.add(create(ids.one, "Mine"));
+    await sender.send();
+    expect(outcomes).toMatchObject([{ kind: "refused", error: { status: 409 } }]);
+    expect(await service.list()).toBe(`[${named(ids.one, "Theirs")}]`);
+  });
+});
