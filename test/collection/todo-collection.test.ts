@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type Bookmark, type Engine, type News, StoreError } from "../../src/collection/engine.ts";
+import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../src/collection/engine.ts";
 import { TodoCollection } from "../../src/collection/todo-collection.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { batchOf } from "../engines/batch-of.ts";
 import { ids, item, Service } from "../service.ts";
 
 /** Counts commits, lets the test hold one back, and can lose the answer to one. */
@@ -10,12 +11,13 @@ class ObservedEngine extends MemoryEngine {
   gate: Promise<void> | undefined;
   loseNextAnswer = false;
 
-  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    await super.commit(since, (missed) => {
-      const changes = plan(missed);
-      this.commits.push(changes.length);
-      return changes;
-    });
+  override async commit(batch: Batch): Promise<void> {
+    const decide = (missed: News | undefined) => {
+      const plan = batch.decide(missed);
+      this.commits.push(plan.changes.length);
+      return plan;
+    };
+    await super.commit({ since: batch.since, decide, moved: batch.moved });
     await this.gate;
     if (!this.loseNextAnswer) return;
     this.loseNextAnswer = false;
@@ -212,9 +214,11 @@ test("news that was under way while a commit was made does not undo it", async (
   const service = await Service.on(engine);
   await service.create(item(ids.one, '"n":1'));
   // Another process's change, which a reader has just asked for when this process commits its own.
-  await engine.commit({ epoch: service.collection.epoch, version: 1 }, () => [
-    { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
-  ]);
+  await engine.commit(
+    batchOf({ epoch: service.collection.epoch, version: 1 }, () => [
+      { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
+    ]),
+  );
   engine.slow = true;
   const reading = service.list();
   await engine.asked.promise;
@@ -237,8 +241,8 @@ class RemoteEngine implements Engine {
     return this.question.promise;
   }
 
-  commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    return this.#store.commit(since, plan);
+  commit(batch: Batch): Promise<void> {
+    return this.#store.commit(batch);
   }
 
   close(): Promise<void> {
@@ -296,8 +300,8 @@ class ReplacedEngine extends MemoryEngine {
     return this.isReplaced ? this.successor.pull(since) : super.pull(since);
   }
 
-  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    await super.commit(since, plan);
+  override async commit(batch: Batch): Promise<void> {
+    await super.commit(batch);
     this.committed.resolve();
     await this.answer.promise;
   }

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/collection/engine.ts";
 import { tombstonesMax } from "../../src/collection/engine.ts";
+import { batchOf } from "./batch-of.ts";
 import { engineKinds, type TestStore } from "./engine-kinds.ts";
 import { latest, stored } from "./latest-changes.ts";
 
@@ -46,7 +47,7 @@ for (const kind of engineKinds) {
     });
 
     async function commit(...changes: PlannedChange[]): Promise<void> {
-      await engine.commit(bookmark, () => changes);
+      await engine.commit(batchOf(bookmark, () => changes));
       bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? bookmark.version };
     }
 
@@ -99,23 +100,29 @@ for (const kind of engineKinds) {
       const before = bookmark;
       await commit(created(1));
       let missed: Change[] | undefined;
-      await engine.commit(before, (news) => {
-        missed = news && latest(news);
-        return [];
-      });
+      await engine.commit(
+        batchOf(before, (news) => {
+          missed = news && latest(news);
+          return [];
+        }),
+      );
       expect(missed).toEqual([stored(created(1))]);
-      await engine.commit(bookmark, (news) => {
-        expect(news).toBeUndefined();
-        return [];
-      });
+      await engine.commit(
+        batchOf(bookmark, (news) => {
+          expect(news).toBeUndefined();
+          return [];
+        }),
+      );
     });
 
     test("stores nothing of a plan that throws, and passes the error on", async () => {
       await commit(created(1));
       const failure = new Error("a defect in the plan");
-      const attempt = engine.commit(bookmark, () => {
-        throw failure;
-      });
+      const attempt = engine.commit(
+        batchOf(bookmark, () => {
+          throw failure;
+        }),
+      );
       expect(attempt).rejects.toBe(failure);
       expect((await engine.pull()).version).toBe(1);
       await commit(created(2));
@@ -185,8 +192,8 @@ for (const kind of engineKinds) {
       await other.pull();
       const item = created(1);
       await commit(item);
-      await other.commit(bookmark, () => [updated(2, item)]);
-      await engine.commit(bookmark, () => [deleted(3, updated(2, item))]);
+      await other.commit(batchOf(bookmark, () => [updated(2, item)]));
+      await engine.commit(batchOf(bookmark, () => [deleted(3, updated(2, item))]));
       bookmark = { epoch: bookmark.epoch, version: 3 };
       await deleteMany();
       const survivor = await store.open();
@@ -204,10 +211,12 @@ for (const kind of engineKinds) {
       expect(await other.hasNews()).toBe(false);
       await commit(created(2));
       let missed: Change[] | undefined;
-      await other.commit({ epoch: start.epoch, version: 1 }, (news) => {
-        missed = news && latest(news);
-        return [created((news ?? { version: 1 }).version + 1)];
-      });
+      await other.commit(
+        batchOf({ epoch: start.epoch, version: 1 }, (news) => {
+          missed = news && latest(news);
+          return [created((news ?? { version: 1 }).version + 1)];
+        }),
+      );
       expect(missed).toEqual([stored(created(2))]);
       expect(await engine.hasNews()).toBe(true);
       expect(latest(await engine.pull(bookmark))).toEqual([stored(created(3))]);

@@ -5,6 +5,7 @@ import { type Bookmark, type News, type PlannedChange, StoreError } from "../../
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
+import { batchOf } from "../batch-of.ts";
 import { Wire } from "./held-wire.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
@@ -25,7 +26,7 @@ afterEach(async () => {
 async function open(url = store.url, readOnly = false): Promise<PostgresEngine> {
   const engine = await PostgresEngine.open(parsePostgresUrl(url), {
     readOnly,
-    log: (_, message) => logged.push(message),
+    onOtherHistory: (message) => logged.push(message),
   });
   opened.push(engine);
   return engine;
@@ -58,11 +59,13 @@ const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
 /** Commits these rows, whatever else happened in the meantime, and says where that leads. */
 async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
   let point = since;
-  await engine.commit(since, (missed) => {
-    const { epoch, version } = missed ?? since;
-    point = { epoch, version: version + 1 };
-    return [row(version + 1, json)];
-  });
+  await engine.commit(
+    batchOf(since, (missed) => {
+      const { epoch, version } = missed ?? since;
+      point = { epoch, version: version + 1 };
+      return [row(version + 1, json)];
+    }),
+  );
   return point;
 }
 
@@ -226,11 +229,13 @@ describe("what PostgreSQL is asked", () => {
     let here: Bookmark = await warmUp(other);
     const commitMany = async (size: number): Promise<number> => {
       wire.roundTrips = 0;
-      await engine.commit(here, (missed) => {
-        const { epoch, version } = missed ?? here;
-        here = { epoch, version: version + size };
-        return Array.from({ length: size }, (_, index) => row(version + 1 + index));
-      });
+      await engine.commit(
+        batchOf(here, (missed) => {
+          const { epoch, version } = missed ?? here;
+          here = { epoch, version: version + size };
+          return Array.from({ length: size }, (_, index) => row(version + 1 + index));
+        }),
+      );
       return wire.roundTrips;
     };
     // Few enough to go out in one piece: the wire could not tell a second piece from a second round trip.
@@ -334,15 +339,17 @@ describe("a batch that was decided before others committed", () => {
   ): Promise<Commit> {
     const result: Commit = { missed: [], moved: [] };
     await engine.commit(
-      since,
-      (news) => {
-        result.missed.push([...(news?.changes ?? [])].length);
-        return plan((news ?? since).version);
-      },
-      {
-        dependsOn: () => dependsOn,
-        moved: ({ changes }, by) => result.moved.push({ ids: [...changes].map(({ id }) => id), by }),
-      },
+      batchOf(
+        since,
+        (news) => {
+          result.missed.push([...(news?.changes ?? [])].length);
+          return plan((news ?? since).version);
+        },
+        {
+          dependsOn,
+          moved: ({ changes }, by) => result.moved.push({ ids: [...changes].map(({ id }) => id), by }),
+        },
+      ),
     );
     return result;
   }
@@ -382,7 +389,7 @@ describe("a batch that was decided before others committed", () => {
   test("is decided anew where they have changed an item it changes", async () => {
     const { engine, other, since } = await behind();
     const third = await other.pull();
-    await other.commit(third, () => [{ ...row(4), position: 1, id: "id-1", replaces: 1 }]);
+    await other.commit(batchOf(third, () => [{ ...row(4), position: 1, id: "id-1", replaces: 1 }]));
     const plan = (at: number) => [{ ...row(at + 1), position: 1, id: "id-1", replaces: at === 2 ? 1 : 4 }];
     expect(await commitMovable(engine, since, plan, ["id-1"])).toEqual({ missed: [0, 2], moved: [] });
     expect(await rows()).toEqual(["5 1 id-1", "2 2 id-2", "3 3 id-3"]);
@@ -414,7 +421,7 @@ describe("a batch that was decided before others committed", () => {
 
   test("is decided anew where they have committed more than one answer should tell", async () => {
     const { engine, other, since, now } = await behind();
-    await other.commit(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index)));
+    await other.commit(batchOf(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index))));
     expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 1_001]);
     const [later, large] = [{ ...since, version: 1_004 }, JSON.stringify("x".repeat(1_000_000))];
     await commit(other, later, large);
@@ -511,7 +518,7 @@ describe("a batch that was decided before others committed", () => {
         id: "id-1",
         replaces: version === 3 ? 1 : version - 1,
       });
-      await other.commit(elsewhere, () => [change(elsewhere.version + 1)]);
+      await other.commit(batchOf(elsewhere, () => [change(elsewhere.version + 1)]));
       wire.roundTrips = 0;
       await commitMovable(engine, since, (at) => [change(at + 1)], ["id-1"]);
       expect(wire.roundTrips).toBe(roundTrips);
@@ -546,13 +553,15 @@ describe("a commit whose connection is lost", () => {
     const since = await warmUp(engine);
     loseAnswer(wire, async () => {
       const here = await other.pull();
-      await other.commit(here, () => [{ ...row(4, '{"n":4}'), position: 3, id: "id-3", replaces: 3 }]);
+      await other.commit(batchOf(here, () => [{ ...row(4, '{"n":4}'), position: 3, id: "id-3", replaces: 3 }]));
     });
     let plans = 0;
-    await engine.commit(since, () => {
-      plans++;
-      return [row(3, '{"mark":true}')];
-    });
+    await engine.commit(
+      batchOf(since, () => {
+        plans++;
+        return [row(3, '{"mark":true}')];
+      }),
+    );
     expect(plans).toBe(1);
     expect(await engine.hasNews()).toBe(true);
     expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
@@ -571,10 +580,12 @@ describe("a commit whose connection is lost", () => {
       wire.refusing = false;
     });
     const missed: number[] = [];
-    await engine.commit(since, (news) => {
-      missed.push([...(news?.changes ?? [])].length);
-      return [row((news ?? since).version + 1, '{"mark":true}')];
-    });
+    await engine.commit(
+      batchOf(since, (news) => {
+        missed.push([...(news?.changes ?? [])].length);
+        return [row((news ?? since).version + 1, '{"mark":true}')];
+      }),
+    );
     expect(missed.at(-1)).toBe(1);
     expect(await jsons(other)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"mark":true}']);
   });
@@ -730,10 +741,12 @@ describe("a store whose history was cut", () => {
     const lost = await commit(engine, since, '{"lost":true}');
     await store.restore();
     let missed: boolean | undefined;
-    await engine.commit(lost, (news) => {
-      missed = news?.whole;
-      return [row((news?.version ?? 99) + 1, '{"after":true}')];
-    });
+    await engine.commit(
+      batchOf(lost, (news) => {
+        missed = news?.whole;
+        return [row((news?.version ?? 99) + 1, '{"after":true}')];
+      }),
+    );
     expect(missed).toBe(true);
     const news = await engine.pull();
     expect(news.epoch).not.toBe(since.epoch);

@@ -43,7 +43,7 @@ export async function createPostgresStore(): Promise<PostgresTestStore> {
   return {
     url,
     run,
-    open: () => PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, log() {} }),
+    open: () => PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, onOtherHistory() {} }),
     async hold(statement) {
       const holder = postgres(url, { max: 1 });
       await holder.unsafe(`BEGIN; ${statement}`);

@@ -32,7 +32,10 @@ afterAll(async () => {
 /** Whether the engine's connections are encrypted. */
 async function encryptionWith(query: string): Promise<unknown> {
   const url = server.url().replace("127.0.0.1", "localhost");
-  const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), { readOnly: false, log() {} });
+  const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), {
+    readOnly: false,
+    onOtherHistory() {},
+  });
   await engine.pull();
   const connections = await server.run(
     "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'todoitems'",

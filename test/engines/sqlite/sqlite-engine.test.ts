@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, w
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { batchOf } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { latest } from "../latest-changes.ts";
 
@@ -85,7 +86,9 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
 
   test("a damaged store", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1)));
+    await engine.commit(
+      batchOf(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1))),
+    );
     await engine.close();
     const bytes = readFileSync(path);
     bytes.fill(0xa5, 8_192, bytes.length - 4_096);
@@ -102,7 +105,7 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
 
   test("a file this user may only read is served read-only, also from a folder nobody may write", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     await engine.close();
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
@@ -131,7 +134,7 @@ function asOrdinaryUser<Result>(action: () => Result): Result {
 describe("a store on disk", () => {
   test("is in WAL mode and synced in full at every commit", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     const reader = new Database(path, { readonly: true });
     expect(reader.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     reader.close();
@@ -140,7 +143,9 @@ describe("a store on disk", () => {
 
   test("shows its items to whoever looks inside, as the view `item`", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]);
+    await engine.commit(
+      batchOf(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]),
+    );
     const reader = new Database(path, { readonly: true });
     expect(reader.query("SELECT id, json FROM item").all()).toEqual([{ id: "id-1", json: '{"n":3}' }]);
     reader.close();
@@ -149,12 +154,12 @@ describe("a store on disk", () => {
 
   test("opened read-only is not changed, not even by a migration or a journal", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     await engine.close();
     const before = readFileSync(path);
     const reader = open(true);
     expect(latest(await reader.pull())).toHaveLength(1);
-    expect(reader.commit({ epoch: "", version: 0 }, () => [row(2)])).rejects.toThrow(StoreError);
+    expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
   });
@@ -170,7 +175,7 @@ describe("a store on disk", () => {
     const engine = open();
     let bookmark: Bookmark = await engine.pull();
     const commit = async (changes: PlannedChange[]) => {
-      await engine.commit(bookmark, () => changes);
+      await engine.commit(batchOf(bookmark, () => changes));
       bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? 0 };
     };
     const count = 100;
@@ -196,7 +201,7 @@ describe("a store on disk", () => {
     const crashed = open();
     let bookmark: Bookmark = await crashed.pull();
     for (let version = 1; version <= 50; version++) {
-      await crashed.commit(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]);
+      await crashed.commit(batchOf(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]));
       bookmark = { epoch: bookmark.epoch, version };
     }
     // Never closed: as after kill -9, the file holds all 50 rows.
@@ -211,8 +216,8 @@ describe("a store on disk", () => {
   test("left behind by a crash is not even swept by a read-only engine", async () => {
     const crashed = open();
     const start = await crashed.pull();
-    await crashed.commit(start, () => [row(1)]);
-    await crashed.commit({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]);
+    await crashed.commit(batchOf(start, () => [row(1)]));
+    await crashed.commit(batchOf({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]));
     const reader = open(true);
     expect(latest(await reader.pull())).toHaveLength(1);
     await reader.close();
@@ -225,7 +230,7 @@ describe("a store on disk", () => {
     let version = 0;
     const { epoch } = await engine.pull();
     const commit = async (changes: PlannedChange[]) => {
-      await engine.commit({ epoch, version }, () => changes);
+      await engine.commit(batchOf({ epoch, version }, () => changes));
       version = changes.at(-1)?.version ?? 0;
     };
     await commit([row(1)]);
@@ -249,7 +254,7 @@ describe("a store on disk", () => {
       if (!writer) throw new Error("no engine");
       const commit = async (changes: PlannedChange[]) => {
         // Each knows only what it was told, as a collection does, so each learns of the other's changes here.
-        await writer.engine.commit({ epoch, version: writer.version }, () => changes);
+        await writer.engine.commit(batchOf({ epoch, version: writer.version }, () => changes));
         version = changes.at(-1)?.version ?? version;
         writer.version = version;
       };
@@ -267,14 +272,18 @@ describe("a store on disk", () => {
 
   test("that is deleted or replaced while it is open takes no more writes", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     renameSync(path, `${path}.gone`);
     const bookmark = await engine.pull();
-    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+      "removed or replaced while the service runs",
+    );
     writeFileSync(path, "");
-    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+      "removed or replaced while the service runs",
+    );
     renameSync(`${path}.gone`, path);
-    await engine.commit(bookmark, () => [row(2)]);
+    await engine.commit(batchOf(bookmark, () => [row(2)]));
     await engine.close();
   });
 
@@ -293,7 +302,7 @@ describe("a store on disk", () => {
     const ends = Promise.all(others.map(({ exited }) => exited)).finally(() => (done = true));
     while (!done) {
       const version = bookmark.version + 1;
-      await engine.commit(bookmark, () => [row(version)]);
+      await engine.commit(batchOf(bookmark, () => [row(version)]));
       bookmark = { epoch: bookmark.epoch, version };
       expect(engine.hasNews()).toBeFalse();
       await Bun.sleep(1);
@@ -310,7 +319,7 @@ describe("a store on disk", () => {
     const bookmark = await engine.pull();
     const other = new Database(path);
     other.run("BEGIN EXCLUSIVE");
-    const commit = engine.commit(bookmark, () => [row(1)]);
+    const commit = engine.commit(batchOf(bookmark, () => [row(1)]));
     for (let count = 0; count < 20; count++) {
       await Bun.sleep(1);
       expect(engine.hasNews()).toBe(false);
