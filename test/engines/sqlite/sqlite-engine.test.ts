@@ -1,4 +1,4 @@
-// What only a file can do: be somebody else's, too new, damaged, read-only, full.
+// What only a file can be: another program's, too new, damaged, read-only, locked.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, w
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { staysPending, turns } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { latest } from "../latest-changes.ts";
@@ -42,7 +43,7 @@ const row = (version: number, position = version, replaces?: number): PlannedCha
   replaces,
 });
 
-/** A hundred items, created from this version on and deleted right after. */
+/** A hundred items that are created from this version on, and deleted right after. */
 function hundredFrom(first: number): { creations: PlannedChange[]; deletions: PlannedChange[] } {
   const creations = Array.from({ length: 100 }, (_, index) => row(first + index));
   const deletions = creations.map(({ position }) => ({ ...row(position + 100, position, position), json: null }));
@@ -50,7 +51,7 @@ function hundredFrom(first: number): { creations: PlannedChange[]; deletions: Pl
 }
 
 describe("a SQLite file that cannot be a store is refused with a sentence that helps, and left as it was", () => {
-  test("a file that is no database", () => {
+  test("a file that is not a database", () => {
     writeFileSync(path, "Dear diary, ".repeat(500));
     const before = readFileSync(path);
     expect(refusal()).toContain("not a SQLite file");
@@ -96,14 +97,14 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
     expect(refusal()).toContain("damaged");
   });
 
-  test("a file this user may not write", async () => {
+  test("a file that this user may not write", async () => {
     await open().close();
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("not writable");
   });
 
-  test("a file this user may only read is served read-only, also from a folder nobody may write", async () => {
+  test("a file that this user may only read can still be served read-only, even from a folder without write access", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     await engine.close();
@@ -114,13 +115,13 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
     await reader.close();
   });
 
-  test("a folder this user may not write", () => {
+  test("a folder that this user may not write", () => {
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("may write there");
   });
 });
 
-/** Permissions do not bind the system's administrator, so as root the action is run with nobody's rights. */
+/** Root may do everything, so as root this runs the action as the user "nobody". */
 function asOrdinaryUser<Result>(action: () => Result): Result {
   if (process.geteuid?.() !== 0) return action();
   process.seteuid?.(65_534);
@@ -132,7 +133,7 @@ function asOrdinaryUser<Result>(action: () => Result): Result {
 }
 
 describe("a store on disk", () => {
-  test("is in WAL mode and synced in full at every commit", async () => {
+  test("is in WAL mode and is synced in full at every commit", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     const reader = new Database(path, { readonly: true });
@@ -141,7 +142,7 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
-  test("shows its items to whoever looks inside, as the view `item`", async () => {
+  test("shows its items to people who look inside, as the view `item`", async () => {
     const engine = open();
     await engine.commit(
       batchOf(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]),
@@ -152,7 +153,7 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
-  test("opened read-only is not changed, not even by a migration or a journal", async () => {
+  test("is not changed if it is opened read-only, not even by a migration or a journal", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     await engine.close();
@@ -164,14 +165,14 @@ describe("a store on disk", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("opened read-only where there is none is made", async () => {
+  test("is created if it is opened read-only and does not exist", async () => {
     const engine = open(true);
     expect(latest(await engine.pull())).toEqual([]);
     await engine.close();
     expect(existsSync(path)).toBe(true);
   });
 
-  test("sweeps out obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
+  test("deletes obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
     const engine = open();
     let bookmark: Bookmark = await engine.pull();
     const commit = async (changes: PlannedChange[]) => {
@@ -197,7 +198,7 @@ describe("a store on disk", () => {
     expect(await rowCount()).toBe(count);
   });
 
-  test("finds after a crash what was obsolete, and sweeps it", async () => {
+  test("finds obsolete rows again after a crash, and deletes them", async () => {
     const crashed = open();
     let bookmark: Bookmark = await crashed.pull();
     for (let version = 1; version <= 50; version++) {
@@ -213,7 +214,7 @@ describe("a store on disk", () => {
     await crashed.close();
   });
 
-  test("left behind by a crash is not even swept by a read-only engine", async () => {
+  test("is not swept by a read-only engine, even after a crash", async () => {
     const crashed = open();
     const start = await crashed.pull();
     await crashed.commit(batchOf(start, () => [row(1)]));
@@ -225,7 +226,7 @@ describe("a store on disk", () => {
     await crashed.close();
   });
 
-  test("does not grow with items created and deleted, and what was deleted leaves the file", async () => {
+  test("does not grow with items that are created and deleted", async () => {
     const engine = open();
     let version = 0;
     const { epoch } = await engine.pull();
@@ -244,7 +245,7 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
-  test("is pruned too where two processes write, once either has read it anew", async () => {
+  test("is also pruned if two processes write, once either has surveyed it", async () => {
     const engines = [open(), open()].map((engine) => ({ engine, version: 0 }));
     const epochs = await Promise.all(engines.map(async ({ engine }) => (await engine.pull()).epoch));
     const epoch = epochs[0] ?? "";
@@ -253,7 +254,7 @@ describe("a store on disk", () => {
       const writer = engines[round % 2];
       if (!writer) throw new Error("no engine");
       const commit = async (changes: PlannedChange[]) => {
-        // Each knows only what it was told, as a collection does, so each learns of the other's changes here.
+        // Each knows only what it was told, as a collection does, so it learns of the other's changes here.
         await writer.engine.commit(batchOf({ epoch, version: writer.version }, () => changes));
         version = changes.at(-1)?.version ?? version;
         writer.version = version;
@@ -262,7 +263,7 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // Of 80,000 deletions; with no survey every tombstone would be there, and half the rows they replaced.
+    // Of 80,000 deletions. Without a survey there would be every tombstone, and half of the rows that they replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
     expect(latest(await survivor.pull())).toEqual([]);
@@ -270,7 +271,7 @@ describe("a store on disk", () => {
     await survivor.close();
   });
 
-  test("that is deleted or replaced while it is open takes no more writes", async () => {
+  test("takes no more writes if its file was deleted or replaced while it is open", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     renameSync(path, `${path}.gone`);
@@ -287,7 +288,7 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
-  test("goes on while other programs open and close the file", async () => {
+  test("goes on while other programs open and close its file", async () => {
     const engine = open();
     let bookmark: Bookmark = await engine.pull();
     const script = `
@@ -305,7 +306,8 @@ describe("a store on disk", () => {
       await engine.commit(batchOf(bookmark, () => [row(version)]));
       bookmark = { epoch: bookmark.epoch, version };
       expect(engine.hasNews()).toBeFalse();
-      await Bun.sleep(1);
+      // Lets the process learn that the others have ended.
+      await turns(1);
     }
     expect(await ends).toEqual([0, 0]);
     await engine.close();
@@ -314,15 +316,16 @@ describe("a store on disk", () => {
     await reader.close();
   });
 
-  test("locked by another process is waited for, while reads go on", async () => {
+  test("waits for the lock of another process, while reads go on", async () => {
     const engine = open();
     const bookmark = await engine.pull();
     const other = new Database(path);
     other.run("BEGIN EXCLUSIVE");
     const commit = engine.commit(batchOf(bookmark, () => [row(1)]));
+    // By now the engine has been refused the lock at least once.
     for (let count = 0; count < 20; count++) {
-      await Bun.sleep(1);
       expect(engine.hasNews()).toBe(false);
+      expect(await staysPending(commit)).toBe(true);
     }
     other.run("ROLLBACK");
     other.close();
