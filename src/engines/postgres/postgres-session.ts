@@ -1,4 +1,4 @@
-// One connection to the host that takes writes, out of several, made again if it is lost. The client library gets
+// One connection to the host that takes writes, out of several. It is replaced if it is lost. The client library gets
 // one host at a time: given several, it mistakes a standby for the primary, and while there is no primary it tries
 // forever without a pause.
 

@@ -537,7 +537,7 @@ describe("a batch that was decided before others committed", () => {
 });
 
 describe("a commit whose connection is lost", () => {
-  test("after it happened: it is found, and not made twice", async () => {
+  test("after it happened: it is found, and not repeated", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -572,7 +572,7 @@ describe("a commit whose connection is lost", () => {
     expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
   });
 
-  test("before the server had it: it is made again, on what others have committed since", async () => {
+  test("before the server had it: it is repeated, on what others have committed since", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -682,7 +682,7 @@ describe("a server that refuses", () => {
 });
 
 describe("a connection that is lost", () => {
-  test("while nobody uses it is made again, and nobody notices", async () => {
+  test("while it is idle is made again, without an error", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
