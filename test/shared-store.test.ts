@@ -113,6 +113,31 @@ describe("a service that does not know the other's last writes", () => {
     ]);
   });
 
+  test("moves what one commit creates and changes again to the places that the database stores", async () => {
+    await here.create(item(ids.one));
+    await there.create(item(ids.mixedCase));
+    const writes = [
+      post(here, ids.two),
+      put(here, ids.two),
+      put(here, ids.one),
+      post(here, ids.three),
+      here.fetch("DELETE", path(ids.three)),
+      post(here, ids.three),
+    ];
+    expect(await statuses(...writes)).toEqual([201, 204, 204, 201, 204, 201]);
+    const later = await Service.on(await store.open());
+    const places = ({ collection }: Service) =>
+      Array.from(collection.items(), ({ position, version }) => [position, version]);
+    expect(places(here)).toEqual([
+      [1, 5],
+      [2, 2],
+      [3, 4],
+      [8, 8],
+    ]);
+    expect(places(later)).toEqual(places(here));
+    await later.collection.close();
+  });
+
   test("notifies its watchers of the other's writes before its own", async () => {
     const seen: number[] = [];
     here.collection.watch(({ changes }) => seen.push(...[...changes].map(({ version }) => version)));

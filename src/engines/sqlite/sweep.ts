@@ -18,7 +18,7 @@
 // When a sweep starts: after a commit, if enough rows are obsolete (here 3, and as many as are live) or if there are
 // enough tombstones too many (here 1). The commit of row 6 starts one, and it chooses the obsolete rows 1, 2 and 5 and
 // the oldest tombstone, row 4. Now `prunedThrough` is 4: a bookmark before version 4 gets the whole store, because
-// the row that told of b's deletion goes.
+// row 4, which tells that b was deleted, will be missing.
 //
 // What a commit deletes: up to 4 of the chosen rows for each of its changes, oldest first, in the same transaction.
 // The commit of row 7 deletes rows 1, 2, 4 and 5; what remains is 3, 6 and 7. Oldest first means that row 2 never
