@@ -1,5 +1,5 @@
-// Random sequences of operations against a plain Map: whatever clients do, through one process or two,
-// across restarts and crashes, the service answers as the Map would.
+// Random sequences of operations, compared with a plain Map: whatever clients do, through one process or two, across
+// restarts and crashes, the service answers as the Map would.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -89,7 +89,7 @@ class System {
         return this.#createTogether(service, step.ids);
       default:
         if (!this.#shared) return;
-        // A crashed process closes nothing; its lock and its unsynced state are gone, what it had answered is not.
+        // A crashed process closes nothing. Its locks and its unsynced state are lost, but no write that it answered.
         if (step.kind === "restart") await service.collection.close();
         else this.#abandoned.push(service);
         this.#services[index] = await Service.on(await this.#store.open());

@@ -1,5 +1,5 @@
-// Two services on one PostgreSQL store. A write is decided on what its service knows and stored behind what
-// the other has committed meanwhile; no client may notice.
+// Two services on one PostgreSQL store. A write is decided on what its service knows, and stored after what the other
+// has committed in the meantime. No client may notice.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
@@ -31,13 +31,13 @@ async function tagAt(service: Service, id: string): Promise<string> {
   return tagOf(await service.fetch("GET", path(id)));
 }
 
-/** The answers' status codes to requests that share one commit. */
+/** The status codes of the answers to requests that share one commit. */
 async function statuses(...requests: Promise<Response>[]): Promise<number[]> {
   return (await Promise.all(requests)).map(({ status }) => status);
 }
 
-describe("a service that has not heard of the other's last writes", () => {
-  test("creates behind them: the ETag it answers is the item's, here and there, and the order is that of the answers", async () => {
+describe("a service that does not know the other's last writes", () => {
+  test("creates after them: its ETag is the item's ETag, here and there, and the list is in order of the answers", async () => {
     await there.create(item(ids.one));
     const created = await post(here, ids.two);
     expect(created.status).toBe(201);
@@ -48,7 +48,7 @@ describe("a service that has not heard of the other's last writes", () => {
     expect([await here.list(), await there.list()]).toEqual([list, list]);
   });
 
-  test("updates and deletes behind them, in place", async () => {
+  test("updates and deletes items after them, in place", async () => {
     for (const id of [ids.one, ids.two]) await here.create(item(id));
     await there.create(item(ids.three));
     const [updated, deleted] = await Promise.all([put(here, ids.one), here.fetch("DELETE", path(ids.two))]);
@@ -61,23 +61,23 @@ describe("a service that has not heard of the other's last writes", () => {
     await restarted.collection.close();
   });
 
-  test("refuses an ID that the other has given away, and takes one that the other has freed", async () => {
+  test("refuses an ID that the other has used, and accepts one that the other has freed", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     await there.fetch("DELETE", path(ids.one));
-    // The third makes the batch one that has something to store whatever is decided for the others.
+    // Because of the third write the batch has something to store, whatever is decided for the others.
     expect(await statuses(post(here, ids.one), post(here, ids.two), post(here, ids.three))).toEqual([201, 409, 201]);
     expect(await there.list()).toBe(`[${item(ids.two)},${item(ids.one)},${item(ids.three)}]`);
   });
 
-  test("does not update or delete what the other has deleted, and does what the other has created", async () => {
+  test("does not update what the other has deleted, and updates what the other has created", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     await there.fetch("DELETE", path(ids.one));
     expect(await statuses(put(here, ids.one), put(here, ids.two), post(here, ids.three))).toEqual([404, 204, 201]);
   });
 
-  test("refuses nothing for a reason that is gone", async () => {
+  test("refuses no write for a reason that is no longer true", async () => {
     await here.create(item(ids.one));
     await there.fetch("DELETE", path(ids.one));
     expect(await statuses(post(here, ids.one), post(here, ids.three))).toEqual([201, 201]);
@@ -88,7 +88,7 @@ describe("a service that has not heard of the other's last writes", () => {
     expect(await statuses(update, put(here, ids.one))).toEqual([204, 204]);
   });
 
-  test("holds conditions against the item as it is", async () => {
+  test("checks conditions against the item as it is stored", async () => {
     const first = tagOf(await here.create(item(ids.one)));
     const second = tagOf(await put(there, ids.one));
     const update = (tag: string) => put(here, ids.one, item(ids.one, '"Name":"z"'), { "If-Match": tag });
@@ -97,11 +97,11 @@ describe("a service that has not heard of the other's last writes", () => {
     expect(await statuses(update(second))).toEqual([204]);
   });
 
-  test("does not take a version that was only planned for the one a client has guessed", async () => {
+  test("does not let a guessed version match one that was only planned", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     const { epoch } = here.collection;
-    // Were it not for the other's write, the first of these would be version 2.
+    // Without the other's write, the first of these would be version 2.
     const guess = { "If-Match": `"${epoch}-2"` };
     expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), guess))).toEqual([
       204, 412,
@@ -113,16 +113,41 @@ describe("a service that has not heard of the other's last writes", () => {
     ]);
   });
 
-  test("tells its listeners of the other's writes before its own", async () => {
-    const told: number[] = [];
-    here.collection.watch(({ changes }) => told.push(...[...changes].map(({ version }) => version)));
+  test("moves what one commit creates and changes again to the places that the database stores", async () => {
+    await here.create(item(ids.one));
+    await there.create(item(ids.mixedCase));
+    const writes = [
+      post(here, ids.two),
+      put(here, ids.two),
+      put(here, ids.one),
+      post(here, ids.three),
+      here.fetch("DELETE", path(ids.three)),
+      post(here, ids.three),
+    ];
+    expect(await statuses(...writes)).toEqual([201, 204, 204, 201, 204, 201]);
+    const later = await Service.on(await store.open());
+    const places = ({ collection }: Service) =>
+      Array.from(collection.items(), ({ position, version }) => [position, version]);
+    expect(places(here)).toEqual([
+      [1, 5],
+      [2, 2],
+      [3, 4],
+      [8, 8],
+    ]);
+    expect(places(later)).toEqual(places(here));
+    await later.collection.close();
+  });
+
+  test("notifies its watchers of the other's writes before its own", async () => {
+    const seen: number[] = [];
+    here.collection.watch(({ changes }) => seen.push(...[...changes].map(({ version }) => version)));
     await there.create(item(ids.one));
     await there.create(item(ids.two));
     await here.create(item(ids.three));
-    expect(told).toEqual([1, 2, 3]);
+    expect(seen).toEqual([1, 2, 3]);
   });
 
-  test("seeds nothing into a store that the other has begun to fill", async () => {
+  test("seeds nothing into a store in which the other has created an item", async () => {
     await there.create(item(ids.one));
     expect(await here.collection.seed([{ id: ids.two, json: item(ids.two) }])).toBe(false);
     expect(await here.list()).toBe(`[${item(ids.one)}]`);

@@ -1,6 +1,6 @@
 // Binary search.
 
-/** The first index whose element is past something; the length if none is. The elements past it all stand behind. */
+/** The first index whose element is past something, or the length. If one is past it, so are all later ones. */
 export function firstIndex<Element>(elements: readonly Element[], isPast: (element: Element) => boolean): number {
   let [low, high] = [0, elements.length];
   while (low < high) {

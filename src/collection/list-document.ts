@@ -1,38 +1,38 @@
-// The list as bytes, ready to send. Items live in chunks of some 32 KiB: a write marks its chunk, the
-// next list re-encodes the marked chunks only, and a list without a write in between costs nothing.
-// An item's text is kept once, inside its chunk; only items not yet encoded hold a string of their own.
+// The list as bytes, ready to send. Items live in chunks of some 32 KiB. A write marks its chunk as stale, and the
+// next list encodes only the stale chunks again. If there was no write in between, a list costs nothing. An item's
+// text is kept once, inside its chunk; only items that are not encoded yet have a string of their own.
 
 import type { Version } from "./engine.ts";
 import { firstIndex } from "./first-index.ts";
 
-/** One item in the list. The collection finds it by ID; the document knows its place and its bytes. */
+/** One item in the list. The document knows its place and its bytes. */
 export interface ListedItem {
   readonly position: Version;
   version: Version;
   chunk: Chunk;
-  /** The item's JSON while it waits to be encoded into its chunk. */
+  /** The item's JSON until it is encoded into its chunk. */
   fresh: string | undefined;
-  /** Where the item stands in its chunk's bytes, unless it is fresh. */
+  /** Where the item begins in its chunk's bytes, unless it is fresh. */
   offset: number;
   byteLength: number;
 }
 
 interface Chunk {
-  /** In order of position, as the chunks are. */
+  /** In order of position. So are the chunks. */
   items: ListedItem[];
   /** The items' JSON joined by commas, as of the last encoding. */
   bytes: Buffer<ArrayBuffer>;
-  /** What `bytes` will measure at the next encoding. */
+  /** The length of `bytes` after the next encoding. */
   byteLength: number;
   freshCount: number;
-  /** True while `bytes` is behind `items`. */
+  /** True while `bytes` does not show the newest `items`. */
   stale: boolean;
 }
 
-// A chunk at the end is filled up to the first; one in the middle that grows past the second is split.
+// The last chunk is filled up to the first limit. A chunk in the middle that grows past the second is split.
 const chunkBytes = 32 * 1024;
 const chunkBytesMax = 2 * chunkBytes;
-// A fresh item costs a string of its own, so its chunk is encoded once this many have gathered.
+// A fresh item has a string of its own, which takes memory. So a chunk with this many of them is encoded.
 const freshMax = 64;
 const nothing = Buffer.alloc(0);
 const comma = 0x2c;
@@ -52,7 +52,7 @@ export class ListDocument {
     return 2 + this.#itemBytes + Math.max(0, this.#count - 1);
   }
 
-  /** Puts an item in its place, which mostly is the end. */
+  /** Inserts an item in its place, which is usually the end. */
   insert(position: Version, version: Version, json: string): ListedItem {
     const chunk = this.#chunkFor(position);
     const item: ListedItem = { position, version, chunk, fresh: undefined, offset: 0, byteLength: 0 };
@@ -86,7 +86,7 @@ export class ListDocument {
     return item.fresh ?? item.chunk.bytes.toString("utf8", item.offset, item.offset + item.byteLength);
   }
 
-  /** The whole list. Not to be changed: it is shared by all it is sent to. */
+  /** The whole list. Shared by all answers, so do not change it. */
   bytes(): Buffer<ArrayBuffer> {
     this.#bytes ??= this.#join();
     return this.#bytes;
@@ -116,7 +116,7 @@ export class ListDocument {
     return chunk;
   }
 
-  /** Items that come to stand between others make a chunk grow; past its limit, half of them get one of their own. */
+  /** Splits a chunk that has grown past its limit, because items were inserted between others. */
   #split(chunk: Chunk): void {
     encode(chunk);
     const { items, bytes } = chunk;
@@ -133,7 +133,7 @@ export class ListDocument {
       item.offset -= cut;
     }
     chunk.items = left;
-    // Without the comma between the halves.
+    // The comma between the halves belongs to neither.
     chunk.bytes = Buffer.from(bytes.subarray(0, cut - 1));
     chunk.byteLength = cut - 1;
     this.#chunks.splice(this.#chunks.indexOf(chunk) + 1, 0, next);
@@ -161,7 +161,7 @@ function newChunk(): Chunk {
   return { items: [], bytes: nothing, byteLength: 0, freshCount: 0, stale: false };
 }
 
-/** Brings a chunk's bytes up to its items. Neighbours that have not changed are copied in one go. */
+/** Brings a chunk's bytes up to date with its items. Copies neighbours that have not changed in one go. */
 function encode(chunk: Chunk): void {
   const old = chunk.bytes;
   const bytes = Buffer.allocUnsafeSlow(chunk.byteLength);

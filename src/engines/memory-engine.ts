@@ -1,20 +1,20 @@
-// The engine that forgets: for demonstrations and tests. It is also the shortest telling of what an
-// engine does.
+// The engine that stores nothing on disk: for demonstrations and tests. It is also the shortest example of what
+// an engine does.
 
 import {
+  type Batch,
   type Bookmark,
   type Change,
   type Engine,
   type News,
   newEpoch,
-  type PlannedChange,
   tombstonesMax,
   type Version,
 } from "../collection/engine.ts";
 
 export class MemoryEngine implements Engine {
   readonly #epoch = newEpoch();
-  // The newest change of each item, in order of version: an update leaves its old place for the end.
+  // The newest change of each item by its position. In order of version, because an update moves it to the end.
   readonly #changes = new Map<Version, Change>();
   readonly #tombstones = new Set<Version>();
   #version: Version = 0;
@@ -30,9 +30,10 @@ export class MemoryEngine implements Engine {
     return { epoch: this.#epoch, version: this.#version, whole, changes: [...this.#changes.values()].filter(wanted) };
   }
 
-  async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
-    const missed = since.epoch === this.#epoch && since.version === this.#version ? undefined : await this.pull(since);
-    for (const { version, position, id, json } of plan(missed)) {
+  async commit(batch: Batch): Promise<void> {
+    const { epoch, version: known } = batch.since;
+    const missed = epoch === this.#epoch && known === this.#version ? undefined : await this.pull(batch.since);
+    for (const { version, position, id, json } of batch.decide(missed).changes) {
       this.#changes.delete(position);
       this.#changes.set(position, { version, position, id, json });
       if (json === null) this.#tombstones.add(position);

@@ -2,7 +2,7 @@
 // them, so the tag that was served is always the one that works.
 
 import type { Version } from "../collection/engine.ts";
-import type { Condition } from "../collection/todo-collection.ts";
+import type { Condition } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";

@@ -2,7 +2,9 @@
 // status code.
 
 import { type Bookmark, StoreError } from "../collection/engine.ts";
-import type { ItemState, TodoCollection, WriteOutcome } from "../collection/todo-collection.ts";
+import type { ItemState } from "../collection/item-list.ts";
+import type { TodoCollection } from "../collection/todo-collection.ts";
+import type { WriteOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";

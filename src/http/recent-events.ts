@@ -1,6 +1,7 @@
 // The newest events of the change feed, kept once for all of its readers.
 
 import type { Version } from "../collection/engine.ts";
+import { firstIndex } from "../collection/first-index.ts";
 
 /** What is kept for readers that are behind. */
 const charactersMax = 4 * 1024 ** 2;
@@ -51,7 +52,8 @@ export class RecentEvents {
     if (this.#portion?.from === version) return this.#portion;
     let text = "";
     let to = version;
-    for (let index = this.#indexAfter(version); index < this.#events.length; index++) {
+    const first = firstIndex(this.#events, (event) => event.version > version);
+    for (let index = first; index < this.#events.length; index++) {
       const event = this.#events[index];
       if (!event || (text !== "" && text.length + event.text.length > portionCharacters)) break;
       text += event.text;
@@ -72,16 +74,5 @@ export class RecentEvents {
       count++;
     }
     this.#events.splice(0, count);
-  }
-
-  #indexAfter(version: Version): number {
-    let low = 0;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#events[middle]?.version ?? 0) > version) high = middle;
-      else low = middle + 1;
-    }
-    return low;
   }
 }

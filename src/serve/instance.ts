@@ -84,7 +84,9 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   const { store, demo } = settings;
   const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
-  if (store.engine === "postgres") return PostgresEngine.open(store, { readOnly, log });
+  if (store.engine === "postgres") {
+    return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
+  }
   return new SqliteEngine(store.path, { readOnly });
 }
 

@@ -1,21 +1,27 @@
 import { describe, expect, test } from "bun:test";
-import { type Bookmark, type Engine, type News, StoreError } from "../../src/collection/engine.ts";
+import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../src/collection/engine.ts";
 import { TodoCollection } from "../../src/collection/todo-collection.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { batchOf } from "../engines/batch-of.ts";
+import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
+import { staysPending } from "../turns.ts";
+import { RemoteEngine } from "./remote-engine.ts";
 
-/** Counts commits, lets the test hold one back, and can lose the answer to one. */
+/** Counts commits, lets the test hold back their answers, and can lose one answer. */
 class ObservedEngine extends MemoryEngine {
   commits: number[] = [];
+  /** Commits are stored at once, and answered after this. */
   gate: Promise<void> | undefined;
   loseNextAnswer = false;
 
-  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    await super.commit(since, (missed) => {
-      const changes = plan(missed);
-      this.commits.push(changes.length);
-      return changes;
-    });
+  override async commit(batch: Batch): Promise<void> {
+    const decide = (missed: News | undefined) => {
+      const plan = batch.decide(missed);
+      this.commits.push(plan.changes.length);
+      return plan;
+    };
+    await super.commit({ since: batch.since, decide, moved: batch.moved });
     await this.gate;
     if (!this.loseNextAnswer) return;
     this.loseNextAnswer = false;
@@ -26,7 +32,7 @@ class ObservedEngine extends MemoryEngine {
 const create = (id: string) => ({ kind: "create", item: { id, json: item(id) } }) as const;
 
 describe("batching", () => {
-  test("writes that come in together share one commit", async () => {
+  test("writes that come in together share commits", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     await Promise.all(Array.from({ length: 100 }, () => service.create("{}")));
@@ -40,15 +46,15 @@ describe("batching", () => {
     const gate = Promise.withResolvers<void>();
     engine.gate = gate.promise;
     const first = service.create(item(ids.one));
-    expect(await settledSoon(first)).toBe(false);
+    await eventually(async () => expect(engine.commits).toEqual([1]));
     const later = Promise.all([service.create(item(ids.two)), service.create(item(ids.three))]);
-    expect(await settledSoon(later)).toBe(false);
+    expect([await staysPending(first), await staysPending(later)]).toEqual([true, true]);
     gate.resolve();
     await Promise.all([first, later]);
     expect(engine.commits).toEqual([1, 2]);
   });
 
-  test("writes that are large together are committed one part after the other", async () => {
+  test("writes that are large together are committed in several parts", async () => {
     const engine = new ObservedEngine();
     const { collection } = await Service.on(engine);
     const json = JSON.stringify({ text: "x".repeat(1024 ** 2) });
@@ -59,34 +65,14 @@ describe("batching", () => {
     expect(engine.commits).toEqual([4, 4, 2]);
   });
 
-  test("where commits take long, one waits for writers who come a little later than the others", async () => {
-    const engine = new ObservedEngine();
-    const service = await Service.on(engine);
-    const writers = (count: number) => Array.from({ length: count }, () => service.create("{}"));
-    engine.gate = Bun.sleep(100);
-    await Promise.all(writers(10));
-    const early = writers(5);
-    await Bun.sleep(2);
-    await Promise.all([...early, ...writers(5)]);
-    expect(engine.commits).toEqual([10, 10]);
-  });
-
-  test("a commit does not wait for writers who stay away", async () => {
-    const engine = new ObservedEngine();
-    const service = await Service.on(engine);
-    engine.gate = Bun.sleep(100);
-    await Promise.all(Array.from({ length: 10 }, () => service.create("{}")));
-    for (let count = 0; count < 3; count++) await service.create("{}");
-    expect(engine.commits).toEqual([10, 1, 1, 1]);
-  });
-
   test("no answer leaves and no list shows a write before its commit is done", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     const gate = Promise.withResolvers<void>();
     engine.gate = gate.promise;
     const answer = service.create(item(ids.one));
-    expect(await settledSoon(answer)).toBe(false);
+    await eventually(async () => expect(engine.commits).toEqual([1]));
+    expect(await staysPending(answer)).toBe(true);
     expect(await service.list()).toBe("[]");
     gate.resolve();
     await answer;
@@ -121,7 +107,7 @@ describe("batching", () => {
     expect(Buffer.from(collection.list()).toString()).toBe(`[${item(ids.one, '"again":true')}]`);
   });
 
-  test("the collection's version is that of the last change in a commit, whichever item it is of", async () => {
+  test("the collection's version is that of the last change in a commit, whichever item it belongs to", async () => {
     const { collection } = await Service.on(new MemoryEngine());
     await Promise.all([
       collection.write(create(ids.one)),
@@ -149,7 +135,7 @@ describe("batching", () => {
 });
 
 describe("after a failed commit the collection tells the truth", () => {
-  test("where the commit had happened after all, the next read shows it", async () => {
+  test("if the commit had happened after all, the next read shows it", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     await service.create(item(ids.one));
@@ -158,7 +144,7 @@ describe("after a failed commit the collection tells the truth", () => {
     expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
   });
 
-  test("where the commit had happened after all, the next write is decided on it", async () => {
+  test("if the commit had happened after all, the next write is decided on it", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     engine.loseNextAnswer = true;
@@ -168,7 +154,7 @@ describe("after a failed commit the collection tells the truth", () => {
 });
 
 describe("seeding", () => {
-  test("puts items into an empty collection in one commit, and leaves any other alone", async () => {
+  test("puts items into an empty collection in one commit, and changes no other collection", async () => {
     const engine = new ObservedEngine();
     const { collection } = await Service.on(engine);
     const seeds = Array.from({ length: 5_000 }, () => crypto.randomUUID()).map((id) => ({ id, json: item(id) }));
@@ -178,7 +164,7 @@ describe("seeding", () => {
     expect(collection.count).toBe(5_000);
   });
 
-  test("by two processes at once happens once", async () => {
+  test("happens once if two processes seed at the same time", async () => {
     const engine = new ObservedEngine();
     const [one, two] = [await Service.on(engine), await Service.on(engine)];
     const seedWith = ({ collection }: Service) => collection.seed([{ id: crypto.randomUUID(), json: "{}" }]);
@@ -187,7 +173,7 @@ describe("seeding", () => {
   });
 });
 
-/** An engine whose next news is on its way for as long as the test says. */
+/** An engine whose next news takes as long to arrive as the test says. */
 class SlowEngine extends MemoryEngine {
   readonly asked = Promise.withResolvers<void>();
   readonly arrived = Promise.withResolvers<void>();
@@ -207,14 +193,16 @@ class SlowEngine extends MemoryEngine {
   }
 }
 
-test("news that was under way while a commit was made does not undo it", async () => {
+test("news that arrives after a commit was made does not undo the commit", async () => {
   const engine = new SlowEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one, '"n":1'));
-  // Another process's change, which a reader has just asked for when this process commits its own.
-  await engine.commit({ epoch: service.collection.epoch, version: 1 }, () => [
-    { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
-  ]);
+  // A change of another process. A reader has asked for it, and this process commits before it arrives.
+  await engine.commit(
+    batchOf({ epoch: service.collection.epoch, version: 1 }, () => [
+      { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
+    ]),
+  );
   engine.slow = true;
   const reading = service.list();
   await engine.asked.promise;
@@ -223,58 +211,28 @@ test("news that was under way while a commit was made does not undo it", async (
   expect(await reading).toBe(`[${item(ids.one, '"n":3')}]`);
 });
 
-/** An engine on another machine: it has to be asked for news, and its answers take as long as the test says. */
-class RemoteEngine implements Engine {
-  readonly #store = new MemoryEngine();
-  question = Promise.withResolvers<boolean>();
-  pulls = 0;
-  /** Answers every pull with everything, as of its beginning. */
-  whole = false;
-  readonly pulled = Promise.withResolvers<void>();
-  arrival: Promise<void> | undefined;
-
-  hasNews(): Promise<boolean> {
-    return this.question.promise;
-  }
-
-  commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    return this.#store.commit(since, plan);
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
-  }
-
-  async pull(since?: Bookmark): Promise<News> {
-    this.pulls++;
-    const news = await this.#store.pull(this.whole ? undefined : since);
-    this.pulled.resolve();
-    await this.arrival;
-    return news;
-  }
-}
-
-const hasNews = ({ collection }: Service) => collection.refresh();
-
-test("readers who share a question share what comes of it", async () => {
+test("readers that share a question also share the pull that follows", async () => {
   const engine = new RemoteEngine();
-  const service = await Service.on(engine);
-  const readers = Array.from({ length: 50 }, () => hasNews(service));
-  engine.question.resolve(true);
+  const { collection } = await Service.on(engine);
+  const question = Promise.withResolvers<boolean>();
+  engine.question = question.promise;
+  const readers = Array.from({ length: 50 }, () => collection.refresh());
+  question.resolve(true);
   await Promise.all(readers);
-  expect(engine.pulls).toBe(2);
+  // One when the collection was opened, and one for all readers.
+  expect(engine.pullCount).toBe(2);
 });
 
-test("a whole store that was under way while a commit was made does not undo it", async () => {
+test("a whole store that arrives after a commit was made does not undo the commit", async () => {
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one));
-  engine.question.resolve(true);
+  engine.question = Promise.resolve(true);
   engine.whole = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
   const reading = service.list();
-  await engine.pulled.promise;
+  await eventually(async () => expect(engine.pullCount).toBe(2));
   await service.create(item(ids.two));
   engine.whole = false;
   arrival.resolve();
@@ -296,14 +254,14 @@ class ReplacedEngine extends MemoryEngine {
     return this.isReplaced ? this.successor.pull(since) : super.pull(since);
   }
 
-  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
-    await super.commit(since, plan);
+  override async commit(batch: Batch): Promise<void> {
+    await super.commit(batch);
     this.committed.resolve();
     await this.answer.promise;
   }
 }
 
-test("what was committed to a store that is gone is not mixed into the one in its place", async () => {
+test("a commit to a store that was replaced is not mixed into the new store", async () => {
   const engine = new ReplacedEngine();
   const service = await Service.on(engine);
   const { epoch } = await engine.successor.pull();
@@ -317,22 +275,15 @@ test("what was committed to a store that is gone is not mixed into the one in it
   expect(service.collection.epoch).toBe(epoch);
 });
 
-test("a store that could not be asked is said to be back, once, when it answers", async () => {
+test("a store that failed to answer is reported as back, once, when it answers", async () => {
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
-  engine.question.reject(new StoreError("away"));
+  engine.question = Promise.reject(new StoreError("away"));
   expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(503);
   expect(service.log).toEqual([{ level: "error", message: "away" }]);
   for (let count = 0; count < 2; count++) {
-    engine.question = Promise.withResolvers();
-    engine.question.resolve(false);
+    engine.question = Promise.resolve(false);
     expect(await service.list()).toBe("[]");
   }
   expect(service.log.slice(1)).toEqual([{ level: "info", message: "back" }]);
 });
-
-/** Whether a promise settles within a few turns of the event loop. */
-async function settledSoon(promise: Promise<unknown>): Promise<boolean> {
-  const pending = Symbol("pending");
-  return (await Promise.race([promise, Bun.sleep(5).then(() => pending)])) !== pending;
-}

@@ -1,8 +1,9 @@
-// The contract of src/engine.ts, tried on every engine.
+// The contract of src/collection/engine.ts, tried on every engine.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/collection/engine.ts";
 import { tombstonesMax } from "../../src/collection/engine.ts";
+import { batchOf } from "./batch-of.ts";
 import { engineKinds, type TestStore } from "./engine-kinds.ts";
 import { latest, stored } from "./latest-changes.ts";
 
@@ -46,11 +47,11 @@ for (const kind of engineKinds) {
     });
 
     async function commit(...changes: PlannedChange[]): Promise<void> {
-      await engine.commit(bookmark, () => changes);
+      await engine.commit(batchOf(bookmark, () => changes));
       bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? bookmark.version };
     }
 
-    test("starts with an epoch, version 0 and nothing in it", async () => {
+    test("starts with an epoch, version 0 and no items", async () => {
       const news = await engine.pull();
       expect(news).toMatchObject({ version: 0, whole: true });
       expect(latest(news)).toEqual([]);
@@ -95,34 +96,40 @@ for (const kind of engineKinds) {
       expect(latest(news)).toEqual([stored(two)]);
     });
 
-    test("tells the plan what it missed, and nothing where nothing was missed", async () => {
+    test("tells a batch what it missed, and undefined if it missed nothing", async () => {
       const before = bookmark;
       await commit(created(1));
       let missed: Change[] | undefined;
-      await engine.commit(before, (news) => {
-        missed = news && latest(news);
-        return [];
-      });
+      await engine.commit(
+        batchOf(before, (news) => {
+          missed = news && latest(news);
+          return [];
+        }),
+      );
       expect(missed).toEqual([stored(created(1))]);
-      await engine.commit(bookmark, (news) => {
-        expect(news).toBeUndefined();
-        return [];
-      });
+      await engine.commit(
+        batchOf(bookmark, (news) => {
+          expect(news).toBeUndefined();
+          return [];
+        }),
+      );
     });
 
-    test("stores nothing of a plan that throws, and passes the error on", async () => {
+    test("stores nothing if a batch throws while it decides, and passes the error on", async () => {
       await commit(created(1));
-      const failure = new Error("a defect in the plan");
-      const attempt = engine.commit(bookmark, () => {
-        throw failure;
-      });
+      const failure = new Error("a defect in the batch");
+      const attempt = engine.commit(
+        batchOf(bookmark, () => {
+          throw failure;
+        }),
+      );
       expect(attempt).rejects.toBe(failure);
       expect((await engine.pull()).version).toBe(1);
       await commit(created(2));
       expect(latest(await engine.pull())).toHaveLength(2);
     });
 
-    test("has no news of its own commits", async () => {
+    test("does not count its own commits as news", async () => {
       await commit(created(1));
       expect(await engine.hasNews()).toBe(false);
     });
@@ -133,7 +140,7 @@ for (const kind of engineKinds) {
       expect(latest(await engine.pull())[0]?.json).toBe(json);
     });
 
-    test("forgets old tombstones in time, keeps the newest, and nothing deleted comes back", async () => {
+    test("drops old tombstones after a while, keeps the newest, and nothing deleted comes back", async () => {
       const early = { epoch: bookmark.epoch, version: 1 };
       await deleteMany();
       expect((await engine.pull(early)).whole).toBe(true);
@@ -144,7 +151,7 @@ for (const kind of engineKinds) {
       expect(latest(await engine.pull())).toEqual([]);
     });
 
-    /** Creates and deletes three times as many items as there are tombstones to keep. */
+    /** Creates and deletes three times as many items as tombstones are kept. */
     async function deleteMany(): Promise<void> {
       for (let round = 0; round < 3 * (tombstonesMax / 1_000); round++) {
         const first = bookmark.version + 1;
@@ -156,7 +163,7 @@ for (const kind of engineKinds) {
 
     if (!kind.durable) return;
 
-    test("has everything after it was closed and opened again: items, order, versions, epoch", async () => {
+    test("has the same items, order, versions and epoch after it was closed and opened again", async () => {
       const [one, two, three] = [created(1), created(2), created(3)];
       await commit(one, two, three);
       await commit(updated(4, one), deleted(5, two));
@@ -172,21 +179,21 @@ for (const kind of engineKinds) {
       ]);
     });
 
-    test("after a crash nothing deleted comes back, whatever was swept and pruned before", async () => {
+    test("brings back no deleted item after a crash, whatever was swept and pruned before", async () => {
       await deleteMany();
-      // Not closed: whoever opens the store now finds it as a crash would leave it.
+      // Not closed: another engine now finds the store as a crash would leave it.
       const survivor = await store.open();
       expect(latest(await survivor.pull())).toEqual([]);
       await survivor.close();
     });
 
-    test("nothing deleted comes back where two processes change the same items and prune", async () => {
+    test("brings back no deleted item if two processes change the same items and prune", async () => {
       const other = await store.open();
       await other.pull();
       const item = created(1);
       await commit(item);
-      await other.commit(bookmark, () => [updated(2, item)]);
-      await engine.commit(bookmark, () => [deleted(3, updated(2, item))]);
+      await other.commit(batchOf(bookmark, () => [updated(2, item)]));
+      await engine.commit(batchOf(bookmark, () => [deleted(3, updated(2, item))]));
       bookmark = { epoch: bookmark.epoch, version: 3 };
       await deleteMany();
       const survivor = await store.open();
@@ -195,7 +202,7 @@ for (const kind of engineKinds) {
       await other.close();
     });
 
-    test("shared by two processes: each has news of the other's commits, and a plan sees them first", async () => {
+    test("shared by two processes has news of the other's commits, and a batch is told of them first", async () => {
       const other = await store.open();
       const start = await other.pull();
       await commit(created(1));
@@ -204,10 +211,12 @@ for (const kind of engineKinds) {
       expect(await other.hasNews()).toBe(false);
       await commit(created(2));
       let missed: Change[] | undefined;
-      await other.commit({ epoch: start.epoch, version: 1 }, (news) => {
-        missed = news && latest(news);
-        return [created((news ?? { version: 1 }).version + 1)];
-      });
+      await other.commit(
+        batchOf({ epoch: start.epoch, version: 1 }, (news) => {
+          missed = news && latest(news);
+          return [created((news ?? { version: 1 }).version + 1)];
+        }),
+      );
       expect(missed).toEqual([stored(created(2))]);
       expect(await engine.hasNews()).toBe(true);
       expect(latest(await engine.pull(bookmark))).toEqual([stored(created(3))]);

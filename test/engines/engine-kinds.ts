@@ -1,5 +1,5 @@
-// Every engine there is, each able to be opened, closed and opened again on the same store. Suites that
-// make a claim about the service or about engines run once for each of these.
+// Every engine, each of which can be opened, closed and opened again on the same store. Suites with claims about
+// the service or about engines run once for each of them.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { createPostgresStore } from "./postgres/postgres-store.ts";
 
-/** One store, empty at first. */
+/** One store, which is empty at first. */
 export interface TestStore {
   open(): Engine | Promise<Engine>;
   dispose(): void | Promise<void>;

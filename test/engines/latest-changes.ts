@@ -1,8 +1,8 @@
-// What news say in the end, whatever older changes they still carry.
+// The state that news lead to, whatever older changes they still contain.
 
 import type { Change, News, Version } from "../../src/collection/engine.ts";
 
-/** The latest change of each item, in order of version; of a whole store, only of the items that are there. */
+/** The latest change of each item, in order of version. Of a whole store, only those of items that exist. */
 export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {
   const found = new Map<Version, Change>();
   for (const change of changes) {
@@ -12,7 +12,7 @@ export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Cha
   return [...found.values()].filter(({ json }) => !whole || json !== null);
 }
 
-/** A change as it is stored: without what was planned around it. */
+/** A change as it is stored: without what only a plan has. */
 export function stored({ version, position, id, json }: Change): Change {
   return { version, position, id, json };
 }

@@ -1,6 +1,6 @@
-// Kills the service at random moments, over and over, under concurrent writers, and checks after each
-// restart that every answered write is there, that a write without an answer happened wholly or not at
-// all, and that the list is in order of creation. `npm test` runs a few rounds; for a long run:
+// Kills the service at random moments under concurrent writers. After each restart it checks that every answered
+// write is there, that a write without an answer happened completely or not at all, and that the list is in order of
+// creation. `npm test` runs a few rounds; for a long run:
 //
 //   npm run test:kill -- 200
 
@@ -23,7 +23,7 @@ export interface Totals {
   items: number;
 }
 
-/** One item as its writer knows it. `sent` and `answered` are moments of one logical clock. */
+/** One item as its writer knows it. `sent` and `answered` are times on one logical clock. */
 interface Known {
   readonly json: string;
   readonly etag: string;
@@ -31,7 +31,7 @@ interface Known {
   readonly answered: number;
 }
 
-/** A write under way: what the item will be if it happens; undefined stands for deleted. */
+/** A write under way, and what the item will be if it happens. Undefined stands for deleted. */
 interface Attempt {
   readonly id: string;
   readonly json: string | undefined;
@@ -48,7 +48,7 @@ class Writer {
     this.#clock = clock;
   }
 
-  /** Writes until the service is gone. Only this writer touches its items, so it knows what they are. */
+  /** Writes until the service is gone. No other writer touches its items, so it knows what they are. */
   async run(program: Program): Promise<void> {
     for (;;) {
       const own = [...this.known.keys()];
@@ -150,7 +150,7 @@ async function verify(
   }
 }
 
-/** A write without an answer may have happened or not; what it must not be is anything else. */
+/** A write without an answer may have happened or not. Nothing else may have happened. */
 async function settle(
   program: Program,
   writer: Writer,
@@ -173,7 +173,7 @@ async function settle(
   }
 }
 
-/** The elements of the list as they stand in it. None of the items written here holds the separator. */
+/** The elements of the list, as text. No item that is written here contains the separator. */
 function splitList(text: string): string[] {
   return text === "[]" ? [] : text.slice(1, -1).split(/(?<=\}),(?=\{)/);
 }

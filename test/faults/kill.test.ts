@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { killRounds } from "./kill-rounds.ts";
 
-test("killed at random moments under 50 writers, the service loses no answered write and halves none", async () => {
+test("a service that is killed at random moments under 50 writers loses no answered write, and stores none in part", async () => {
   const totals = await killRounds({ rounds: 5, writers: 50 });
   expect(totals.answered).toBeGreaterThan(100);
   expect(totals.unanswered).toBeGreaterThan(0);

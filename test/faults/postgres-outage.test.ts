@@ -1,4 +1,4 @@
-// The service while its PostgreSQL is away, and after: what clients, probes and the log are told.
+// The service while its PostgreSQL is away, and afterwards: what clients, probes and the log are told.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer } from "../engines/postgres/postgres-server.ts";
@@ -34,7 +34,7 @@ async function readiness(service: Program): Promise<[number, unknown]> {
 }
 
 describe("while PostgreSQL is away", () => {
-  test("requests are 503 with Retry-After and the instance is not ready; it comes back by itself, and the log says both", async () => {
+  test("requests are 503 with Retry-After and the instance is not ready; it recovers by itself, and the log reports both", async () => {
     const service = await serve();
     await service.send("POST", "/api/todoitems/", item(ids.one));
     expect(await readiness(service)).toEqual([200, { status: "ready" }]);
@@ -63,7 +63,7 @@ describe("while PostgreSQL is away", () => {
     expect(stderr).not.toContain("sesame");
   }, 60_000);
 
-  test("--stale-reads answers what was last seen, marked as old, for as long as it says; writes are 503", async () => {
+  test("with --stale-reads, reads are answered from memory and marked as stale, for that long, and writes are 503", async () => {
     const service = await serve("--stale-reads", "5");
     await service.send("POST", "/api/todoitems/", item(ids.one));
     const etag = (await service.fetch("/api/todoitems/")).headers.get("etag") ?? "";
@@ -76,7 +76,7 @@ describe("while PostgreSQL is away", () => {
     expect([one.status, await one.text()]).toEqual([200, item(ids.one)]);
     const unchanged = await service.fetch("/api/todoitems/", { headers: { "If-None-Match": etag } });
     expect([unchanged.status, unchanged.headers.has("warning")]).toEqual([304, true]);
-    // It may have been created elsewhere, just now.
+    // Another instance may have created it just now.
     await expectProblem(await service.fetch(`/api/todoitems/${ids.two}`), 503, "StoreUnavailable");
     await expectProblem(await service.send("POST", "/api/todoitems/", item(ids.two)), 503, "StoreUnavailable");
     expect((await readiness(service))[0]).toBe(503);
@@ -86,7 +86,7 @@ describe("while PostgreSQL is away", () => {
     expect((await service.fetch("/api/todoitems/")).headers.get("warning")).toBeNull();
   }, 60_000);
 
-  test("a server that crashed and came back has every answered write", async () => {
+  test("every answered write is there after the server crashed and came back", async () => {
     const service = await serve();
     const answered = new Set<string>();
     let writing = true;
@@ -108,7 +108,7 @@ describe("while PostgreSQL is away", () => {
   }, 60_000);
 });
 
-test("a commit that PostgreSQL stopped replicating halfway is not answered until the standbys have it", async () => {
+test("a commit is not answered before the standbys have it, even if PostgreSQL stopped waiting for them", async () => {
   const service = await serve();
   await service.send("POST", "/api/todoitems/", item(ids.one));
   await server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
@@ -123,7 +123,7 @@ test("a commit that PostgreSQL stopped replicating halfway is not answered until
   });
   const cancelWaiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   await eventually(async () => expect(await server.run(cancelWaiting)).toHaveLength(1));
-  // It is committed here by now, and nowhere else: the service waits again.
+  // It is committed here by now, but on no standby. The service waits again.
   await eventually(async () =>
     expect(await server.run("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).toHaveLength(1),
   );

@@ -1,12 +1,13 @@
-// Shows that the disk is waited for, which no crash of a process can show: runs the service under
-// strace and checks that every answer to a write leaves when nothing written to the store's log is
-// still unsynced. Linux only, with strace installed:
+// Shows that answers wait for the disk, which killing a process cannot show. Runs the service under strace and checks
+// that whenever it answers a write, everything written to the store's log is synced. Linux only, with strace
+// installed:
 //
 //   npm run test:sync
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
 
 const connections = 64;
@@ -19,7 +20,7 @@ if (!Bun.which("strace")) {
 
 const folder = temporaryFolder();
 const trace = join(folder.path, "trace.txt");
-// -D: strace attaches from the side, so that the process started, and stopped, is the service itself.
+// -D: strace runs as a detached grandchild, so that the process that is started and stopped is the service itself.
 const launcher = [
   "strace",
   "-D",
@@ -37,7 +38,9 @@ const program = await Program.start({
 });
 await Promise.all(Array.from({ length: connections }, writeSome));
 await program.stop();
-while (!readFileSync(trace, "utf8").includes("+++ exited")) await Bun.sleep(10);
+await eventually(async () => {
+  if (!readFileSync(trace, "utf8").includes("+++ exited")) throw new Error("strace has not written its last line");
+});
 
 const { answers, syncs, early } = read(readFileSync(trace, "utf8"));
 folder.dispose();

@@ -1,4 +1,4 @@
-// The checker itself: it must find what is wrong, or its approval means nothing.
+// The checker itself: if it found nothing wrong in a wrong history, its approval would mean nothing.
 
 import { describe, expect, test } from "bun:test";
 import { check } from "./checker.ts";
@@ -64,18 +64,18 @@ describe("a history is accepted", () => {
       deleted(4, 5),
       readNothing(6, 7),
     ]),
-    "where a read overlaps a write and sees it": history([created(1, 1, 0, 10), read(1, 1, 2, 3)]),
-    "where a read overlaps a write and does not": history([created(1, 1, 0, 10), readNothing(2, 3)]),
-    "where an order must be searched for": history([
+    "in which a read overlaps a write and sees it": history([created(1, 1, 0, 10), read(1, 1, 2, 3)]),
+    "in which a read overlaps a write and does not see it": history([created(1, 1, 0, 10), readNothing(2, 3)]),
+    "in which an order must be found by search": history([
       created(1, 1, 0, 1),
       updated(2, 2, 2, 20),
       updated(3, 3, 2, 20),
       read(2, 2, 3, 8),
       read(3, 3, 9, 12),
     ]),
-    "where a write without an answer happened": history([unanswered(created(1, 1, 0, 1)), read(1, 1, 5, 6)]),
-    "where a write without an answer never did": history([unanswered(created(1, 1, 0, 1)), readNothing(5, 6)]),
-    "where a write without an answer happened late": history([
+    "in which a write without an answer happened": history([unanswered(created(1, 1, 0, 1)), read(1, 1, 5, 6)]),
+    "in which a write without an answer did not happen": history([unanswered(created(1, 1, 0, 1)), readNothing(5, 6)]),
+    "in which a write without an answer happened late": history([
       unanswered(created(1, 1, 0, 1)),
       readNothing(5, 6),
       read(1, 1, 7, 8),
@@ -90,42 +90,46 @@ describe("a history is accepted", () => {
 
 describe("a history is rejected", () => {
   const cases: Record<string, History> = {
-    "where a read does not see an answered create": history([created(1, 1, 0, 1), readNothing(2, 3)]),
-    "where a read sees what was replaced before": history([created(1, 1, 0, 1), updated(2, 2, 2, 3), read(1, 1, 4, 5)]),
-    "where a read sees a write that was never sent": history([created(1, 1, 0, 1), read(9, 9, 2, 3)]),
-    "where a read goes back behind another": history([
+    "in which a read does not see an answered create": history([created(1, 1, 0, 1), readNothing(2, 3)]),
+    "in which a read sees what was replaced before": history([
+      created(1, 1, 0, 1),
+      updated(2, 2, 2, 3),
+      read(1, 1, 4, 5),
+    ]),
+    "in which a read sees a write that was never sent": history([created(1, 1, 0, 1), read(9, 9, 2, 3)]),
+    "in which a read sees an older state than a read before it": history([
       created(1, 1, 0, 1),
       updated(2, 2, 2, 20),
       read(2, 2, 3, 4),
       read(1, 1, 5, 6),
     ]),
-    "where one ID was created twice": history([created(1, 1, 0, 1), created(2, 2, 2, 3)]),
-    "where a deleted item is read": history([created(1, 1, 0, 1), deleted(2, 3), read(1, 1, 4, 5)]),
-    "where a create was refused though there was nothing": history([
+    "in which one ID was created twice": history([created(1, 1, 0, 1), created(2, 2, 2, 3)]),
+    "in which a deleted item is read": history([created(1, 1, 0, 1), deleted(2, 3), read(1, 1, 4, 5)]),
+    "in which a create was refused although the item did not exist": history([
       { kind: "create", id, n: 1, outcome: "id-in-use", sentAt: 0, answeredAt: 1 },
     ]),
-    "where two updates with one condition were both done": history([
+    "in which two updates with one condition were both done": history([
       created(1, 1, 0, 1),
       { kind: "update", id, n: 2, condition: 1, outcome: "done", version: 2, sentAt: 2, answeredAt: 9 },
       { kind: "update", id, n: 3, condition: 1, outcome: "done", version: 3, sentAt: 2, answeredAt: 9 },
     ]),
-    "where a write without an answer came and went": history([
+    "in which a write without an answer came and went": history([
       unanswered(created(1, 1, 0, 1)),
       read(1, 1, 5, 6),
       readNothing(7, 8),
     ]),
-    "where two writes have one version": history([created(1, 1, 0, 1), { ...created(2, 1, 0, 1), id: "b" }]),
-    "where a list misses an answered write": history([created(1, 1, 0, 1)], [list(0, [], 2, 3)]),
-    "where a list shows a write before it was sent": history([created(1, 1, 5, 6)], [list(1, [{ id, n: 1 }], 2, 3)]),
-    "where two lists of one version differ": history(
+    "in which two writes have one version": history([created(1, 1, 0, 1), { ...created(2, 1, 0, 1), id: "b" }]),
+    "in which a list misses an answered write": history([created(1, 1, 0, 1)], [list(0, [], 2, 3)]),
+    "in which a list shows a write before it was sent": history([created(1, 1, 5, 6)], [list(1, [{ id, n: 1 }], 2, 3)]),
+    "in which two lists of one version differ": history(
       [created(1, 1, 0, 9), { ...created(2, 2, 0, 9), id: "b" }],
       [list(1, [{ id, n: 1 }], 1, 8), list(1, [], 1, 8)],
     ),
-    "where a list mixes two moments": history(
+    "in which a list mixes two moments": history(
       [created(1, 1, 0, 9), { ...created(2, 2, 0, 9), id: "b" }],
       [list(2, [{ id: "b", n: 2 }], 1, 8)],
     ),
-    "where a list is not in order of creation": history(
+    "in which a list is not in order of creation": history(
       [created(1, 1, 0, 1), { ...created(2, 2, 2, 3), id: "b" }],
       [
         list(
@@ -139,7 +143,7 @@ describe("a history is rejected", () => {
         ),
       ],
     ),
-    "where lists go back": history(
+    "in which a list is older than one before it": history(
       [created(1, 1, 0, 20), updated(2, 2, 0, 20)],
       [list(2, [{ id, n: 2 }], 1, 2), list(1, [{ id, n: 1 }], 3, 4)],
     ),

@@ -1,12 +1,12 @@
-// Decides whether a recorded history is linearizable: whether there is an order of its operations, in
-// which each takes effect at one moment between its request and its answer, that explains every answer.
+// Decides whether a recorded history is linearizable: whether some order of its operations explains every answer,
+// if each operation takes effect at one moment between its request and its answer.
 //
-// Item by item, that order is searched for, as Wing and Gong do it, with Lowe's memory of states already
-// tried. Whole lists are checked by their versions.
+// For each item it searches for such an order with the algorithm of Wing and Gong, and remembers the states it has
+// tried, as Lowe proposed. Whole lists are checked by their versions.
 
 import type { History, ItemOperation, ListOperation, SeenItem } from "./history.ts";
 
-/** What is wrong with a history; nothing, if it is linearizable. */
+/** What is wrong with a history; undefined if it is linearizable. */
 export function check({ operations, lists }: History): string | undefined {
   const ids = new Set(operations.map(({ id }) => id));
   for (const id of ids) {
@@ -19,7 +19,7 @@ export function check({ operations, lists }: History): string | undefined {
   return checkVersions(operations, lists);
 }
 
-/** An observation that does not show a version: a list shows only its own. */
+/** An item as seen in a list, which does not show the versions of its items. */
 type Observation = { readonly kind: "listed"; readonly n: number | undefined; sentAt: number; answeredAt: number };
 type Operation = ItemOperation | Observation;
 
@@ -27,10 +27,10 @@ function seenInList({ items, sentAt, answeredAt }: ListOperation, id: string): O
   return { kind: "listed", n: items.find((item) => item.id === id)?.n, sentAt, answeredAt };
 }
 
-/** An item's state; undefined where there is none. The version of a write without an answer is not known. */
+/** The state of an item; undefined if it does not exist. The version of a write without an answer is unknown. */
 type State = { readonly n: number; readonly version: number | undefined } | undefined;
 
-/** The state an operation leaves behind, or "impossible" if its answer cannot come from this state. */
+/** The state after an operation, or "impossible" if its answer cannot come from this state. */
 function step(state: State, operation: Operation): State | "impossible" {
   switch (operation.kind) {
     case "listed":
@@ -55,7 +55,7 @@ function stepWrite(state: State, write: Extract<ItemOperation, { n: number }>): 
     case "done":
       return possible ? written : "impossible";
     case "unknown":
-      // That it never happened is allowed for by never taking this step.
+      // If it never happened, the search never takes this step.
       return possible ? written : "impossible";
     case "id-in-use":
       return state === undefined ? "impossible" : state;
@@ -71,7 +71,7 @@ function matches(state: State, seen: SeenItem | undefined): boolean {
   return state.n === seen.n && (state.version === undefined || state.version === seen.version);
 }
 
-/** A request or an answer; in a list that operations can be taken out of and put back into. */
+/** A request or an answer, in a linked list from which operations can be taken out and put back. */
 interface Event {
   readonly operation: Operation;
   readonly bit: bigint;
@@ -106,7 +106,7 @@ function isLinearizable(operations: readonly Operation[]): boolean {
       event = first.next;
       continue;
     }
-    // An answer whose operation has found no place: the last one taken must go elsewhere.
+    // This answer came, and its operation has no place so far. So the last operation taken is in a wrong place.
     const last = taken.pop();
     if (!last) return false;
     state = last.stateBefore;
@@ -118,7 +118,7 @@ function isLinearizable(operations: readonly Operation[]): boolean {
   return true;
 }
 
-/** Requests and answers in order of time, behind an event that stands for the beginning. */
+/** Requests and answers in order of time, after an event that stands for the beginning. */
 function eventsOf(operations: readonly Operation[]): { next: Event | undefined } {
   const timed: { readonly at: number; readonly isAnswer: boolean; readonly event: Event }[] = [];
   for (const [index, operation] of operations.entries()) {
@@ -128,7 +128,7 @@ function eventsOf(operations: readonly Operation[]): { next: Event | undefined }
     timed.push({ at: operation.sentAt, isAnswer: false, event: call });
     timed.push({ at: operation.answeredAt, isAnswer: true, event: answer });
   }
-  // At one moment, requests come first: operations that touch overlap.
+  // At the same time, requests come first: operations that touch count as overlapping.
   timed.sort((a, b) => (a.at === b.at ? Number(a.isAnswer) - Number(b.isAnswer) : a.at - b.at));
   const beginning: Event = {
     operation: { kind: "listed", n: undefined, sentAt: 0, answeredAt: 0 },
@@ -166,7 +166,7 @@ interface Versioned {
   readonly answeredAt: number;
 }
 
-/** What versions promise: one for each change, growing with time, and naming one list each. */
+/** Checks what versions promise: each change has its own, they grow with time, and each stands for one list. */
 function checkVersions(operations: readonly ItemOperation[], lists: readonly ListOperation[]): string | undefined {
   const writes = operations.flatMap((operation) =>
     (operation.kind === "create" || operation.kind === "update") && operation.version !== undefined
@@ -186,7 +186,7 @@ function checkVersions(operations: readonly ItemOperation[], lists: readonly Lis
   return checkOrder(writes, lists) ?? checkContents(operations, writes, lists);
 }
 
-/** What was answered before a list was asked for is at most as new as the list; what was sent after its answer is newer. */
+/** A list is at least as new as everything answered before its request, and older than every write sent after its answer. */
 function checkOrder(writes: readonly Versioned[], lists: readonly Versioned[]): string | undefined {
   for (const list of lists) {
     for (const other of [...writes, ...lists]) {
@@ -201,13 +201,13 @@ function checkOrder(writes: readonly Versioned[], lists: readonly Versioned[]): 
   return undefined;
 }
 
-/** Every list holds exactly the newest state, up to its version, of the items whose every write was answered. */
+/** A list holds exactly the newest state, up to its version, of the items of which every write was answered. */
 function checkContents(
   operations: readonly ItemOperation[],
   writes: readonly { readonly kind: string; readonly id: string; readonly n: number; readonly version: number }[],
   lists: readonly ListOperation[],
 ): string | undefined {
-  // A deletion has no version, so nobody can say which lists it belongs to.
+  // A deletion is answered without a version, so it is unknown which lists it affects.
   const unsure = new Set(
     operations
       .filter(({ kind, ...rest }) => kind === "delete" || ("outcome" in rest && rest.outcome === "unknown"))

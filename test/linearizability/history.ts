@@ -1,5 +1,5 @@
-// What clients saw of a service: each operation with the moment it was sent, the moment its answer had
-// arrived, and the answer. A checker can tell from it whether one copy of the items could have said so.
+// What clients saw of a service: each operation with the time it was sent, the time its answer arrived, and the
+// answer. A checker can tell from that whether one copy of the items could have answered so.
 
 /** One item's state as an answer showed it. `n` is unique to the write it comes from. */
 export interface SeenItem {
@@ -9,7 +9,7 @@ export interface SeenItem {
 
 interface Timed {
   readonly sentAt: number;
-  /** Infinity if no answer came, or one that leaves open whether the write happened. */
+  /** Infinity if no answer came, or an answer that does not say whether the write happened. */
   readonly answeredAt: number;
 }
 
@@ -17,10 +17,10 @@ export type ItemOperation = Timed & { readonly id: string } & (
     | {
         readonly kind: "create" | "update";
         readonly n: number;
-        /** The version an update asked for with If-Match. */
+        /** The version that an update named in If-Match. */
         readonly condition?: number;
         readonly outcome: WriteOutcome;
-        /** Of the answer; where the answer did not come, nobody knows it. */
+        /** From the answer; unknown if there was none. */
         readonly version?: number;
       }
     | { readonly kind: "delete"; readonly outcome: WriteOutcome }
@@ -33,7 +33,7 @@ export interface ListOperation extends Timed {
   readonly version: number;
   /** The body, to the byte. */
   readonly body: string;
-  /** The clients' own items in it, in their order. */
+  /** The items in it that the clients wrote, in the order of the list. */
   readonly items: readonly { readonly id: string; readonly n: number }[];
 }
 
@@ -43,19 +43,19 @@ export interface History {
 }
 
 export interface ClientOptions {
-  /** Where each client sends its requests; clients are dealt out evenly. */
+  /** Where clients send their requests. Each client uses one of them. */
   readonly origins: readonly string[];
   readonly clientCount: number;
-  /** Asked before each operation; a client ends when it says no. */
+  /** Asked before each operation. A client ends when it returns false. */
   readonly goOn: (operationsSoFar: number) => boolean;
 }
 
-/** How long a client leaves a service alone that could not answer it. */
+/** How long a client waits after a service could not answer. */
 const pauseMs = 20;
 
-/** Lets clients loose on a service and records what they saw of items of their own. */
+/** Runs clients against a service and records what they see of their items. */
 export async function record({ origins, clientCount, goOn }: ClientOptions): Promise<History> {
-  // Everybody writes to all of them. The first half is deleted now and then, the other half never.
+  // Every client writes to all of them. Only the first half is ever deleted.
   const ids: readonly string[] = Array.from({ length: 8 }, () => crypto.randomUUID());
   const deletable = ids.slice(0, ids.length / 2);
   const operations: ItemOperation[] = [];
@@ -140,7 +140,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A request that fails, or takes so long that it counts as failed, has no response. */
+/** The response is undefined if the request fails, or takes so long that it counts as failed. */
 async function request(
   url: string,
   init?: RequestInit,

@@ -1,5 +1,5 @@
-// Three instances on one PostgreSQL, clients at each of them, and a checker that was not told how any of
-// it works.
+// Three instances on one PostgreSQL, clients at each of them, and a checker that knows nothing of how the service
+// works.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ async function recordOnThree(folder = projectFolder): Promise<History> {
   });
 }
 
-test("what clients of three instances see is what one list would have shown them", async () => {
+test("clients of three instances see what one list would have shown them", async () => {
   const history = await recordOnThree();
   expect(history.lists.length).toBeGreaterThan(100);
   expect(
@@ -41,7 +41,7 @@ test("what clients of three instances see is what one list would have shown them
   expect(check(history)).toBeUndefined();
 }, 120_000);
 
-/** A build with a part taken out of one of its files. */
+/** Records what clients see of a build in which a part of one file is replaced. */
 async function recordOnBroken(file: string, part: string, replacement: string): Promise<History> {
   const folder = temporaryFolder();
   for (const name of ["src", "package.json"])
@@ -55,17 +55,17 @@ async function recordOnBroken(file: string, part: string, replacement: string): 
   return history;
 }
 
-test("a build that does not ask whether others have committed is found out", async () => {
+test("the checker catches a build that does not ask whether others have committed", async () => {
   const asking = "hasNews(): Promise<boolean> {";
   const history = await recordOnBroken(
-    "src/engines/postgres.ts",
+    "src/engines/postgres/postgres-engine.ts",
     asking,
     `${asking}\n    if (true) return Promise.resolve(false);`,
   );
   expect(check(history)).toBeString();
 }, 120_000);
 
-test("a build that stores writes behind others' changes of the same items is found out", async () => {
-  const history = await recordOnBroken("src/engines/postgres-schema.ts", "ON id = needed", "ON false");
+test("the checker catches a build that stores a write after others' changes of the same item", async () => {
+  const history = await recordOnBroken("src/engines/postgres/postgres-schema.ts", "ON id = needed", "ON false");
   expect(check(history)).toBeString();
 }, 120_000);

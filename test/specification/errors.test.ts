@@ -269,9 +269,9 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
 class FailingEngine extends MemoryEngine {
   failure: Error | undefined;
 
-  override async commit(...[since, plan]: Parameters<Engine["commit"]>): Promise<void> {
+  override async commit(...args: Parameters<Engine["commit"]>): Promise<void> {
     if (this.failure) throw this.failure;
-    return super.commit(since, plan);
+    return super.commit(...args);
   }
 }
 

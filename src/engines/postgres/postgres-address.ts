@@ -1,4 +1,4 @@
-// Where a PostgreSQL store is: a URL as PostgreSQL's own tools take it, several hosts included.
+// The address of a PostgreSQL store: a URL as PostgreSQL's own tools accept it, with one host or several.
 
 import { readFileSync } from "node:fs";
 
@@ -6,10 +6,10 @@ export interface PostgresAddress {
   /** Tried in turn until one takes writes. */
   readonly hosts: readonly PostgresHost[];
   readonly user: string | undefined;
-  /** Never to be printed. */
+  /** Never print it. */
   readonly password: string | undefined;
   readonly database: string | undefined;
-  /** False for clear text; else how far the server's certificate is checked. */
+  /** False for clear text; otherwise how strictly the server's certificate is checked. */
   readonly tls: false | "prefer" | "require" | "verify-full" | { readonly ca: string };
 }
 
@@ -18,7 +18,7 @@ export interface PostgresHost {
   readonly port: number;
 }
 
-/** The URL cannot be used; the message says what can. */
+/** The URL cannot be used. The message says what is expected. */
 export class PostgresAddressError extends Error {
   override readonly name = "PostgresAddressError";
 }
@@ -46,7 +46,7 @@ export function parsePostgresUrl(value: string): PostgresAddress {
   };
 }
 
-/** For people: everything but the password. */
+/** The address for people, without user and password. */
 export function describeAddress({ hosts, database }: PostgresAddress): string {
   const where = hosts.map(describeHost).join(", ");
   return database === undefined ? where : `${where}, database ${database}`;
@@ -73,7 +73,7 @@ function parseQuery(query: URLSearchParams): PostgresAddress["tls"] {
       );
     }
   }
-  // What this service reads must be the newest there is, so no other host would do.
+  // Reads must see the newest state, so a standby will not do.
   const target = query.get("target_session_attrs") ?? "read-write";
   if (target !== "read-write" && target !== "primary") throw wrong("target_session_attrs can only be read-write");
   return parseTls(query.get("sslmode") ?? "prefer", query.get("sslrootcert"));

@@ -1,5 +1,5 @@
-// The tables of a PostgreSQL store, in a schema of their own. Many instances may start at once on an
-// empty database; one makes the tables, the others wait for it.
+// The tables of a PostgreSQL store, in a schema of their own. Many instances may start at once on an empty
+// database; one creates the tables, the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
 import { type PostgresSession, type Sql, within } from "./postgres-session.ts";
@@ -8,7 +8,7 @@ import { type PostgresSession, type Sql, within } from "./postgres-session.ts";
 const migrations: readonly string[] = [
   `
 CREATE SCHEMA IF NOT EXISTS todoitems;
--- One row, the clock: whoever holds its lock commits next.
+-- One row, the clock. The transaction that holds its lock commits next.
 CREATE TABLE todoitems.store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   schema_version integer NOT NULL,
@@ -17,7 +17,7 @@ CREATE TABLE todoitems.store (
   batch text NOT NULL,
   pruned_through bigint NOT NULL
 );
--- The items as they are now; json is null for one that was deleted.
+-- The current items. json is null for an item that was deleted.
 CREATE TABLE todoitems.item (
   position bigint PRIMARY KEY,
   version bigint NOT NULL,
@@ -26,7 +26,8 @@ CREATE TABLE todoitems.item (
 );
 CREATE UNIQUE INDEX item_version ON todoitems.item (version);
 CREATE INDEX item_tombstone ON todoitems.item (version) WHERE json IS NULL;
--- Which batches were committed: tells whether one was whose answer was lost, and one history from another.
+-- The batches that were committed. If the answer to a batch was lost, it is looked up here. Batches also tell one
+-- history from another.
 CREATE TABLE todoitems.history (
   version bigint PRIMARY KEY,
   batch text NOT NULL
@@ -35,21 +36,25 @@ INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_throu
   VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
 `,
   `
--- Commits lock the clock first, and so does this, or each might wait for the other.
+-- Commits lock the clock first. This does the same, so that neither waits for the other forever.
 LOCK TABLE todoitems.store;
--- A row is found by its version; to keep an index of positions too cost a fifth of every commit.
+-- Rows are found by their version. An index of positions as well took a fifth of the time of every commit.
 ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
--- How much others have to read to catch up.
+-- How much other instances have to read to catch up.
 ALTER TABLE todoitems.history ADD bytes bigint NOT NULL DEFAULT 0;
--- Batches whose answers were lost, and that were found not to have happened: they never will.
+-- Batches whose answers were lost and that were not stored. They never will be.
 CREATE TABLE todoitems.voided (
   batch text PRIMARY KEY,
   version bigint NOT NULL
 );
--- Commits a batch that was decided at one point of the history. If others have committed since, it is put
--- behind that, and its versions are moved up; unless an item it depends on has changed, or it depends on
--- all of them, which depends_on being null says, or there is too much to tell. Tells by how many versions the batch was moved and what
--- others have committed since, a line each; null where nothing was done.
+-- Commits a batch that was decided at one point of the history. If others have committed since, the batch is
+-- stored after that, and its versions move up. It is not stored if an item that it depends on has changed, if it
+-- depends on all of them (depends_on is null), or if others have committed too much. Returns the number of versions
+-- by which the batch was moved, and a line for each change that others have committed since. Returns null if
+-- nothing was done.
+-- A position after since_version belongs to an item that the batch creates, so it moves with the batch. All other
+-- items were created up to since_version and keep their places. movedPlan in collection/write-rules.ts moves the
+-- plan by the same criterion.
 CREATE FUNCTION todoitems.commit_batch(
   since_epoch text, since_version bigint, since_batch text,
   new_version bigint, new_batch text, lines text, replaced text, depends_on text,
@@ -67,7 +72,7 @@ BEGIN
   SELECT * INTO clock FROM todoitems.store WHERE epoch = since_epoch FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   moved := clock.version - since_version;
-  -- Each statement from here on sees what was committed before it began, so the clock's state.
+  -- Each statement from here on sees everything that was committed up to the clock's version.
   IF moved <> 0 OR clock.batch <> since_batch THEN
     IF depends_on IS NULL OR moved NOT BETWEEN 0 AND 1000 OR clock.pruned_through > since_version THEN
       RETURN NULL;
@@ -100,7 +105,7 @@ BEGIN
         split_part(line, E'\\t', 3) AS id, nullif(split_part(line, E'\\t', 4), '') AS json
       FROM unnest(string_to_array(lines, E'\\n')) AS line
     ) AS planned;
-  -- Every now and then, the oldest tombstones and the oldest history go.
+  -- Once for every prune_every versions, the oldest tombstones and the oldest history are deleted.
   IF (new_version + moved) / prune_every > clock.version / prune_every THEN
     SELECT version INTO pruned FROM todoitems.item
       WHERE json IS NULL ORDER BY version DESC OFFSET tombstones_max LIMIT 1;
@@ -117,11 +122,11 @@ $$;
 `,
 ];
 
-/** Any number will do, as long as it is always the same one: "todo" in ASCII. */
+/** Any number will do, but it must never change: "todo" in ASCII. */
 const migrationLock = 0x746f646f;
 const migrationMs = 60_000;
 
-/** Makes the tables where there are none, and brings older ones up to date. */
+/** Creates the tables if there are none, and brings older ones up to date. */
 export async function prepareStore(session: PostgresSession): Promise<void> {
   await session.use((sql) => within(migrationMs, migrate(sql)));
 }
@@ -133,7 +138,7 @@ async function migrate(sql: Sql): Promise<void> {
   await sql`begin`;
   await sql`set local lock_timeout = 0`;
   await sql`select pg_advisory_xact_lock(${migrationLock})`;
-  // Read again: while this one waited for the lock, another may have been at work.
+  // Read again: another instance may have migrated while this one waited for the lock.
   for (const migration of migrations.slice(await readSchemaVersion(sql))) await sql.unsafe(migration);
   await sql`update todoitems.store set schema_version = ${migrations.length}`;
   await sql`commit`;
@@ -149,7 +154,7 @@ async function checkEncoding(sql: Sql): Promise<void> {
 }
 
 async function readSchemaVersion(sql: Sql): Promise<number> {
-  // From the catalogue, as of now: to_regclass remembers that there was none until the transaction ends.
+  // Reads the catalogue, which is up to date. to_regclass would remember a missing table until the transaction ends.
   const [{ exists } = { exists: false }] = await sql<{ exists: boolean }[]>`
     select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists`;
   if (!exists) return 0;
@@ -174,7 +179,7 @@ async function checkRights(sql: Sql): Promise<void> {
   );
 }
 
-/** What an administrator runs in the place of a user who may not make tables. */
+/** What an administrator runs for a user who may not create tables. */
 function administratorSql(fromVersion: number, user: string): string {
   const role = `"${user.replaceAll('"', '""')}"`;
   return [

@@ -1,6 +1,6 @@
-// One connection to whichever of several hosts takes writes, made anew when it is lost. The client
-// library is given one host at a time: left to choose among several it takes a standby for a primary,
-// and tries forever, without a pause, while there is none.
+// One connection to the host that takes writes, out of several. It is replaced if it is lost. The client library gets
+// one host at a time: given several, it mistakes a standby for the primary, and while there is no primary it tries
+// forever without a pause.
 
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
@@ -9,14 +9,24 @@ import { describeHost, type PostgresAddress, type PostgresHost } from "./postgre
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 const connectSeconds = 5;
-/** How long hosts are left alone after none of them could be used; grows with each failure. */
+/** How long to wait before the next try after none of the hosts could be used. Grows with each failure. */
 const pauseMs = { first: 50, longest: 1_000 };
 
-// Other instances wait for the clock's lock no longer than this, and a process that stands still while
-// it holds the lock loses it. A commit must be as durable as the server can make it, whatever the
-// database's default is. Every statement has an index to go by; a planner without statistics, as of a
-// table that was empty a minute ago, would read all of it instead. One with statistics would think each
-// statement over again, which takes longer than to run it, and come to the same plan.
+/** How long the server may take. */
+export const patienceMs = {
+  /** For a question that takes milliseconds. */
+  answer: 5_000,
+  /** For a commit. A writer waits this long while nobody knows whether its commit happened. */
+  commit: 10_000,
+  /** For everything in the store. */
+  load: 300_000,
+} as const;
+
+// No instance waits for the clock's lock longer than this, and a process that hangs while it holds the lock loses
+// it. A commit must be as durable as the server can make it, whatever the database's default is. Every statement
+// has an index to use, but without statistics, as for a table that was empty a minute ago, the planner would read
+// the whole table. With statistics it would plan each statement again, which takes longer than running it, and
+// arrive at the same plan.
 const prepareSession = `
   SET enable_seqscan = off;
   SET plan_cache_mode = force_generic_plan;
@@ -41,26 +51,23 @@ export class PostgresSession {
     this.#address = address;
   }
 
-  /** Warnings the server has sent: among them that it gave up waiting for a standby to have a commit. */
+  /** How many warnings the server has sent. One of them says that it stopped waiting for a standby. */
   get warningCount(): number {
     return this.#warningCount;
   }
 
-  /**
-   * Runs queries over the connection, each within a time of its own. After any error the connection is
-   * given up, and with it whatever transaction was open.
-   */
+  /** Runs queries over the connection. After any error it drops the connection, and with it an open transaction. */
   async use<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     const sql = this.#sql ?? (await this.#open());
     try {
       return await work(sql);
     } catch (error) {
       this.#giveUp(sql);
-      throw storeErrorFrom(error, this.#host);
+      throw explainPostgresError(error, this.#host);
     }
   }
 
-  /** The same for what changes nothing: asked once more where the connection is found dead. */
+  /** The same for queries that change nothing: if the connection turns out to be dead, they run once more. */
   async read<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     try {
       return await this.use(work);
@@ -92,7 +99,7 @@ export class PostgresSession {
         this.#failureCount = 0;
         return this.#sql;
       } catch (error) {
-        const failure = storeErrorFrom(error, this.#host);
+        const failure = explainPostgresError(error, this.#host);
         if (!(failure instanceof StoreError)) throw error;
         failures.push(failure);
         this.#hostIndex = (this.#hostIndex + 1) % this.#address.hosts.length;
@@ -107,7 +114,7 @@ export class PostgresSession {
 
   async #connect(host: PostgresHost): Promise<Sql> {
     const { user, password, database, tls } = this.#address;
-    // As lists, which the library's types do not know of: it would look for a port inside an IPv6 address.
+    // As lists, although the library's types do not allow it: it would look for a port inside an IPv6 address.
     const target: object = { host: [host.host], port: [host.port] };
     const sql: Sql = postgres({
       ...target,
@@ -121,10 +128,10 @@ export class PostgresSession {
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
-        // A plain warning; "there is no transaction in progress" and its like have codes of their own.
+        // A plain warning. Others, such as "there is no transaction in progress", have codes of their own.
         if (notice["code"] === "01000") this.#warningCount++;
       },
-      // Never connected anew behind our back: the host may have come back as a standby.
+      // The library must not reconnect by itself: the host may have come back as a standby.
       onclose: () => this.#giveUp(sql),
     });
     try {
@@ -154,12 +161,12 @@ export function standbyError(host?: PostgresHost): StoreError {
   return new StoreError(`${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`);
 }
 
-/** The time is over; whether the server has done what it was asked to do is not known. */
+/** The server has not answered in time. Nobody knows whether it has done what it was asked. */
 class TimeOver extends Error {
   override readonly name = "TimeOver";
 }
 
-/** Waits for an answer no longer than this; then it is an error, and the connection is of no more use. */
+/** Rejects if the answer takes longer than this. The connection cannot be used after that. */
 export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   let timer: Timer | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -172,7 +179,7 @@ export async function within<Result>(ms: number, work: Promise<Result>): Promise
   }
 }
 
-/** What to do about an error, by its code: of the server (SQLSTATE), of the client library, or of the system. */
+/** What to do about an error, by its code: from the server (SQLSTATE), the client library or the system. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
   ENOTFOUND: "the host's name is not known; check it",
@@ -195,12 +202,12 @@ const advice: Readonly<Record<string, string>> = {
   "57P03": "the server is starting up",
 };
 
-/** Errors of the store become StoreErrors; whatever else there is stays as it is. */
-function storeErrorFrom(error: unknown, host: PostgresHost): unknown {
+/** Turns an error of the server or the connection into a StoreError that explains it. Returns any other unchanged. */
+function explainPostgresError(error: unknown, host: PostgresHost): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
   const known = advice[code];
-  // Sockets, certificates and the library all have codes; a defect of ours has none.
+  // Errors of sockets, certificates and the library have codes. A defect in our code has none.
   if (!(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^[A-Z][A-Z0-9_]+$/.test(code)) {
     return error;
   }
@@ -211,15 +218,15 @@ function storeErrorFrom(error: unknown, host: PostgresHost): unknown {
 }
 
 /**
- * True if the server itself said no, so that nothing was done. Otherwise nobody knows: the connection was
- * lost, or the server said that it is ending, which it may do after a commit.
+ * True if the server itself refused, so that nothing was done. Otherwise nobody knows: the connection was lost, or
+ * the server said that it is shutting down, which it may do after a commit.
  */
 export function isRefusal(error: StoreError): boolean {
   const { cause } = error;
   return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
 }
 
-/** True if the same might well succeed at once: the server found two transactions in each other's way. */
+/** True if two transactions were in each other's way, so that another attempt may well succeed. */
 export function isConflict(error: StoreError): boolean {
   return error.cause instanceof postgres.PostgresError && ["40001", "40P01"].includes(error.cause.code);
 }

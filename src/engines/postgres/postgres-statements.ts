@@ -1,42 +1,45 @@
-// What PostgreSQL is asked, in SQL, and how rows travel. A query is sent when it is first waited for; what
-// must go out in order, before that, is executed.
+// The SQL statements, and the form in which rows travel. The client library sends a query when it is first awaited.
+// Call `execute` on one that must be sent before that, in order with others.
 
 import {
   type Bookmark,
   type Change,
   newEpoch,
-  type PlannedChange,
+  type Plan,
   StoreError,
   tombstonesMax,
   type Version,
 } from "../../collection/engine.ts";
 import { type Sql, standbyError } from "./postgres-session.ts";
 
+/** Old tombstones and old history are deleted once for this many versions. */
 const pruneEvery = 1_000;
 const linesInPage = 1_000;
-/** How many versions back the history of batches reaches. */
+/** The history of batches reaches this many versions back. */
 const historyLength = 100_000;
 
-/** A point in the store's history, with the batch that led to it: two histories may have the same version, not the same batch. */
+/** A point in the store's history, with the batch that led to it. Two histories can share a version, but not a batch. */
 export interface Point extends Bookmark {
   readonly batch: string;
 }
 
-/** A batch on its way to the store. */
-export interface Sent {
+/** A batch that was sent to the store. */
+export interface SentBatch {
+  /** The version that its plan was decided on. */
   readonly since: Version;
-  /** Its last version, if it was not moved. */
+  /** Its last version, unless it is moved. */
   readonly version: Version;
   readonly batch: string;
 }
 
-interface Clock extends Point {
+/** The one row of todoitems.store. */
+interface ClockRow extends Point {
   readonly standby: boolean;
 }
 
-export interface ClockAndChanges extends Clock {
+export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /** Whether the store's history goes through the point that was asked about. */
+  /** True if the store's history leads through the point that was asked about. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -45,27 +48,32 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/** Gives a history that was cut a name of its own; once, whoever is first. */
+/** Gives a history that was cut an epoch of its own. Only the first instance to notice succeeds. */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }
 
-/** Whenever a statement that would store the batch comes to be executed, it will do nothing. */
-export function voidBatch(sql: Sql, { batch, since }: Sent) {
+/** Changes nothing, but makes its transaction wait for the standbys like any other write. */
+export function touchClock(sql: Sql) {
+  return sql`update todoitems.store set batch = batch`;
+}
+
+/** From now on, a statement that would store this batch does nothing, whenever the server executes it. */
+export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
   return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
 }
 
-/** The lost batch may have been moved, so it is looked for by its name, among all that came after its point. */
-export function findBatch(sql: Sql, { since, batch }: Sent) {
+/** The batch may have been moved, so this searches all batches after its point, by its name. */
+export function findBatch(sql: Sql, { since, batch }: SentBatch) {
   return sql<{ version: Version }[]>`
     select version from todoitems.history where version > ${since} and batch = ${batch}`;
 }
 
 export function readClock(sql: Sql) {
-  return sql<Clock[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
+  return sql<ClockRow[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 
-/** One statement, so that clock and changes are of one moment: the first line is the clock. */
+/** One statement, so that clock and changes are from the same moment. The first line is the clock. */
 export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChanges> {
   const [first, ...changes] = await sql<{ line: string }[]>`
     (
@@ -81,42 +89,43 @@ export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChang
         and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
       order by version
     )`;
-  const { batchThen, ...clock } = checked(first && clockOf(first.line));
+  const { batchThen, ...clock } = usableClock(first && clockOf(first.line));
   return {
     ...clock,
-    continues: continues(clock, since, batchThen),
+    continues: leadsThrough(clock, since, batchThen),
     changes: changes.map(({ line }) => changeOf(line)),
   };
 }
 
-/** Stores a batch, behind what was missed, which it tells; right by itself, whatever became of the transaction around it. Nothing where nothing was stored. */
+/**
+ * Stores a plan and returns the changes that it was stored after, and by how many versions it was moved. Returns
+ * undefined if nothing was stored. Correct on its own, even if the transaction around it was lost.
+ */
 export async function commitBatch(
   sql: Sql,
   start: Point,
-  { version, batch }: Sent,
-  changes: readonly PlannedChange[],
-  dependsOn?: readonly string[],
+  { version, batch }: SentBatch,
+  { changes, dependsOn }: Plan,
 ): Promise<{ missed: Change[]; by: number } | undefined> {
   const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
-  const [{ told } = { told: null }] = await sql<{ told: string | null }[]>`
+  const [{ answer } = { answer: null }] = await sql<{ answer: string | null }[]>`
     select todoitems.commit_batch(${start.epoch}, ${start.version}, ${start.batch}, ${version}, ${batch},
       ${changes.map(lineOf).join("\n")}, ${replaced.join(",")}, ${dependsOn ? dependsOn.join("\n") : null},
-      ${pruneEvery}, ${tombstonesMax}, ${historyLength}) as told`;
-  if (told === null) return undefined;
-  const [by, ...missed] = told.split("\n");
+      ${pruneEvery}, ${tombstonesMax}, ${historyLength}) as answer`;
+  if (answer === null) return undefined;
+  const [by, ...missed] = answer.split("\n");
   return { missed: missed.map(changeOf), by: Number(by) };
 }
 
-// Rows go to the server, and many come from it, as lines of text: to quote and parse arrays, or to make an
-// object of each row of a large store, costs several times as much. No field holds a tab or a line break:
-// IDs have none, and JSON text has them only as escapes.
+// Rows travel as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, costs
+// several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
-/** A tombstone has nothing in the place of its JSON, which is never empty. */
+/** A tombstone has an empty text for its JSON, which is never empty otherwise. */
 function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
 
-/** Every item there is. */
+/** Every item. */
 export async function everything(sql: Sql): Promise<Iterable<Change>> {
   const pages: Buffer[] = [];
   let lines: string[] = [];
@@ -137,7 +146,7 @@ export async function everything(sql: Sql): Promise<Iterable<Change>> {
 const tab = 0x09;
 const lineBreak = 0x0a;
 
-/** Lets go of each page once it is read. */
+/** Drops each page once it is read, so that its memory can be reused. */
 function* readPages(pages: Buffer[]): Iterable<Change> {
   for (let page = pages.shift(); page; page = pages.shift()) {
     const bytes = page;
@@ -160,13 +169,13 @@ function changeOf(line: string): Change {
   return { version: Number(version), position: Number(position), id, json };
 }
 
-interface ToldClock extends Clock {
+interface ClockLine extends ClockRow {
   readonly prunedThrough: Version;
-  /** The batch that led to the version asked about, if the store still knows. */
+  /** The batch that led to the version that was asked about, if the store still knows it. */
   readonly batchThen: string | undefined;
 }
 
-function clockOf(line: string): ToldClock {
+function clockOf(line: string): ClockLine {
   const [epoch = "", version, batch = "", prunedThrough, standby, batchThen] = line.split("\t");
   return {
     epoch,
@@ -178,14 +187,15 @@ function clockOf(line: string): ToldClock {
   };
 }
 
-/** Whether the store's history goes through a point, as far as can be told: its batch may be unknown here, or forgotten there. */
-function continues({ version }: Clock, point: Point, batchThen: string | undefined): boolean {
+/** True if the history leads through the point, as far as anybody knows: a batch that is unknown or forgotten counts. */
+function leadsThrough({ version }: ClockRow, point: Point, batchThen: string | undefined): boolean {
   if (point.version > version) return false;
   const isForgotten = batchThen === undefined && point.version < version - historyLength;
   return point.batch === "" || point.batch === batchThen || isForgotten;
 }
 
-export function checked<Row extends Clock>(clock: Row | undefined): Row {
+/** The clock, if it is there and comes from a server that takes writes. */
+export function usableClock<Row extends ClockRow>(clock: Row | undefined): Row {
   if (!clock)
     throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");
   if (clock.standby) throw standbyError();

@@ -1,10 +1,11 @@
-// The embedded engine: one SQLite file in WAL mode with full syncs. Its table is a log: every change
-// is appended under its version and no row is rewritten, so a commit touches the same few pages at
-// the end whether the store holds a hundred items or a million. Rows that newer ones have made
-// obsolete are swept out later, a few with each commit.
+// The embedded engine: one SQLite file in WAL mode with full syncs. Its table is a log: every change is
+// appended under its version and no row is rewritten, so a commit touches the same few pages at the end,
+// whether the store holds a hundred items or a million. Obsolete rows are deleted later, a few with each
+// commit (see sweep.ts).
 
 import type { Database } from "bun:sqlite";
 import {
+  type Batch,
   type Bookmark,
   type Change,
   type Engine,
@@ -13,13 +14,14 @@ import {
   StoreError,
   type Version,
 } from "../../collection/engine.ts";
-import { fileIdentity, isBusy, openDatabase, storeErrorFrom } from "./sqlite-file.ts";
+import { explainSqliteError, fileIdentity, isSqliteBusy, openDatabase } from "./sqlite-file.ts";
 import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 
-/** How long a commit waits for other processes' commits. */
+/** How long a commit waits for the commits of other processes. */
 const busyMs = 5_000;
+/** How many rows are read at once when the whole store is read. */
 const changesAtOnce = 1_000;
-/** Bounds the time a stop takes. */
+/** Bounds the time that closing takes. */
 const sweptAtCloseMax = 100_000;
 
 interface StoreRow {
@@ -38,7 +40,7 @@ export class SqliteEngine implements Engine {
   #dataVersion: number;
   #lastKnown: Version = 0;
 
-  /** Opens the store, or makes it. A read-only engine leaves the file as it is and never commits. */
+  /** Opens the store, or creates it. A read-only engine leaves the file as it is and never commits. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
     this.#path = path;
     this.#readOnly = readOnly;
@@ -56,26 +58,26 @@ export class SqliteEngine implements Engine {
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
-  async commit(since: Bookmark, plan: (missed: News | undefined) => readonly PlannedChange[]): Promise<void> {
+  async commit(batch: Batch): Promise<void> {
     await this.#begin();
     let changes: readonly PlannedChange[];
     let sweptCount: number;
     try {
       this.#checkFile();
-      const missed = this.#missed(since);
+      const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();
-      changes = plan(missed);
+      ({ changes } = batch.decide(missed));
       sweptCount = this.#store(changes);
       this.#statements.commit.run();
     } catch (error) {
       this.#rollBack();
-      throw storeErrorFrom(error, this.#path);
+      throw explainSqliteError(error, this.#path);
     }
     this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
     this.#sweep.committed(changes, sweptCount);
   }
 
-  // Another process's commit is waited for without blocking this one's reads, so not by SQLite itself.
+  // Waits for the commit of another process here, not in SQLite, which would block the reads of this process.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
@@ -83,13 +85,13 @@ export class SqliteEngine implements Engine {
         this.#statements.begin.run();
         return;
       } catch (error) {
-        if (!isBusy(error) || performance.now() > giveUpAt) throw storeErrorFrom(error, this.#path);
+        if (!isSqliteBusy(error) || performance.now() > giveUpAt) throw explainSqliteError(error, this.#path);
       }
       await Bun.sleep(2);
     }
   }
 
-  /** What is written to a file that has been deleted or replaced is lost with it. */
+  /** What is written to a file that was deleted or replaced is lost. */
   #checkFile(): void {
     if (fileIdentity(this.#path) === this.#identity) return;
     throw new StoreError(
@@ -97,7 +99,7 @@ export class SqliteEngine implements Engine {
     );
   }
 
-  /** A store at rest holds nothing obsolete: what was deleted is gone, and the next start reads less. */
+  /** Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. */
   async close(): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
@@ -107,7 +109,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Other processes may be doing the same: a stop ends them all at once. */
+  /** Waits for its turn: other processes that stop at the same time do the same. */
   async #sweepNow(versions: readonly Version[]): Promise<void> {
     await this.#begin();
     try {
@@ -115,11 +117,11 @@ export class SqliteEngine implements Engine {
       this.#statements.commit.run();
     } catch (error) {
       this.#rollBack();
-      throw storeErrorFrom(error, this.#path);
+      throw explainSqliteError(error, this.#path);
     }
   }
 
-  /** Writes the changes and, with them, a part of the sweep under way; says how many rows that part was. */
+  /** Writes the changes and deletes a part of the rows that a sweep has chosen. Returns how many it deleted. */
   #store(changes: readonly PlannedChange[]): number {
     for (const { version, position, id, json } of changes) this.#statements.insert.run(version, position, id, json);
     const swept = this.#sweep.next(changes.length);
@@ -133,7 +135,7 @@ export class SqliteEngine implements Engine {
   }
 
   #rollBack(): void {
-    // SQLite has rolled back by itself after some errors, a full disk among them.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
   }
 
@@ -143,11 +145,11 @@ export class SqliteEngine implements Engine {
   }
 
   #news(since?: Bookmark): News {
-    // Read first: a commit that comes after this is news again, at worst twice.
+    // Read first: a commit in between is then reported as news again, which does no harm.
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
-    // What was stored beyond the last change known here, another process has stored.
+    // Another process has stored whatever is newer than the last change known here.
     if (since && version > this.#lastKnown) this.#sweep.missed();
     this.#lastKnown = version;
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
@@ -159,8 +161,8 @@ export class SqliteEngine implements Engine {
     return store;
   }
 
-  // Some at a time: all of them at once would take more memory than the items themselves, one by one
-  // twice the time. The transaction keeps other processes' changes out while it lasts.
+  // Reads a page of rows at a time. All at once would take more memory than the items themselves; one by one takes
+  // twice the time. The transaction hides changes of other processes until the last row is read.
   *#everyChange(): Generator<Change> {
     const survey = new Survey();
     const begins = !this.#database.inTransaction;
@@ -175,7 +177,7 @@ export class SqliteEngine implements Engine {
         last = changes.at(-1)?.version;
       }
     } catch (error) {
-      throw storeErrorFrom(error, this.#path);
+      throw explainSqliteError(error, this.#path);
     } finally {
       if (begins) this.#rollBack();
     }
@@ -186,7 +188,7 @@ export class SqliteEngine implements Engine {
     return this.#statements.changesAfter.all(version, -1);
   }
 
-  /** Reads the whole table for the sweep alone. */
+  /** Reads the whole table, for the sweep only. */
   #survey(): void {
     const survey = new Survey();
     for (const row of this.#statements.outline.iterate()) survey.note(row);
@@ -201,7 +203,7 @@ export class SqliteEngine implements Engine {
     try {
       return action();
     } catch (error) {
-      throw storeErrorFrom(error, this.#path);
+      throw explainSqliteError(error, this.#path);
     }
   }
 }
@@ -212,7 +214,7 @@ function prepare(database: Database) {
     beginRead: database.query("BEGIN"),
     commit: database.query("COMMIT"),
     rollback: database.query("ROLLBACK"),
-    // Changes by other connections only; our own commits leave it as it is.
+    // Changes when another connection commits, not when this one does.
     dataVersion: database.query<{ data_version: number }, []>("PRAGMA data_version"),
     store: database.query<StoreRow, []>(
       "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",
@@ -220,7 +222,7 @@ function prepare(database: Database) {
     changesAfter: database.query<Change, [Version, number]>(
       "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
     ),
-    // Every row without what it holds: enough to tell which are obsolete.
+    // Every row without its item: enough to tell which rows are obsolete.
     outline: database.query<SurveyedRow, []>(
       "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
     ),

@@ -1,5 +1,5 @@
-// Opening a SQLite file as a store: is it ours, is it whole, is its schema the one this program knows?
-// Every way in which the answer is no gets a sentence that says what to do.
+// Opens a SQLite file as a store. Checks that it is one, that it is not damaged, and that this program knows its
+// schema. Every error message says what to do.
 
 import { constants, Database, SQLiteError } from "bun:sqlite";
 import { accessSync, existsSync, constants as fileModes, statSync } from "node:fs";
@@ -24,7 +24,7 @@ const migrations: readonly ((database: Database) => void)[] = [
         id TEXT NOT NULL,
         json TEXT
       ) STRICT;
-      -- For people who look inside: the items as they are now, in the order of the list.
+      -- For people who look inside the file: the current items, in the order of the list.
       CREATE VIEW item AS
         SELECT id, json, position, max(version) AS version
         FROM change GROUP BY position HAVING json IS NOT NULL ORDER BY position;
@@ -35,37 +35,37 @@ const migrations: readonly ((database: Database) => void)[] = [
 
 export function openDatabase(path: string, readOnly: boolean): Database {
   const exists = existsSync(path);
-  if (!readOnly || !exists) return checked(path, () => openForWriting(path, exists));
+  if (!readOnly || !exists) return openChecked(path, () => openForWriting(path, exists));
   try {
-    return checked(path, () => new Database(path, { readonly: true }));
+    return openChecked(path, () => new Database(path, { readonly: true }));
   } catch (error) {
-    // SQLite wants to put its lock beside the file. Where it may not, nobody else can either, so nothing
-    // changes and no lock is needed; unless a log is there, without which the file is not whole.
+    // SQLite wants to create its lock next to the file. If it may not, nobody else writes there either, so the file
+    // does not change and needs no lock. But if there is a write-ahead log, the file is incomplete without it.
     if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
-    return checked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
+    return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
   }
 }
 
-/** A connection to a store that was found to be ours, up to date and whole. */
-function checked(path: string, connect: () => Database): Database {
+/** A connection to a file that is one of our stores, up to date and undamaged. */
+function openChecked(path: string, connect: () => Database): Database {
   let database: Database | undefined;
   try {
     database = connect();
     checkOwner(database, path);
     checkSchema(database, path);
     checkIntegrity(database, path);
-    // Beyond this wait it is for the engine to try again, without blocking everybody else.
+    // The engine tries again after this short wait. A longer one would block every other request.
     database.run("PRAGMA busy_timeout = 5");
     return database;
   } catch (error) {
     database?.close();
-    throw storeErrorFrom(error, path);
+    throw explainSqliteError(error, path);
   }
 }
 
 function openForWriting(path: string, exists: boolean): Database {
-  // SQLite would open a file that may not be written all the same, and fail at the first write.
+  // SQLite opens a file without write access all the same, and fails at the first write.
   if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
   const database = new Database(path, { create: true, readwrite: true });
   try {
@@ -80,14 +80,14 @@ function openForWriting(path: string, exists: boolean): Database {
   }
 }
 
-/** Which file a path names at present. */
+/** Identifies the file that a path names now. */
 export function fileIdentity(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat && `${stat.dev} ${stat.ino}`;
 }
 
-/** Whether another process holds what we need, for now. */
-export function isBusy(error: unknown): boolean {
+/** True if another process holds the lock for now. */
+export function isSqliteBusy(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
 }
 
@@ -107,8 +107,8 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** A StoreError that explains what SQLite said; anything else is a defect and stays what it is. */
-export function storeErrorFrom(error: unknown, path: string): unknown {
+/** Turns an error of SQLite into a StoreError that explains it. Returns any other error unchanged: it is a defect. */
+export function explainSqliteError(error: unknown, path: string): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
   const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";
@@ -151,14 +151,14 @@ function checkOwner(database: Database, path: string): void {
   }
 }
 
-// WAL with full syncs: a commit returns once its log records are on disk. macOS needs fullfsync on top,
-// since its plain fsync leaves data in the drive's cache.
+// WAL with full syncs: a commit returns once its log records are on disk. macOS also needs fullfsync, because
+// its plain fsync leaves data in the drive's cache.
 function makeDurable(database: Database, path: string): void {
   const mode = database.query<{ journal_mode: string }, []>("PRAGMA journal_mode = WAL").get();
   if (mode?.journal_mode !== "wal") {
     throw new StoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
   }
-  // What a client deleted is overwritten, not just unlinked.
+  // Overwrites deleted items with zeros, instead of leaving them in free pages.
   database.run("PRAGMA secure_delete = ON");
   database.run("PRAGMA synchronous = FULL");
   database.run("PRAGMA fullfsync = ON");
@@ -168,7 +168,7 @@ function makeDurable(database: Database, path: string): void {
 function migrate(database: Database): void {
   if (readPragma(database, "user_version") === migrations.length) return;
   const run = database.transaction(() => {
-    // Read again inside the transaction: another process may have been first.
+    // Read again inside the transaction: another process may have migrated in the meantime.
     for (const migration of migrations.slice(readPragma(database, "user_version"))) migration(database);
     database.run(`PRAGMA application_id = ${applicationId}`);
     database.run(`PRAGMA user_version = ${migrations.length}`);

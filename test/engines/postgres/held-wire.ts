@@ -1,21 +1,26 @@
 // A wire between an engine and its server that a test can watch, hold and cut.
 
+import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** Lets through what the client has sent. Resolves once the server has answered it. */
+export type Pass = () => Promise<unknown>;
 
 export class Wire {
   readonly port: number;
   readonly #server: Server;
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
-  /** How often the client has sent something after it had heard from the server. */
+  /** How often the client has sent something after it had received something from the server. */
   roundTrips = 0;
   /** How often a connection was asked for. */
   connections = 0;
-  /** While true, what the server says does not arrive. */
+  /** While true, what the server sends does not arrive. */
   held = false;
-  /** While true, nobody gets a connection. */
+  /** While true, no connection is accepted. */
   refusing = false;
   #heldBack: (() => void)[] = [];
-  #marker: { readonly text: string; readonly onSeen: (pass: () => void) => void } | undefined;
+  #onHeldBack: (() => void) | undefined;
+  #marker: { readonly text: string; readonly onSeen: (pass: Pass) => void } | undefined;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -36,14 +41,14 @@ export class Wire {
     return url.replace(/127\.0\.0\.1:[0-9]+/, `127.0.0.1:${this.port}`);
   }
 
-  /** Calls back when the client sends this text, once; what was sent arrives only when `pass` is called. */
-  onceSent(text: string, onSeen: (pass: () => void) => void): void {
+  /** Calls back once, when the client sends this text. What it sent arrives only when `pass` is called. */
+  onceSent(text: string, onSeen: (pass: Pass) => void): void {
     this.#marker = { text, onSeen };
   }
 
-  /** Resolves once the server has said something that was held. */
+  /** Resolves once something that the server has sent is held. */
   async heldSomething(): Promise<void> {
-    while (this.#heldBack.length === 0) await Bun.sleep(1);
+    if (this.#heldBack.length === 0) await new Promise<void>((resolve) => (this.#onHeldBack = resolve));
   }
 
   /** Lets through what was held. */
@@ -61,7 +66,7 @@ export class Wire {
     }
   }
 
-  /** Cuts every connection on the client's side only: the server still hears what is passed on to it. */
+  /** Cuts every connection on the client's side only: the server still receives what is passed on to it. */
   abandon(): void {
     for (const pair of this.#pairs) {
       this.#pairs.delete(pair);
@@ -83,24 +88,28 @@ export class Wire {
     const server = connect(targetPort, "127.0.0.1");
     const pair = { client, server };
     this.#pairs.add(pair);
-    let heard = true;
+    let hasReceived = true;
     client.on("data", (chunk: Buffer) => {
-      if (heard) this.roundTrips++;
-      heard = false;
-      const pass = () => server.write(chunk);
+      if (hasReceived) this.roundTrips++;
+      hasReceived = false;
       const marker = this.#marker;
       if (marker && chunk.includes(marker.text)) {
         this.#marker = undefined;
-        marker.onSeen(pass);
-      } else pass();
+        marker.onSeen(() => {
+          server.write(chunk);
+          return once(server, "data");
+        });
+      } else server.write(chunk);
     });
     server.on("data", (chunk: Buffer) => {
       const pass = () => {
-        heard = true;
+        hasReceived = true;
         client.write(chunk);
       };
-      if (this.held) this.#heldBack.push(pass);
-      else pass();
+      if (this.held) {
+        this.#heldBack.push(pass);
+        this.#onHeldBack?.();
+      } else pass();
     });
     const end = () => {
       this.#pairs.delete(pair);

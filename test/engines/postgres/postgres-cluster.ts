@@ -1,7 +1,8 @@
-// A replicated PostgreSQL: a primary and two standbys, of which at least one must have a commit before it
-// is answered. Plays the failover manager too: when the primary is gone, the standby that has most is
-// promoted, the other follows it, and a new one takes the place of the dead.
+// A replicated PostgreSQL: a primary and two standbys. At least one of them must have a commit before it is answered.
+// Also plays the failover manager: when the primary is gone, it promotes the standby that has received more, lets
+// the other one follow it, and starts a new standby.
 
+import { eventually } from "../../eventually.ts";
 import { PostgresServer, type ServerSettings } from "./postgres-server.ts";
 
 const settings: ServerSettings = {
@@ -14,7 +15,7 @@ const settings: ServerSettings = {
 export class PostgresCluster {
   #primary: PostgresServer;
   #standbys: readonly PostgresServer[];
-  /** Where servers are or were: clients know all of these, and ask each in turn who takes writes. */
+  /** The ports of all servers, past and present. Clients try each in turn until one takes writes. */
   readonly #ports: number[];
 
   private constructor(primary: PostgresServer, standbys: readonly PostgresServer[]) {
@@ -29,18 +30,18 @@ export class PostgresCluster {
     return new PostgresCluster(primary, standbys);
   }
 
-  /** Of one that takes no writes. */
+  /** The URL of a server that takes no writes. */
   get standbyUrl(): string {
     return this.#standbys[0]?.url() ?? "";
   }
 
-  /** For clients that shall outlive any one server. */
+  /** The URL for clients that go on when a server is lost. */
   get url(): string {
     const hosts = this.#ports.map((port) => `127.0.0.1:${port}`).join(",");
     return `${this.#primary.url().replace(/127\.0\.0\.1:[0-9]+/, hosts)}?target_session_attrs=read-write`;
   }
 
-  /** The primary's machine is gone; another takes over, and a new standby comes up on the lost one's port. */
+  /** Loses the primary's machine. Another server takes over, and a new standby starts on the lost one's port. */
   async failOver(): Promise<void> {
     const lost = this.#primary;
     await lost.crash();
@@ -74,10 +75,13 @@ function follow(standby: PostgresServer, primary: PostgresServer): void {
   standby.writeFile("postgresql.auto.conf", `primary_conninfo = '${target}'\n`);
 }
 
-/** How much of the primary's log a standby has: what it must not be behind in to be promoted. */
+/** How much of the primary's log a standby has received. The one with more of it must be promoted. */
 async function received(standby: PostgresServer): Promise<bigint> {
-  // What had been sent before the end still arrives.
-  while ((await standby.run("SELECT FROM pg_stat_wal_receiver")).length > 0) await Bun.sleep(5);
+  // What the primary sent before its end still arrives.
+  await eventually(async () => {
+    const receivers = await standby.run("SELECT FROM pg_stat_wal_receiver");
+    if (receivers.length > 0) throw new Error("a standby is still connected to a primary that was killed");
+  });
   const [row] = await standby.run("SELECT pg_last_wal_receive_lsn() - '0/0'::pg_lsn AS bytes");
   return BigInt(String(row?.["bytes"] ?? 0));
 }

@@ -1,11 +1,12 @@
-// What only a server can do: refuse, hang, lose an answer, be replaced. Each against a real PostgreSQL.
+// What only a server can do: refuse, hang, lose an answer, be replaced. Each tried against a real PostgreSQL.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Bookmark, type News, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
-import { Wire } from "./held-wire.ts";
+import { batchOf } from "../batch-of.ts";
+import { type Pass, Wire } from "./held-wire.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
 let store: PostgresTestStore;
@@ -25,7 +26,7 @@ afterEach(async () => {
 async function open(url = store.url, readOnly = false): Promise<PostgresEngine> {
   const engine = await PostgresEngine.open(parsePostgresUrl(url), {
     readOnly,
-    log: (_, message) => logged.push(message),
+    onOtherHistory: (message) => logged.push(message),
   });
   opened.push(engine);
   return engine;
@@ -55,18 +56,20 @@ const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
   replaces: undefined,
 });
 
-/** Commits these rows, whatever else happened in the meantime, and says where that leads. */
+/** Commits a row, whatever else has happened in the meantime, and returns where that leads. */
 async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
   let point = since;
-  await engine.commit(since, (missed) => {
-    const { epoch, version } = missed ?? since;
-    point = { epoch, version: version + 1 };
-    return [row(version + 1, json)];
-  });
+  await engine.commit(
+    batchOf(since, (missed) => {
+      const { epoch, version } = missed ?? since;
+      point = { epoch, version: version + 1 };
+      return [row(version + 1, json)];
+    }),
+  );
   return point;
 }
 
-/** A commit or two, so that the engine has prepared its statements and knows the store. */
+/** Two commits, so that the engine has prepared its statements and knows the store. */
 async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
   return commit(engine, await commit(engine, await engine.pull()));
 }
@@ -74,11 +77,11 @@ async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
 const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
 
-/** Lets the commit reach the server and its answer get lost; then, with the commit done, does what the test wants. */
+/** Lets the commit reach the server, calls back once it is done, and then loses its answer. */
 function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
   wire.onceSent("mark", async (pass) => {
     wire.held = true;
-    pass();
+    void pass();
     await eventually(async () => {
       const rows = await store.run(`SELECT FROM todoitems.item WHERE json LIKE '%mark%'`);
       expect(rows).toHaveLength(1);
@@ -98,13 +101,13 @@ async function fillDisk(): Promise<void> {
 }
 
 describe("a PostgreSQL store that cannot be used is refused with a sentence that helps", () => {
-  test("a port where nothing listens", async () => {
+  test("a port on which nothing listens", async () => {
     expect(await refusal("postgres://ann:secret@127.0.0.1:1/todo")).toBe(
       "127.0.0.1:1: nothing listens there; is PostgreSQL running, and is this its host and port?",
     );
   });
 
-  test("a wrong password, which is not shown", async () => {
+  test("a wrong password, which the message does not show", async () => {
     const message = await refusal(store.url.replace(/:[^:@]*@/, ":swordfish@"));
     expect(message).toContain("the password is wrong for this user");
     expect(message).not.toContain("swordfish");
@@ -126,13 +129,13 @@ describe("a PostgreSQL store that cannot be used is refused with a sentence that
     expect(await refusal(store.url)).toContain("newer todoitems (schema 999");
   });
 
-  test("several hosts, of which none can be used, are all named", async () => {
+  test("several hosts are all named if none of them can be used", async () => {
     const message = await refusal("postgres://ann@127.0.0.1:1,127.0.0.1:2/todo");
     expect(message).toContain("127.0.0.1:1: nothing listens");
     expect(message).toContain("127.0.0.1:2: nothing listens");
   });
 
-  test("a user who may not make tables gets the SQL for an administrator, and that is all it takes", async () => {
+  test("a user who may not create tables: the message has the SQL for an administrator, and that SQL is enough", async () => {
     await store.run("CREATE ROLE plain LOGIN PASSWORD 'p'");
     const url = store.url.replace(/\/\/.*@/, "//plain:p@");
     const message = await refusal(url);
@@ -144,7 +147,7 @@ describe("a PostgreSQL store that cannot be used is refused with a sentence that
     await store.run("DROP OWNED BY plain; DROP ROLE plain");
   });
 
-  test("so does a user who may not change the tables that are there", async () => {
+  test("a user who may not change existing tables: the message has the SQL for an administrator too", async () => {
     await open();
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
@@ -161,19 +164,19 @@ describe("a PostgreSQL store that cannot be used is refused with a sentence that
 });
 
 describe("starting on PostgreSQL", () => {
-  test("many instances at once on an empty database make one store", async () => {
+  test("many instances that start at once on an empty database create one store", async () => {
     const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
     const epochs = await Promise.all(engines.map(async (engine) => (await engine.pull()).epoch));
     expect(new Set(epochs).size).toBe(1);
   });
 
-  test("a host that does not answer is passed over for one that does", async () => {
+  test("a host that does not answer is skipped for one that does", async () => {
     const engine = await open(store.url.replace("@", "@127.0.0.1:1,"));
     await warmUp(engine);
     expect(await jsons(engine)).toHaveLength(2);
   });
 
-  test("a store of the first schema is brought up to date, with everything in it", async () => {
+  test("a store of the first schema is brought up to date and keeps its items", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.run(`
@@ -189,7 +192,7 @@ describe("starting on PostgreSQL", () => {
     expect(await jsons(upgraded)).toHaveLength(3);
   });
 
-  test("a read-only instance needs no more than to read", async () => {
+  test("a read-only instance needs only the right to read", async () => {
     await warmUp(await open());
     await store.run("CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA todoitems TO reader");
     await store.run("GRANT SELECT ON ALL TABLES IN SCHEMA todoitems TO reader");
@@ -199,7 +202,7 @@ describe("starting on PostgreSQL", () => {
     await store.run("DROP OWNED BY reader; DROP ROLE reader");
   });
 
-  test("a database that does not wait for its disk is told to", async () => {
+  test("commits wait for the disk even if the database's default is not to", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
     const engine = await open();
@@ -209,9 +212,8 @@ describe("starting on PostgreSQL", () => {
         $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
       CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
     const since = await commit(engine, await engine.pull());
-    // And over every later connection too: the engine has a moment to notice that it needs one.
+    // The same holds for every later connection.
     await store.disconnectAll();
-    await Bun.sleep(100);
     await commit(engine, since);
     expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
     await store.run(`ALTER DATABASE ${database} RESET synchronous_commit`);
@@ -219,23 +221,25 @@ describe("starting on PostgreSQL", () => {
 });
 
 describe("what PostgreSQL is asked", () => {
-  test("a commit is one round trip, whatever the size of the batch, and three where it must be decided anew", async () => {
+  test("a commit is one round trip, whatever the size of the batch, and three if it must be decided again", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
     let here: Bookmark = await warmUp(other);
     const commitMany = async (size: number): Promise<number> => {
       wire.roundTrips = 0;
-      await engine.commit(here, (missed) => {
-        const { epoch, version } = missed ?? here;
-        here = { epoch, version: version + size };
-        return Array.from({ length: size }, (_, index) => row(version + 1 + index));
-      });
+      await engine.commit(
+        batchOf(here, (missed) => {
+          const { epoch, version } = missed ?? here;
+          here = { epoch, version: version + size };
+          return Array.from({ length: size }, (_, index) => row(version + 1 + index));
+        }),
+      );
       return wire.roundTrips;
     };
-    // Few enough to go out in one piece: the wire could not tell a second piece from a second round trip.
+    // Few enough to be sent in one piece: the wire cannot tell a second piece from a second round trip.
     for (const size of [1, 20]) {
-      // Once for the statements to be prepared, and once to find that nobody is in the way.
+      // Until the statements are prepared, and the engine has found that nobody is in the way.
       for (let count = 0; count < 3; count++) await commitMany(1);
       expect(await commitMany(size)).toBe(1);
       const elsewhere = await commit(other, here);
@@ -245,7 +249,7 @@ describe("what PostgreSQL is asked", () => {
     expect(await jsons(engine)).toHaveLength(here.version);
   });
 
-  test("a hundred readers who come together ask once", async () => {
+  test("a hundred readers that come together send one query", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     await engine.pull();
@@ -255,7 +259,7 @@ describe("what PostgreSQL is asked", () => {
     expect(wire.roundTrips).toBe(1);
   });
 
-  test("a reader who comes while a question is under way is not given its answer, which may be too old", async () => {
+  test("a reader that comes while a question is under way does not get its answer, which may be too old", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -263,7 +267,7 @@ describe("what PostgreSQL is asked", () => {
     await engine.hasNews();
     wire.held = true;
     const early = engine.hasNews();
-    // The server has answered the early question; the answer is on its way.
+    // The server has answered the early question, and the answer is on its way.
     await wire.heldSomething();
     await commit(other, start);
     const late = engine.hasNews();
@@ -272,7 +276,7 @@ describe("what PostgreSQL is asked", () => {
     expect(await late).toBe(true);
   });
 
-  test("the whole store is of one moment, also while others commit", async () => {
+  test("the whole store is read as of one moment, also while others commit", async () => {
     const [engine, other] = [await open(), await open()];
     let here: Bookmark = await other.pull();
     let writing = true;
@@ -287,7 +291,7 @@ describe("what PostgreSQL is asked", () => {
     await writer;
   });
 
-  test("to pull one change reads a few rows of a large store, not all of them", async () => {
+  test("pulling one change reads a few rows of a large store, not all of them", async () => {
     const { epoch } = await (await open()).pull();
     await store.run(`
       INSERT INTO todoitems.item SELECT n, n, 'id-' || n, '{}' FROM generate_series(1, 200000) AS n;
@@ -301,7 +305,7 @@ describe("what PostgreSQL is asked", () => {
       const { whole, changes } = await engine.pull({ epoch, version: since.version - 1 });
       expect([whole, [...changes].length]).toEqual([false, 1]);
     }
-    // A connection reports what it has read when it ends.
+    // A connection reports what it has read only when it ends.
     await Promise.all([engine.close(), other.close()]);
     await eventually(async () => expect(await rowsRead()).toBeGreaterThan(before));
     expect((await rowsRead()) - before).toBeLessThan(1_000);
@@ -319,13 +323,13 @@ describe("a batch that was decided before others committed", () => {
   const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
 
   interface Commit {
-    /** How many changes each plan was told it had missed. */
+    /** How many missed changes each decision was told. */
     readonly missed: number[];
-    /** What the batch was then told it had been stored behind, and by how much it was moved. */
+    /** The changes that the batch was stored after, as it was told, and by how much it was moved. */
     readonly moved: { readonly ids: string[]; readonly by: number }[];
   }
 
-  /** Commits a batch planned at the version it is told, or else at `since`. */
+  /** Commits a batch that is planned on the version it is told, or on `since`. */
   async function commitMovable(
     engine: PostgresEngine,
     since: Bookmark,
@@ -334,15 +338,17 @@ describe("a batch that was decided before others committed", () => {
   ): Promise<Commit> {
     const result: Commit = { missed: [], moved: [] };
     await engine.commit(
-      since,
-      (news) => {
-        result.missed.push([...(news?.changes ?? [])].length);
-        return plan((news ?? since).version);
-      },
-      {
-        dependsOn: () => dependsOn,
-        moved: ({ changes }, by) => result.moved.push({ ids: [...changes].map(({ id }) => id), by }),
-      },
+      batchOf(
+        since,
+        (news) => {
+          result.missed.push([...(news?.changes ?? [])].length);
+          return plan((news ?? since).version);
+        },
+        {
+          dependsOn,
+          moved: ({ changes }, by) => result.moved.push({ ids: [...changes].map(({ id }) => id), by }),
+        },
+      ),
     );
     return result;
   }
@@ -353,15 +359,20 @@ describe("a batch that was decided before others committed", () => {
     return stored.map(({ version, position, id }) => `${version} ${position} ${id}`);
   }
 
-  /** An engine that knows of two items, and another that has just created a third. */
-  async function behind(): Promise<{ engine: PostgresEngine; other: PostgresEngine; since: Bookmark; now: Bookmark }> {
+  /** An engine that knows two items, and another that has just created a third. */
+  async function outdated(): Promise<{
+    engine: PostgresEngine;
+    other: PostgresEngine;
+    since: Bookmark;
+    now: Bookmark;
+  }> {
     const engine = await open();
     const since = await warmUp(engine);
     const other = await open();
     return { engine, other, since, now: await commit(other, await other.pull()) };
   }
 
-  test("is stored behind them in one round trip, its versions and new positions moved", async () => {
+  test("is stored after them in one round trip, its versions and new positions moved", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -379,63 +390,63 @@ describe("a batch that was decided before others committed", () => {
     expect(jsonsOf(await other.pull({ ...since, version: 3 }))).toHaveLength(3);
   });
 
-  test("is decided anew where they have changed an item it changes", async () => {
-    const { engine, other, since } = await behind();
+  test("is decided again if they have changed an item that it changes", async () => {
+    const { engine, other, since } = await outdated();
     const third = await other.pull();
-    await other.commit(third, () => [{ ...row(4), position: 1, id: "id-1", replaces: 1 }]);
+    await other.commit(batchOf(third, () => [{ ...row(4), position: 1, id: "id-1", replaces: 1 }]));
     const plan = (at: number) => [{ ...row(at + 1), position: 1, id: "id-1", replaces: at === 2 ? 1 : 4 }];
     expect(await commitMovable(engine, since, plan, ["id-1"])).toEqual({ missed: [0, 2], moved: [] });
     expect(await rows()).toEqual(["5 1 id-1", "2 2 id-2", "3 3 id-3"]);
   });
 
-  test("is decided anew where they have changed an item it only looked at", async () => {
-    const { engine, since } = await behind();
+  test("is decided again if they have changed an item that it only looked at", async () => {
+    const { engine, since } = await outdated();
     const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine", "id-3"]);
     expect(committed).toEqual({ missed: [0, 1], moved: [] });
     expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3", "4 4 mine"]);
   });
 
-  test("is not taken for one that depends on an item because of a part of its ID", async () => {
-    const { engine, since } = await behind();
+  test("does not depend on an item whose ID only resembles one that it names", async () => {
+    const { engine, since } = await outdated();
     const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine", "id-33", "xid-3", "d-3"]);
     expect(committed.moved).toHaveLength(1);
   });
 
-  test("is decided anew where it depends on all items", async () => {
-    const { engine, since } = await behind();
+  test("is decided again if it depends on all items", async () => {
+    const { engine, since } = await outdated();
     const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], undefined);
     expect(committed).toEqual({ missed: [0, 1], moved: [] });
   });
 
-  test("is decided anew where nothing is to be changed, which can only be said of the newest state", async () => {
-    const { engine, since } = await behind();
+  test("is decided again if it changes nothing, which can only be said of the newest state", async () => {
+    const { engine, since } = await outdated();
     expect(await commitMovable(engine, since, () => [], ["mine"])).toEqual({ missed: [0, 1], moved: [] });
   });
 
-  test("is decided anew where they have committed more than one answer should tell", async () => {
-    const { engine, other, since, now } = await behind();
-    await other.commit(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index)));
+  test("is decided again if they have committed more than one answer should hold", async () => {
+    const { engine, other, since, now } = await outdated();
+    await other.commit(batchOf(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index))));
     expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 1_001]);
     const [later, large] = [{ ...since, version: 1_004 }, JSON.stringify("x".repeat(1_000_000))];
     await commit(other, later, large);
     expect((await commitMovable(engine, later, (at) => [row(at + 1)], ["another"])).missed).toEqual([0, 1]);
   });
 
-  test("is decided on everything where they have pruned what it missed", async () => {
-    const { engine, since } = await behind();
+  test("is decided on the whole store if they have pruned what it missed", async () => {
+    const { engine, since } = await outdated();
     await store.run("UPDATE todoitems.store SET pruned_through = 3");
     expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 3]);
   });
 
-  test("is decided on everything where the history is another by now", async () => {
-    const { engine, since } = await behind();
+  test("is decided on the whole store if that has another history by now", async () => {
+    const { engine, since } = await outdated();
     await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
     const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
     expect(committed).toEqual({ missed: [0, 3], moved: [] });
     expect(logged.join()).toContain("The store has another history");
   });
 
-  test("and whose answer was lost is found where it was stored", async () => {
+  test("is found where it was stored if its answer was lost", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -448,26 +459,25 @@ describe("a batch that was decided before others committed", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("and comes to the server late, after it was decided and stored anew, does nothing", async () => {
+  test("does nothing if it reaches the server only after it was decided again and stored", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
-    const late = Promise.withResolvers<() => void>();
+    const late = Promise.withResolvers<Pass>();
     wire.onceSent("mark", (pass) => {
       late.resolve(pass);
       wire.abandon();
     });
     await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
-    (await late.promise)();
-    await store.run("SELECT pg_sleep(0.2)");
+    await (await late.promise)();
     expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 mine"]);
   });
 
-  test("and comes to the server late, after what was decided in its place was refused, does nothing", async () => {
+  test("does nothing if it reaches the server only after its second plan was refused", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
-    const late = Promise.withResolvers<() => void>();
+    const late = Promise.withResolvers<Pass>();
     wire.onceSent("mark", async (pass) => {
       await fillDisk();
       late.resolve(pass);
@@ -475,21 +485,20 @@ describe("a batch that was decided before others committed", () => {
     });
     await expect(commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).rejects.toThrow("disk is full");
     await store.run("DROP TRIGGER disk ON todoitems.item");
-    (await late.promise)();
-    await store.run("SELECT pg_sleep(0.2)");
+    await (await late.promise)();
     expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2"]);
     await commitMovable(engine, since, (at) => [row(at + 1)], ["id-3"]);
     expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 id-3"]);
   });
 
-  test("and comes to the server late, after what was decided in its place was lost too, is not stored twice", async () => {
+  test("is not stored twice if it reaches the server only after its second plan was lost too", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
     wire.onceSent("mark", (passFirst) => {
       wire.onceSent("mark", () => {
         wire.cut();
-        passFirst();
+        void passFirst();
       });
       wire.abandon();
     });
@@ -497,12 +506,12 @@ describe("a batch that was decided before others committed", () => {
     expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 mine"]);
   });
 
-  test("is not tried at once while others keep changing the same items", async () => {
+  test("is not stored optimistically while others keep changing the same items", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
     let since = await warmUp(engine);
-    // The first is tried at once, in vain, and has statements to prepare.
+    // The first commit tries the optimistic step in vain, and has statements to prepare.
     for (const roundTrips of [4, 2, 2]) {
       const elsewhere = await other.pull();
       const change = (version: number): PlannedChange => ({
@@ -511,13 +520,13 @@ describe("a batch that was decided before others committed", () => {
         id: "id-1",
         replaces: version === 3 ? 1 : version - 1,
       });
-      await other.commit(elsewhere, () => [change(elsewhere.version + 1)]);
+      await other.commit(batchOf(elsewhere, () => [change(elsewhere.version + 1)]));
       wire.roundTrips = 0;
       await commitMovable(engine, since, (at) => [change(at + 1)], ["id-1"]);
       expect(wire.roundTrips).toBe(roundTrips);
       since = { ...since, version: elsewhere.version + 2 };
     }
-    // Nobody was in the way of the one before this.
+    // The first of these finds that nobody is in the way any more.
     for (const roundTrips of [2, 1]) {
       wire.roundTrips = 0;
       await commitMovable(engine, since, (at) => [row(at + 1)], [`id-${since.version + 1}`]);
@@ -528,7 +537,7 @@ describe("a batch that was decided before others committed", () => {
 });
 
 describe("a commit whose connection is lost", () => {
-  test("after it happened is found to have happened, and is not made twice", async () => {
+  test("after it happened: it is found, and not repeated", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -539,26 +548,31 @@ describe("a commit whose connection is lost", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("after it happened is found to have happened, also where others have committed since", async () => {
+  test("after it happened: it is found, also if others have committed since", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
     const since = await warmUp(engine);
     loseAnswer(wire, async () => {
       const here = await other.pull();
-      await other.commit(here, () => [{ ...row(4, '{"n":4}'), position: 3, id: "id-3", replaces: 3 }]);
+      await other.commit(batchOf(here, () => [{ ...row(4, '{"n":4}'), position: 3, id: "id-3", replaces: 3 }]));
     });
     let plans = 0;
-    await engine.commit(since, () => {
+    const moves: unknown[] = [];
+    const plan = () => {
       plans++;
       return [row(3, '{"mark":true}')];
-    });
+    };
+    await engine.commit(
+      batchOf(since, plan, { moved: (missed, by) => moves.push([missed.version, jsonsOf(missed), by]) }),
+    );
     expect(plans).toBe(1);
-    expect(await engine.hasNews()).toBe(true);
+    expect(moves).toEqual([[4, ['{"n":4}'], 0]]);
+    expect(await engine.hasNews()).toBe(false);
     expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
   });
 
-  test("before the server had it is made again, on what others have committed since", async () => {
+  test("before the server had it: it is repeated, on what others have committed since", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -571,15 +585,17 @@ describe("a commit whose connection is lost", () => {
       wire.refusing = false;
     });
     const missed: number[] = [];
-    await engine.commit(since, (news) => {
-      missed.push([...(news?.changes ?? [])].length);
-      return [row((news ?? since).version + 1, '{"mark":true}')];
-    });
+    await engine.commit(
+      batchOf(since, (news) => {
+        missed.push([...(news?.changes ?? [])].length);
+        return [row((news ?? since).version + 1, '{"mark":true}')];
+      }),
+    );
     expect(missed.at(-1)).toBe(1);
     expect(await jsons(other)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"mark":true}']);
   });
 
-  test("is not taken for failed because the question whether it happened was refused", async () => {
+  test("does not count as failed because the server refused the question whether it happened", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
     const wire = await connectWire();
@@ -589,15 +605,16 @@ describe("a commit whose connection is lost", () => {
     loseAnswer(wire, async () => holding.resolve(await store.hold("SELECT FROM todoitems.store FOR UPDATE")));
     const committing = commit(engine, since, '{"mark":true}');
     const held = await holding.promise;
-    // Long enough for the question to be refused, more than once.
-    await Bun.sleep(800);
+    // After each refusal the engine connects again, so the third new connection means that it was refused twice.
+    const before = wire.connections;
+    await eventually(async () => expect(wire.connections).toBeGreaterThanOrEqual(before + 3));
     await held.release();
     expect(await committing).toMatchObject({ version: 3 });
     expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
     await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
   });
 
-  test("while the store stays away is neither a success nor a failure, and is seen once it is back", async () => {
+  test("while the store stays away: it is neither a success nor a failure, and is seen once the store is back", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -615,7 +632,7 @@ describe("a commit whose connection is lost", () => {
   }, 60_000);
 });
 
-describe("a server that says no", () => {
+describe("a server that refuses", () => {
   test("because of its statement_timeout: nothing is stored, and the next commit works", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
@@ -642,8 +659,8 @@ describe("a server that says no", () => {
     expect(await jsons(engine)).toHaveLength(3);
   });
 
-  test("because it is a standby by now is not believed to be the newest there is", async () => {
-    // What a pooler does that moves a session to another server, played by a function of the same name.
+  test("because it has become a standby: its answers do not count as the newest state", async () => {
+    // A function of the same name plays a pooler that moves a session to another server.
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
       CREATE TABLE public.role (standby boolean);
@@ -665,7 +682,7 @@ describe("a server that says no", () => {
 });
 
 describe("a connection that is lost", () => {
-  test("while nobody uses it is made anew, and nobody notices", async () => {
+  test("while it is idle is made again, without an error", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -674,7 +691,7 @@ describe("a connection that is lost", () => {
     expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { version: 3 }]);
   });
 
-  test("is not asked for again and again while there is none to be had", async () => {
+  test("is not retried without a pause while no server can be reached", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     wire.refusing = true;
@@ -688,7 +705,7 @@ describe("a connection that is lost", () => {
 });
 
 describe("a store whose history was cut", () => {
-  test("by a restored backup is loaded anew under a new epoch, and the log says so", async () => {
+  test("by a restored backup is loaded again under a new epoch, and the operator is told", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
@@ -703,7 +720,7 @@ describe("a store whose history was cut", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("is noticed also where others have gone on since, beyond the version that was known", async () => {
+  test("is noticed even if others have committed since, beyond the version that was known", async () => {
     const engine = await open();
     const other = await open();
     const since = await warmUp(engine);
@@ -718,29 +735,31 @@ describe("a store whose history was cut", () => {
     const found = jsonsOf(news);
     expect(found).not.toContain('{"lost":true}');
     expect(found).toHaveLength(5);
-    // And so do all the others, and every client that remembers the old epoch.
+    // The other instance notices the new epoch too, as does every client that remembers the old one.
     expect(await other.hasNews()).toBe(true);
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
 
-  test("is noticed by a commit, which is then decided on what there is", async () => {
+  test("is noticed by a commit, which is then decided on what is stored", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
     const lost = await commit(engine, since, '{"lost":true}');
     await store.restore();
     let missed: boolean | undefined;
-    await engine.commit(lost, (news) => {
-      missed = news?.whole;
-      return [row((news?.version ?? 99) + 1, '{"after":true}')];
-    });
+    await engine.commit(
+      batchOf(lost, (news) => {
+        missed = news?.whole;
+        return [row((news?.version ?? 99) + 1, '{"after":true}')];
+      }),
+    );
     expect(missed).toBe(true);
     const news = await engine.pull();
     expect(news.epoch).not.toBe(since.epoch);
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
   });
 
-  test("has a new epoch also where the commit that noticed it was refused", async () => {
+  test("has a new epoch even if the commit that noticed it was refused", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
@@ -752,7 +771,7 @@ describe("a store whose history was cut", () => {
     expect(clock?.["epoch"]).not.toBe(since.epoch);
   });
 
-  test("is loaded while commits go on: neither is in the other's way", async () => {
+  test("is loaded while commits go on, and neither disturbs the other", async () => {
     const engine = await open();
     let here: Bookmark = await warmUp(engine);
     for (let round = 0; round < 20; round++) {
@@ -764,7 +783,7 @@ describe("a store whose history was cut", () => {
     expect((await engine.pull()).version).toBe(22);
   });
 
-  test("by another store in its place is loaded anew", async () => {
+  test("by another store in its place is loaded again", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.run("DROP SCHEMA todoitems CASCADE");

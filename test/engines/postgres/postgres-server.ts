@@ -1,6 +1,5 @@
-// A real PostgreSQL server for tests, from binaries that npm installs: made in a temporary folder,
-// listening on a free port of this machine, and gone with the process that started it, even if that
-// process crashes.
+// A real PostgreSQL server for tests, from binaries that npm installs. It lives in a temporary folder, listens on a
+// free port of this machine, and ends with the process that started it, even if that process crashes.
 
 import {
   chmodSync,
@@ -26,7 +25,7 @@ const password = "open sesame";
 
 const startMs = 20_000;
 
-/** Ends the server, and removes its folder, when whoever holds its standard input is gone. */
+/** Ends the server and removes its folder when the process that holds its standard input has ended. */
 const watchdog = `
   folder=$1; shift
   exec 3<&0
@@ -50,7 +49,7 @@ export class PostgresServer {
     this.#settings = settings;
   }
 
-  /** Makes a new server and starts it. */
+  /** Creates a new server and starts it. */
   static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
     const { initdb } = await binaries();
     const folder = ownFolder();
@@ -75,13 +74,13 @@ export class PostgresServer {
     return server;
   }
 
-  /** A copy of a running server, not yet started: what it was at the moment, and the label to start from. */
+  /** A copy of a running server, as of now, with the label to start from. It is not started. */
   static async copyOf(original: PostgresServer, settings: ServerSettings, port?: number): Promise<PostgresServer> {
     const copy = new PostgresServer(ownFolder(), port ?? (await freePort()), settings);
-    // One session from start to stop: the server ends the backup with it.
+    // One session from start to stop: the backup ends with its session.
     const sql = original.connect();
     await sql`select pg_backup_start('copy', true)`;
-    // Files that come and go meanwhile are of no consequence, so neither is what cp says of them.
+    // Files that come and go in the meantime do not matter, and neither do the messages of cp about them.
     await Bun.spawn(["cp", "-a", original.#dataFolder, copy.#dataFolder], { stdout: "ignore", stderr: "ignore" })
       .exited;
     const [label] = await sql<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
@@ -97,7 +96,7 @@ export class PostgresServer {
 
   /** Puts a file into the server's data folder. */
   writeFile(name: string, content: string): void {
-    // PostgreSQL takes no key that others may read.
+    // PostgreSQL refuses a key that others may read.
     writeFileSync(join(this.#dataFolder, name), content, { mode: 0o600 });
     this.#own(name);
   }
@@ -114,7 +113,7 @@ export class PostgresServer {
     return `postgres://${user}:${encodeURIComponent(secret)}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** A client of the administrator, for what a test has to arrange. To be ended by the test. */
+  /** A client with the rights of the administrator, for what a test has to arrange. The test must end it. */
   connect(database = "postgres"): postgres.Sql {
     return postgres(this.url(database), { max: 1, onnotice() {}, idle_timeout: 5 });
   }
@@ -128,14 +127,14 @@ export class PostgresServer {
     }
   }
 
-  /** Starts it where it was stopped or killed. */
+  /** Starts it again after it was stopped or killed. */
   async resume(): Promise<void> {
     const { postgres: program } = await binaries();
     const settings = {
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
       port: String(this.port),
-      // A killed process loses nothing the system was given; only a machine that stops would.
+      // A killed process loses nothing that it has written. Only a machine that stops would.
       fsync: "off",
       ...this.#settings,
     };
@@ -150,22 +149,22 @@ export class PostgresServer {
         if (["ready", "standby"].includes(this.#status)) return;
         await Bun.sleep(10);
       }
-      // The memory of a server that was killed is in use until its last process is gone.
+      // The shared memory of a server that was killed is in use until its last process has ended.
       await Bun.sleep(50);
     } while (performance.now() < giveUpAt);
     throw new Error(`PostgreSQL did not start: ${await log.text()}`);
   }
 
-  /** Ends it as `pg_ctl stop` does: connections are cut, what is committed is kept. */
+  /** Stops it as `pg_ctl stop` does: it cuts the connections and keeps what is committed. */
   async stop(): Promise<void> {
     process.kill(this.#pid, "SIGINT");
     await this.#ended();
   }
 
-  /** The machine is gone from one moment to the next: no process of the server does anything more. */
+  /** Plays a machine that stops at once: no process of the server does anything more. */
   async crash(): Promise<void> {
     const pid = this.#pid;
-    // First it must not start new ones.
+    // Stopped first, so that it starts no new processes.
     process.kill(pid, "SIGSTOP");
     const children = Bun.spawnSync(["pgrep", "-P", String(pid)])
       .stdout.toString()
@@ -175,7 +174,7 @@ export class PostgresServer {
     await this.#ended();
   }
 
-  /** Ends it if it runs, and removes what it stored. */
+  /** Ends it if it runs, and removes its files. */
   async dispose(): Promise<void> {
     this.#process?.stdin.end();
     await this.#process?.exited;
@@ -196,7 +195,7 @@ export class PostgresServer {
     return Number(readFileSync(this.#pidFile, "utf8").split("\n")[0]);
   }
 
-  /** The last line of the file that the server keeps of itself. */
+  /** The server's status, from the last line of its PID file. */
   get #status(): string {
     return existsSync(this.#pidFile) ? (readFileSync(this.#pidFile, "utf8").split("\n")[7] ?? "").trim() : "";
   }
@@ -207,10 +206,10 @@ interface Binaries {
   readonly postgres: string;
 }
 
-/** PostgreSQL refuses to run as root; nobody's rights are enough. */
+/** PostgreSQL refuses to run as root, so then it runs as the user "nobody". */
 const owner = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
-/** A folder that belongs to whoever runs the server. */
+/** A folder that belongs to the user who runs the server. */
 function ownFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "todoitems-postgres-"));
   if (owner) chownSync(path, owner.uid, owner.gid);
@@ -233,7 +232,7 @@ async function findBinaries(): Promise<Binaries> {
   return { initdb: join(folder, "bin", basename(initdb)), postgres: join(folder, "bin", "postgres") };
 }
 
-/** npm packages hold no links; what should be one is in a list, for an install script that may not have run. */
+/** npm packages contain no links. The package lists those it needs for its install script, which may not have run. */
 function makeLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
@@ -253,7 +252,7 @@ function isRunnable(program: string): boolean {
   }
 }
 
-/** Where the project lies in a folder that only root may enter, nobody gets a copy. */
+/** If only root may enter the project's folder, the user "nobody" gets a copy of the binaries. */
 async function copied(native: string): Promise<string> {
   const folder = ownFolder();
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
-// PostgreSQL stores for suites that need one for each test: databases of one server, which is started
-// when the first is asked for and ends with the test run. Making a database takes a while, so they are
-// emptied and used again.
+// PostgreSQL stores for suites that need one for each test. They are databases of one server, which is started
+// for the first of them and ends with the test run. Creating a database takes a while, so they are emptied and
+// used again.
 
 import postgres from "postgres";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
@@ -27,11 +27,11 @@ export interface PostgresTestStore extends TestStore {
   readonly url: string;
   /** Runs SQL as the administrator. */
   run(statements: string): Promise<readonly Record<string, unknown>[]>;
-  /** Runs a statement in a transaction and keeps that open, with its locks, until released. */
+  /** Runs a statement in a transaction and keeps it open, with its locks, until it is released. */
   hold(statement: string): Promise<{ release(): Promise<void> }>;
-  /** Cuts every other connection to the database. */
+  /** Ends every other connection to the database, and resolves once they have ended. */
   disconnectAll(): Promise<void>;
-  /** Remembers the store as it is now; `restore` brings it back, as restoring a backup would. */
+  /** Remembers the store as it is now. `restore` brings it back, as restoring a backup would. */
   backup(): Promise<void>;
   restore(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function createPostgresStore(): Promise<PostgresTestStore> {
   return {
     url,
     run,
-    open: () => PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, log() {} }),
+    open: () => PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, onOtherHistory() {} }),
     async hold(statement) {
       const holder = postgres(url, { max: 1 });
       await holder.unsafe(`BEGIN; ${statement}`);
@@ -51,7 +51,7 @@ export async function createPostgresStore(): Promise<PostgresTestStore> {
     },
     async disconnectAll() {
       await run(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
       );
     },
     async backup() {

@@ -1,4 +1,4 @@
-// The way to the server: encrypted where the server can, and checked where the operator wants it.
+// The connection to the server: encrypted if the server can do it, and checked if the operator wants it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -29,10 +29,13 @@ afterAll(async () => {
   folder.dispose();
 });
 
-/** Whether the engine's connections are encrypted. */
+/** The distinct answers to whether a connection of the engine is encrypted. */
 async function encryptionWith(query: string): Promise<unknown> {
   const url = server.url().replace("127.0.0.1", "localhost");
-  const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), { readOnly: false, log() {} });
+  const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), {
+    readOnly: false,
+    onOtherHistory() {},
+  });
   await engine.pull();
   const connections = await server.run(
     "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'todoitems'",
@@ -44,13 +47,13 @@ async function encryptionWith(query: string): Promise<unknown> {
   return connections.map(({ ssl }) => ssl);
 }
 
-test("is encrypted where the server can, and not where that is switched off", async () => {
+test("a connection is encrypted if the server can do it, and not if that is switched off", async () => {
   expect(await encryptionWith("")).toEqual([true]);
   expect(await encryptionWith("?sslmode=require")).toEqual([true]);
   expect(await encryptionWith("?sslmode=disable")).toEqual([false]);
 });
 
-test("is checked against an authority with verify-full, and refused without it", async () => {
+test("with verify-full the certificate is checked against the given authority, and refused without one", async () => {
   expect(await encryptionWith(`?sslmode=verify-full&sslrootcert=${encodeURIComponent(authorityCert)}`)).toEqual([true]);
   await expect(encryptionWith("?sslmode=verify-full")).rejects.toThrow("certificate is checked");
 });

@@ -1,4 +1,4 @@
-// What only a file can do: be somebody else's, too new, damaged, read-only, full.
+// What only a file can be: another program's, too new, damaged, read-only, locked.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -6,6 +6,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, w
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { staysPending, turns } from "../../turns.ts";
+import { batchOf } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { latest } from "../latest-changes.ts";
 
@@ -41,7 +43,7 @@ const row = (version: number, position = version, replaces?: number): PlannedCha
   replaces,
 });
 
-/** A hundred items, created from this version on and deleted right after. */
+/** A hundred items that are created from this version on, and deleted right after. */
 function hundredFrom(first: number): { creations: PlannedChange[]; deletions: PlannedChange[] } {
   const creations = Array.from({ length: 100 }, (_, index) => row(first + index));
   const deletions = creations.map(({ position }) => ({ ...row(position + 100, position, position), json: null }));
@@ -49,7 +51,7 @@ function hundredFrom(first: number): { creations: PlannedChange[]; deletions: Pl
 }
 
 describe("a SQLite file that cannot be a store is refused with a sentence that helps, and left as it was", () => {
-  test("a file that is no database", () => {
+  test("a file that is not a database", () => {
     writeFileSync(path, "Dear diary, ".repeat(500));
     const before = readFileSync(path);
     expect(refusal()).toContain("not a SQLite file");
@@ -85,7 +87,9 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
 
   test("a damaged store", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1)));
+    await engine.commit(
+      batchOf(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1))),
+    );
     await engine.close();
     const bytes = readFileSync(path);
     bytes.fill(0xa5, 8_192, bytes.length - 4_096);
@@ -93,16 +97,16 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
     expect(refusal()).toContain("damaged");
   });
 
-  test("a file this user may not write", async () => {
+  test("a file that this user may not write", async () => {
     await open().close();
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("not writable");
   });
 
-  test("a file this user may only read is served read-only, also from a folder nobody may write", async () => {
+  test("a file that this user may only read can still be served read-only, even from a folder without write access", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     await engine.close();
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
@@ -111,13 +115,13 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
     await reader.close();
   });
 
-  test("a folder this user may not write", () => {
+  test("a folder that this user may not write", () => {
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("may write there");
   });
 });
 
-/** Permissions do not bind the system's administrator, so as root the action is run with nobody's rights. */
+/** Root may do everything, so as root this runs the action as the user "nobody". */
 function asOrdinaryUser<Result>(action: () => Result): Result {
   if (process.geteuid?.() !== 0) return action();
   process.seteuid?.(65_534);
@@ -129,48 +133,50 @@ function asOrdinaryUser<Result>(action: () => Result): Result {
 }
 
 describe("a store on disk", () => {
-  test("is in WAL mode and synced in full at every commit", async () => {
+  test("is in WAL mode and is synced in full at every commit", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     const reader = new Database(path, { readonly: true });
     expect(reader.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     reader.close();
     await engine.close();
   });
 
-  test("shows its items to whoever looks inside, as the view `item`", async () => {
+  test("shows its items to people who look inside, as the view `item`", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]);
+    await engine.commit(
+      batchOf(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]),
+    );
     const reader = new Database(path, { readonly: true });
     expect(reader.query("SELECT id, json FROM item").all()).toEqual([{ id: "id-1", json: '{"n":3}' }]);
     reader.close();
     await engine.close();
   });
 
-  test("opened read-only is not changed, not even by a migration or a journal", async () => {
+  test("is not changed if it is opened read-only, not even by a migration or a journal", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     await engine.close();
     const before = readFileSync(path);
     const reader = open(true);
     expect(latest(await reader.pull())).toHaveLength(1);
-    expect(reader.commit({ epoch: "", version: 0 }, () => [row(2)])).rejects.toThrow(StoreError);
+    expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("opened read-only where there is none is made", async () => {
+  test("is created if it is opened read-only and does not exist", async () => {
     const engine = open(true);
     expect(latest(await engine.pull())).toEqual([]);
     await engine.close();
     expect(existsSync(path)).toBe(true);
   });
 
-  test("sweeps out obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
+  test("deletes obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
     const engine = open();
     let bookmark: Bookmark = await engine.pull();
     const commit = async (changes: PlannedChange[]) => {
-      await engine.commit(bookmark, () => changes);
+      await engine.commit(batchOf(bookmark, () => changes));
       bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? 0 };
     };
     const count = 100;
@@ -192,11 +198,11 @@ describe("a store on disk", () => {
     expect(await rowCount()).toBe(count);
   });
 
-  test("finds after a crash what was obsolete, and sweeps it", async () => {
+  test("finds obsolete rows again after a crash, and deletes them", async () => {
     const crashed = open();
     let bookmark: Bookmark = await crashed.pull();
     for (let version = 1; version <= 50; version++) {
-      await crashed.commit(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]);
+      await crashed.commit(batchOf(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]));
       bookmark = { epoch: bookmark.epoch, version };
     }
     // Never closed: as after kill -9, the file holds all 50 rows.
@@ -208,11 +214,11 @@ describe("a store on disk", () => {
     await crashed.close();
   });
 
-  test("left behind by a crash is not even swept by a read-only engine", async () => {
+  test("is not swept by a read-only engine, even after a crash", async () => {
     const crashed = open();
     const start = await crashed.pull();
-    await crashed.commit(start, () => [row(1)]);
-    await crashed.commit({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]);
+    await crashed.commit(batchOf(start, () => [row(1)]));
+    await crashed.commit(batchOf({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]));
     const reader = open(true);
     expect(latest(await reader.pull())).toHaveLength(1);
     await reader.close();
@@ -220,12 +226,12 @@ describe("a store on disk", () => {
     await crashed.close();
   });
 
-  test("does not grow with items created and deleted, and what was deleted leaves the file", async () => {
+  test("does not grow with items that are created and deleted", async () => {
     const engine = open();
     let version = 0;
     const { epoch } = await engine.pull();
     const commit = async (changes: PlannedChange[]) => {
-      await engine.commit({ epoch, version }, () => changes);
+      await engine.commit(batchOf({ epoch, version }, () => changes));
       version = changes.at(-1)?.version ?? 0;
     };
     await commit([row(1)]);
@@ -239,7 +245,7 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
-  test("is pruned too where two processes write, once either has read it anew", async () => {
+  test("is also pruned if two processes write, once either has surveyed it", async () => {
     const engines = [open(), open()].map((engine) => ({ engine, version: 0 }));
     const epochs = await Promise.all(engines.map(async ({ engine }) => (await engine.pull()).epoch));
     const epoch = epochs[0] ?? "";
@@ -248,8 +254,8 @@ describe("a store on disk", () => {
       const writer = engines[round % 2];
       if (!writer) throw new Error("no engine");
       const commit = async (changes: PlannedChange[]) => {
-        // Each knows only what it was told, as a collection does, so each learns of the other's changes here.
-        await writer.engine.commit({ epoch, version: writer.version }, () => changes);
+        // Each knows only what it was told, as a collection does, so it learns of the other's changes here.
+        await writer.engine.commit(batchOf({ epoch, version: writer.version }, () => changes));
         version = changes.at(-1)?.version ?? version;
         writer.version = version;
       };
@@ -257,7 +263,7 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // Of 80,000 deletions; with no survey every tombstone would be there, and half the rows they replaced.
+    // Of 80,000 deletions. Without a survey there would be every tombstone, and half of the rows that they replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
     expect(latest(await survivor.pull())).toEqual([]);
@@ -265,20 +271,24 @@ describe("a store on disk", () => {
     await survivor.close();
   });
 
-  test("that is deleted or replaced while it is open takes no more writes", async () => {
+  test("takes no more writes if its file was deleted or replaced while it is open", async () => {
     const engine = open();
-    await engine.commit(await engine.pull(), () => [row(1)]);
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     renameSync(path, `${path}.gone`);
     const bookmark = await engine.pull();
-    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+      "removed or replaced while the service runs",
+    );
     writeFileSync(path, "");
-    expect(engine.commit(bookmark, () => [row(2)])).rejects.toThrow("removed or replaced while the service runs");
+    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+      "removed or replaced while the service runs",
+    );
     renameSync(`${path}.gone`, path);
-    await engine.commit(bookmark, () => [row(2)]);
+    await engine.commit(batchOf(bookmark, () => [row(2)]));
     await engine.close();
   });
 
-  test("goes on while other programs open and close the file", async () => {
+  test("goes on while other programs open and close its file", async () => {
     const engine = open();
     let bookmark: Bookmark = await engine.pull();
     const script = `
@@ -293,10 +303,11 @@ describe("a store on disk", () => {
     const ends = Promise.all(others.map(({ exited }) => exited)).finally(() => (done = true));
     while (!done) {
       const version = bookmark.version + 1;
-      await engine.commit(bookmark, () => [row(version)]);
+      await engine.commit(batchOf(bookmark, () => [row(version)]));
       bookmark = { epoch: bookmark.epoch, version };
       expect(engine.hasNews()).toBeFalse();
-      await Bun.sleep(1);
+      // Lets the process learn that the others have ended.
+      await turns(1);
     }
     expect(await ends).toEqual([0, 0]);
     await engine.close();
@@ -305,15 +316,16 @@ describe("a store on disk", () => {
     await reader.close();
   });
 
-  test("locked by another process is waited for, while reads go on", async () => {
+  test("waits for the lock of another process, while reads go on", async () => {
     const engine = open();
     const bookmark = await engine.pull();
     const other = new Database(path);
     other.run("BEGIN EXCLUSIVE");
-    const commit = engine.commit(bookmark, () => [row(1)]);
+    const commit = engine.commit(batchOf(bookmark, () => [row(1)]));
+    // By now the engine has been refused the lock at least once.
     for (let count = 0; count < 20; count++) {
-      await Bun.sleep(1);
       expect(engine.hasNews()).toBe(false);
+      expect(await staysPending(commit)).toBe(true);
     }
     other.run("ROLLBACK");
     other.close();

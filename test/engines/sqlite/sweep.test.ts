@@ -1,21 +1,27 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Change, PlannedChange, Version } from "../../../src/collection/engine.ts";
-import { Survey, Sweep } from "../../../src/engines/sqlite/sweep.ts";
+import { Survey, Sweep, type SweepLimits } from "../../../src/engines/sqlite/sweep.ts";
 
-const limits = { obsoleteMin: 4, tombstonesMax: 3, prunedMin: 2 };
+const limits: SweepLimits = { obsoleteMin: 4, tombstonesMax: 3, prunedMin: 2 };
 
-/** A log of changes with one writer, cut short at every commit as a crash would. */
+/** A log of changes with one writer. It can be read after every commit, as after a crash. */
 class Log {
   readonly rows = new Map<Version, Change>();
   readonly live = new Map<string, Change>();
   readonly deletions: Version[] = [];
-  sweep = this.surveyed();
+  readonly #limits: SweepLimits;
+  sweep: Sweep;
   version = 0;
-  /** As stored: up to here tombstones may be missing. */
+  /** As stored: tombstones up to this version may be missing. */
   prunedThrough = 0;
 
-  /** Each ID is toggled: created if it is not there, else updated or deleted. */
+  constructor(sweepLimits = limits) {
+    this.#limits = sweepLimits;
+    this.sweep = this.surveyed();
+  }
+
+  /** Creates an item if there is none with its ID; otherwise updates or deletes it. */
   commit(steps: readonly { id: string; remove: boolean }[]): void {
     const changes = steps.map(({ id, remove }) => this.#plan(id, remove));
     const swept = this.sweep.next(changes.length);
@@ -28,12 +34,12 @@ class Log {
   surveyed(): Sweep {
     const survey = new Survey();
     for (const row of this.rows.values()) survey.note(row);
-    const sweep = new Sweep(limits);
+    const sweep = new Sweep(this.#limits);
     sweep.begin(survey);
     return sweep;
   }
 
-  /** What a start would find: the newest row of each item. */
+  /** What the next start would find: the newest row of each item. */
   read(): Change[] {
     const newest = new Map<Version, Change>();
     for (const row of this.rows.values()) newest.set(row.position, row);
@@ -59,7 +65,7 @@ const commit = fc.array(fc.record({ id: fc.constantFrom("a", "b", "c", "d", "e")
 });
 const step = fc.oneof({ weight: 12, arbitrary: commit }, { weight: 1, arbitrary: fc.constant("restart" as const) });
 
-test("whenever the writer crashes, what is live is there, what was deleted stays deleted, and what is missing is admitted", () => {
+test("whenever the writer crashes, live items are there, deleted ones stay deleted, and missing tombstones are admitted", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: "max" }), (steps) => {
       const log = new Log();
@@ -77,9 +83,41 @@ test("whenever the writer crashes, what is live is there, what was deleted stays
   );
 });
 
-test("the log stays within a few times what is live, however long it is written to", () => {
+test("the log stays within a few times the number of live items, however long it is written to", () => {
   const log = new Log();
   for (let round = 0; round < 1_000; round++)
     log.commit([{ id: "abcdefgh".charAt(round % 8), remove: round % 5 === 0 }]);
   expect(log.rows.size).toBeLessThan(60);
+});
+
+test("the example at the top of sweep.ts is true", () => {
+  const log = new Log({ obsoleteMin: 3, tombstonesMax: 1, prunedMin: 1 });
+  const commit = (id: string, remove = false) => log.commit([{ id, remove }]);
+  commit("a");
+  commit("b");
+  commit("a");
+  commit("b", true);
+  commit("c");
+  expect(log.sweep.next(1)).toEqual([]);
+  commit("c", true);
+  expect([...log.rows.keys()]).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(log.rows.get(4)).toEqual({ version: 4, position: 2, id: "b", json: null });
+  expect(log.sweep.next(1).toSorted()).toEqual([1, 2, 4, 5]);
+  expect(log.sweep.prunedThrough).toBe(4);
+  commit("d");
+  expect([...log.rows.keys()]).toEqual([3, 6, 7]);
+  expect(log.prunedThrough).toBe(4);
+});
+
+test("a tombstone is kept if another process may have left an older row of its item", () => {
+  const sweep = new Sweep({ obsoleteMin: 1, tombstonesMax: 1, prunedMin: 1 });
+  sweep.begin(new Survey());
+  sweep.missed();
+  const deletion = (version: Version, replaces: Version) => ({ version, position: 1, id: "a", json: null, replaces });
+  expect(sweep.wantsSurvey).toBe(false);
+  sweep.committed([deletion(8, 7)], 0);
+  sweep.committed([deletion(10, 9)], 0);
+  expect(sweep.rest()).toEqual([7, 9]);
+  expect(sweep.prunedThrough).toBe(0);
+  expect(sweep.wantsSurvey).toBe(true);
 });

@@ -1,0 +1,50 @@
+// This process's copy of the store: the point in the history that it has reached, and the list at that point. Those
+// who watch are notified of every change that it takes.
+
+import type { Bookmark, Change, News } from "./engine.ts";
+import type { ItemList } from "./item-list.ts";
+
+/**
+ * Notified of changes once the list shows them, whichever process made them. Field names are spelled as stored. If
+ * the whole list was replaced, `changes` is empty.
+ */
+export type Watcher = (news: News) => void;
+
+export class Replica {
+  readonly list: ItemList;
+  readonly #watchers = new Set<Watcher>();
+  #bookmark: Bookmark = { epoch: "", version: 0 };
+
+  constructor(list: ItemList) {
+    this.list = list;
+  }
+
+  /** A new object after every news, so it can be compared by identity. */
+  get bookmark(): Bookmark {
+    return this.#bookmark;
+  }
+
+  /** Watches changes from now on. Returns the function that ends it. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** Brings the list up to date with what is stored. News may overlap with what was taken before. */
+  take({ epoch, version, whole, changes }: News): void {
+    const known = whole ? 0 : this.#bookmark.version;
+    const taken: Change[] = [];
+    const hasWatchers = this.#watchers.size > 0;
+    if (whole) this.list.load(changes);
+    else {
+      for (const change of changes) {
+        if (change.version <= known) continue;
+        this.list.apply(change);
+        if (hasWatchers) taken.push(change);
+      }
+    }
+    this.#bookmark = { epoch, version: Math.max(version, known) };
+    if (taken.length === 0 && !whole) return;
+    for (const watcher of this.#watchers) watcher({ ...this.#bookmark, whole, changes: taken });
+  }
+}

@@ -1,0 +1,54 @@
+// The writes of one commit, decided on this process's copy of the store. It keeps the newest plan while the engine
+// asks for it, stores it and perhaps moves it.
+
+import type { Batch, Bookmark, News, Plan } from "./engine.ts";
+import type { Replica } from "./replica.ts";
+import { movedPlan, planWrites, type Write, type WriteOutcome, type WritePlan } from "./write-rules.ts";
+
+export interface WriteBatchOptions {
+  /** True if the choice of writes itself depends on the whole list. */
+  readonly dependsOnAll?: boolean;
+}
+
+export class WriteBatch implements Batch {
+  readonly since: Bookmark;
+  readonly #replica: Replica;
+  readonly #writes: () => readonly Write[];
+  readonly #dependsOnAll: boolean;
+  #plan: WritePlan;
+
+  /** `writes` is called for each decision, so that it can see what was missed and add writes that came meanwhile. */
+  constructor(replica: Replica, writes: () => readonly Write[], { dependsOnAll = false }: WriteBatchOptions = {}) {
+    this.since = replica.bookmark;
+    this.#replica = replica;
+    this.#writes = writes;
+    this.#dependsOnAll = dependsOnAll;
+    this.#plan = planWrites([], replica.list, this.since);
+  }
+
+  /** One for each write of the newest plan, in order. */
+  get outcomes(): readonly WriteOutcome[] {
+    return this.#plan.outcomes;
+  }
+
+  decide(missed: News | undefined): Plan {
+    if (missed) this.#replica.take(missed);
+    this.#plan = planWrites(this.#writes(), this.#replica.list, this.#replica.bookmark);
+    return this.#dependsOnAll ? { changes: this.#plan.changes, dependsOn: undefined } : this.#plan;
+  }
+
+  moved(missed: News, by: number): void {
+    // A reader may have loaded another history in the meantime. These news do not continue that one.
+    if (missed.whole || missed.epoch === this.#replica.bookmark.epoch) this.#replica.take(missed);
+    this.#plan = movedPlan(this.#plan, by);
+  }
+
+  /** Shows the stored plan. False if the replica is at another history by now, which these changes do not belong to. */
+  show(): boolean {
+    const { decidedOn, changes } = this.#plan;
+    const last = changes.at(-1);
+    if (decidedOn.epoch !== this.#replica.bookmark.epoch) return false;
+    if (last) this.#replica.take({ epoch: decidedOn.epoch, version: last.version, whole: false, changes });
+    return true;
+  }
+}

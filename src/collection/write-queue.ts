@@ -1,0 +1,128 @@
+// Gathers writes and commits them in batches. Writes that arrive while a commit is under way form the next one: one
+// sync to disk, many answers.
+
+import { StoreError, WriteError } from "./engine.ts";
+import type { Write, WriteOutcome } from "./write-rules.ts";
+
+export interface WriteQueueOptions {
+  /** How many writes may wait. */
+  readonly max: number;
+  /**
+   * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch; each call first adds
+   * writes that have arrived since, as long as there is room.
+   */
+  readonly commit: (fill: () => readonly Write[]) => Promise<readonly WriteOutcome[]>;
+  /** Notified of a commit that failed. */
+  readonly onStoreError: (error: StoreError) => void;
+}
+
+interface PendingWrite {
+  readonly write: Write;
+  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How many turns of the event loop must bring no write before a commit starts … */
+const quietTurnsMin = 2;
+/** … and the limits of how long that is waited for. */
+const gatherMsMin = 1;
+const gatherMsMax = 10;
+/** The shortest time that a timer can measure. */
+const timerMs = 1;
+/** The part of the usual number of writes that is enough. */
+const mostOfThem = 0.9;
+/** Bound the time one commit takes, and with it the wait of the first writer in it. */
+const batchMax = 1_000;
+const batchBytesMax = 4 * 1024 ** 2;
+
+export class WriteQueue {
+  readonly #options: WriteQueueOptions;
+  readonly #queue: PendingWrite[] = [];
+  #committing = false;
+  /** How many writes a commit has had lately, and how long it took. */
+  #usualBatch = 0;
+  #commitMs = 0;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(options: WriteQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the write is stored, or its outcome is that nothing changes. Rejects with a `WriteError`. */
+  add(write: Write): Promise<WriteOutcome> {
+    if (this.#queue.length >= this.#options.max) {
+      return Promise.reject(new WriteError("queue-full", "the write queue is full"));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ write, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves once no write waits for a commit. */
+  async idle(): Promise<void> {
+    if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+  }
+
+  #schedule(): void {
+    if (this.#committing) return;
+    this.#committing = true;
+    this.#gather(0, performance.now() + this.#gatherMs);
+  }
+
+  // Clients that were answered together send their next writes at nearly the same time. A commit costs many times
+  // as much as a turn of the event loop. So while fewer writes than usual are here, the commit waits until some
+  // turns have brought none. If commits take long, it waits a little longer still: a write that just missed this
+  // commit would have to wait for one of its own.
+  #gather(count: number, until: number, quietTurns = 0): void {
+    setImmediate(() => {
+      const quiet = this.#queue.length > count ? 0 : quietTurns + 1;
+      const mayWait = performance.now() < until && this.#queue.length < this.#usualBatch;
+      if (mayWait && quiet < quietTurnsMin) this.#gather(this.#queue.length, until, quiet);
+      else if (mayWait && this.#gatherMs > gatherMsMin && this.#queue.length < this.#usualBatch * mostOfThem) {
+        setTimeout(() => this.#gather(this.#queue.length, until), timerMs);
+      } else void this.#commitBatch();
+    });
+  }
+
+  /** How long a commit may wait for more writes. It delays no answer by more than half a commit. */
+  get #gatherMs(): number {
+    return Math.min(Math.max(this.#commitMs / 2, gatherMsMin), gatherMsMax);
+  }
+
+  async #commitBatch(): Promise<void> {
+    const batch: PendingWrite[] = [];
+    let byteCount = 0;
+    const fill = () => {
+      let count = 0;
+      for (const { write } of this.#queue) {
+        if (batch.length + count === batchMax || byteCount >= batchBytesMax) break;
+        byteCount += write.kind === "delete" ? 0 : write.item.json.length;
+        count++;
+      }
+      batch.push(...this.#queue.splice(0, count));
+      return batch.map(({ write }) => write);
+    };
+    try {
+      const startedAt = performance.now();
+      const outcomes = await this.#options.commit(fill);
+      this.#commitMs = (this.#commitMs + performance.now() - startedAt) / 2;
+      // Up at once, down slowly: a batch that started too early must not make the next one start early too.
+      this.#usualBatch = Math.max(batch.length, (this.#usualBatch + batch.length) / 2);
+      for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
+    } catch (error) {
+      // A commit that failed before it asked for the batch takes one with it all the same, or it would be tried forever.
+      if (batch.length === 0) fill();
+      if (error instanceof StoreError) this.#options.onStoreError(error);
+      const answer = error instanceof StoreError ? writeErrorFrom(error) : error;
+      for (const { reject } of batch) reject(answer);
+    }
+    this.#committing = false;
+    if (this.#queue.length > 0) this.#schedule();
+    else this.#whenIdle?.();
+  }
+}
+
+function writeErrorFrom(cause: StoreError): WriteError {
+  return new WriteError(cause.undecided ? "unknown" : "not-stored", cause.message, { cause });
+}

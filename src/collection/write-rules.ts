@@ -1,0 +1,151 @@
+// What a write means: the outcome of create, update and delete on one list, and the changes that a batch of writes
+// makes to it. Pure: the rules look at a list and a point in its history, and change neither.
+
+import { idKey, type TodoItem } from "../items/todo-item.ts";
+import type { Bookmark, Plan, PlannedChange, Version } from "./engine.ts";
+import type { ItemList, ItemState } from "./item-list.ts";
+
+/** Does a write's condition hold for an item at this version? */
+export type Condition = (current: Version) => boolean;
+
+export type Write =
+  | { readonly kind: "create"; readonly item: TodoItem }
+  | { readonly kind: "update"; readonly item: TodoItem; readonly condition: Condition | undefined }
+  | { readonly kind: "delete"; readonly id: string; readonly condition: Condition | undefined };
+
+export type WriteOutcome =
+  /** `kept` is false on a read-only instance: the version was never stored. */
+  | { readonly kind: "done"; readonly version: Version; readonly kept: boolean }
+  | { readonly kind: "id-in-use" }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "condition-failed"; readonly current: ItemState };
+
+/** What the rules look at. */
+export type ListView = Pick<ItemList, "find" | "json" | "render">;
+
+export interface WritePlan extends Plan {
+  /** The state that the writes were decided on. */
+  readonly decidedOn: Bookmark;
+  /** One for each write, in order. */
+  readonly outcomes: readonly WriteOutcome[];
+}
+
+/** The item that a write meets. */
+interface Current {
+  readonly position: Version;
+  readonly version: Version;
+  /** The version of its stored row, if it is stored yet. */
+  readonly replaces: Version | undefined;
+  readonly json: () => string;
+}
+
+interface Decision {
+  readonly outcome: WriteOutcome;
+  readonly change?: PlannedChange;
+}
+
+/** What would become of a write if it were the next. */
+export function outcomeOf(write: Write, list: ListView, known: Version): WriteOutcome {
+  return decide(write, keyOf(write), undefined, list, known + 1).outcome;
+}
+
+/**
+ * Decides a batch of writes, in order. A later write sees what the earlier ones will have done, although the list
+ * stays as it is. Of several changes to one item only the last is stored.
+ */
+export function planWrites(writes: readonly Write[], list: ListView, decidedOn: Bookmark): WritePlan {
+  const latestById = new Map<string, PlannedChange>();
+  const latestByPosition = new Map<Version, PlannedChange>();
+  const dependsOn: string[] = [];
+  let isMovable = true;
+  let { version } = decidedOn;
+  const outcomes = writes.map((write) => {
+    const id = keyOf(write);
+    const earlier = latestById.get(id);
+    dependsOn.push(id);
+    // This condition is checked against a version that is only planned. If the plan moved, the version would be
+    // another one, and so might the answer.
+    if (earlier && write.kind !== "create" && write.condition) isMovable = false;
+    const { outcome, change } = decide(write, id, earlier, list, version + 1);
+    if (change) {
+      version = change.version;
+      latestById.set(id, change);
+      // Deleted first, so that the map stays in order of version.
+      latestByPosition.delete(change.position);
+      latestByPosition.set(change.position, change);
+    }
+    return outcome;
+  });
+  return {
+    decidedOn,
+    outcomes,
+    changes: [...latestByPosition.values()],
+    dependsOn: isMovable ? dependsOn : undefined,
+  };
+}
+
+/**
+ * The same plan after `by` changes of items that it does not depend on.
+ *
+ * A position after the state that the plan was decided on belongs to an item that the plan creates: a position is
+ * the version that created its item, stored items were created up to that state, and the plan's own versions start
+ * after it. Such an item moves with the plan; the others keep their places. `commit_batch` in
+ * engines/postgres/postgres-schema.ts moves stored rows by the same criterion, `position > since_version`.
+ */
+export function movedPlan(plan: WritePlan, by: number): WritePlan {
+  const isNew = ({ position }: PlannedChange) => position > plan.decidedOn.version;
+  return {
+    ...plan,
+    outcomes: plan.outcomes.map((outcome) =>
+      outcome.kind === "done" ? { ...outcome, version: outcome.version + by } : outcome,
+    ),
+    changes: plan.changes.map((change) => ({
+      ...change,
+      version: change.version + by,
+      position: isNew(change) ? change.position + by : change.position,
+    })),
+  };
+}
+
+/** `earlier` is what the batch has decided for this item so far. */
+function decide(
+  write: Write,
+  id: string,
+  earlier: PlannedChange | undefined,
+  list: ListView,
+  version: Version,
+): Decision {
+  const current = earlier ? stateAfter(earlier, list) : stateOf(id, list);
+  if (write.kind === "create") {
+    if (current) return { outcome: { kind: "id-in-use" } };
+    return accept({ version, position: version, id, json: write.item.json, replaces: undefined });
+  }
+  if (!current) return { outcome: { kind: "not-found" } };
+  if (write.condition && !write.condition(current.version)) {
+    return { outcome: { kind: "condition-failed", current: { version: current.version, json: current.json() } } };
+  }
+  const json = write.kind === "update" ? write.item.json : null;
+  return accept({ version, position: current.position, id, json, replaces: current.replaces });
+}
+
+/** The item as an earlier write of the batch will leave it. */
+function stateAfter({ position, version, json, replaces }: PlannedChange, list: ListView): Current | undefined {
+  return json === null ? undefined : { position, version, replaces, json: () => list.render(json) };
+}
+
+/** The item as it is listed. */
+function stateOf(id: string, list: ListView): Current | undefined {
+  const listed = list.find(id);
+  if (!listed) return undefined;
+  const { position, version } = listed;
+  return { position, version, replaces: version, json: () => list.json(listed) };
+}
+
+function accept(change: PlannedChange): Decision {
+  return { outcome: { kind: "done", version: change.version, kept: true }, change };
+}
+
+/** The ID of the item that a write is about, in lower case. */
+function keyOf(write: Write): string {
+  return idKey(write.kind === "delete" ? write.id : write.item.id);
+}

@@ -1,0 +1,37 @@
+// A store on another machine, as the collection sees it: it has to be asked for news, and its answers take as long as
+// the test says.
+
+import type { Batch, Bookmark, Engine, News } from "../../src/collection/engine.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+
+export class RemoteEngine implements Engine {
+  readonly store = new MemoryEngine();
+  /** What `hasNews` answers. */
+  question: boolean | Promise<boolean> = false;
+  questionCount = 0;
+  pullCount = 0;
+  /** Pulls do not arrive before this. */
+  arrival: Promise<void> | undefined;
+  /** Answers every pull with everything, as of its beginning. */
+  whole = false;
+
+  hasNews(): boolean | Promise<boolean> {
+    this.questionCount++;
+    return this.question;
+  }
+
+  async pull(since?: Bookmark): Promise<News> {
+    this.pullCount++;
+    const news = await this.store.pull(this.whole ? undefined : since);
+    await this.arrival;
+    return news;
+  }
+
+  commit(batch: Batch): Promise<void> {
+    return this.store.commit(batch);
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+}

@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import type { PlannedChange } from "../../src/collection/engine.ts";
+import { ItemList } from "../../src/collection/item-list.ts";
+import {
+  type Condition,
+  movedPlan,
+  outcomeOf,
+  planWrites,
+  type Write,
+  type WriteOutcome,
+} from "../../src/collection/write-rules.ts";
+import { ids, item } from "../service.ts";
+
+const decidedOn = { epoch: "e", version: 10 };
+const done = (version: number) => ({ kind: "done", version, kept: true }) as const;
+const holds: Condition = () => true;
+const fails: Condition = () => false;
+
+const create = (id: string, json = item(id)): Write => ({ kind: "create", item: { id, json } });
+const update = (id: string, condition?: Condition): Write => ({
+  kind: "update",
+  item: { id, json: item(id, '"n":2') },
+  condition,
+});
+const remove = (id: string, condition?: Condition): Write => ({ kind: "delete", id, condition });
+
+/** A list at version 10. Its first item was created as version 3 and updated as version 7; the others do not exist. */
+function listAtTen(): ItemList {
+  const list = new ItemList("as-sent");
+  list.apply({ id: ids.one, position: 3, version: 3, json: item(ids.one, '"n":0') });
+  list.apply({ id: ids.one, position: 3, version: 7, json: item(ids.one, '"n":1') });
+  list.apply({ id: ids.three, position: 8, version: 8, json: item(ids.three) });
+  list.apply({ id: ids.three, position: 8, version: 9, json: null });
+  return list;
+}
+
+const plan = (...writes: Write[]) => planWrites(writes, listAtTen(), decidedOn);
+
+describe("a single write", () => {
+  const failed: WriteOutcome = { kind: "condition-failed", current: { version: 7, json: item(ids.one, '"n":1') } };
+  const row = { id: ids.one, position: 3, version: 11, replaces: 7 };
+  const updated = { ...row, json: item(ids.one, '"n":2') };
+  const deleted = { ...row, json: null };
+  const created = (id: string) => ({ id, position: 11, version: 11, json: item(id), replaces: undefined });
+  const cases: [title: string, write: Write, outcome: WriteOutcome, change: PlannedChange | undefined][] = [
+    ["create of a new ID is done", create(ids.two), done(11), created(ids.two)],
+    ["create of an ID that was deleted is done, at a new position", create(ids.three), done(11), created(ids.three)],
+    ["create of an ID in use is refused", create(ids.one), { kind: "id-in-use" }, undefined],
+    ["update of an item is done in its place", update(ids.one), done(11), updated],
+    ["update of an item is done if its condition holds", update(ids.one, holds), done(11), updated],
+    ["update of an item is refused if its condition fails", update(ids.one, fails), failed, undefined],
+    ["update of an unknown ID finds nothing", update(ids.two), { kind: "not-found" }, undefined],
+    ["update of an unknown ID does not ask the condition", update(ids.two, fails), { kind: "not-found" }, undefined],
+    ["update of a deleted item finds nothing", update(ids.three), { kind: "not-found" }, undefined],
+    ["delete of an item is done, and leaves a tombstone in its place", remove(ids.one), done(11), deleted],
+    ["delete of an item is done if its condition holds", remove(ids.one, holds), done(11), deleted],
+    ["delete of an item is refused if its condition fails", remove(ids.one, fails), failed, undefined],
+    ["delete of an unknown ID finds nothing", remove(ids.two), { kind: "not-found" }, undefined],
+    ["delete of a deleted item finds nothing", remove(ids.three), { kind: "not-found" }, undefined],
+  ];
+  for (const [title, write, outcome, change] of cases) {
+    test(title, () => {
+      const { outcomes, changes } = plan(write);
+      expect(outcomes).toEqual([outcome]);
+      expect(changes).toEqual(change === undefined ? [] : [change]);
+      expect(outcomeOf(write, listAtTen(), decidedOn.version)).toEqual(outcome);
+    });
+  }
+
+  test("asks its condition about the version of the item", () => {
+    const asked: number[] = [];
+    plan(update(ids.one, (version) => asked.push(version) > 0));
+    expect(asked).toEqual([7]);
+  });
+
+  test("finds its item whatever the case of the ID", () => {
+    const list = new ItemList("as-sent");
+    list.apply({ id: ids.mixedCase.toLowerCase(), position: 1, version: 1, json: item(ids.mixedCase) });
+    expect(outcomeOf(create(ids.mixedCase.toUpperCase()), list, 1)).toEqual({ kind: "id-in-use" });
+    expect(outcomeOf(remove(ids.mixedCase.toUpperCase()), list, 1)).toEqual(done(2));
+  });
+
+  test("shows the current item with names as this instance spells them if its condition fails", () => {
+    const list = new ItemList("camel");
+    list.apply({ id: ids.one, position: 1, version: 1, json: item(ids.one) });
+    const failed = (version: number, id: string): WriteOutcome => ({
+      kind: "condition-failed",
+      current: { version, json: `{"id":"${id}","name":"x"}` },
+    });
+    expect(outcomeOf(update(ids.one, fails), list, 1)).toEqual(failed(1, ids.one));
+    const { outcomes } = planWrites([create(ids.two), update(ids.two, fails)], list, { epoch: "e", version: 1 });
+    expect(outcomes[1]).toEqual(failed(2, ids.two));
+  });
+});
+
+describe("a batch of writes", () => {
+  test("gives each change the next version, and refused writes none", () => {
+    const { outcomes, changes } = plan(create(ids.two), create(ids.one), update(ids.one), create(ids.three));
+    expect(outcomes).toEqual([done(11), { kind: "id-in-use" }, done(12), done(13)]);
+    expect(changes.map(({ version }) => version)).toEqual([11, 12, 13]);
+  });
+
+  test("refuses the second of two creates of one ID", () => {
+    const { outcomes, changes } = plan(create(ids.two), create(ids.two.toUpperCase()));
+    expect(outcomes).toEqual([done(11), { kind: "id-in-use" }]);
+    expect(changes).toHaveLength(1);
+  });
+
+  test("finds nothing to update or delete after a delete of the same item", () => {
+    const { outcomes, changes } = plan(remove(ids.one), update(ids.one), remove(ids.one));
+    expect(outcomes).toEqual([done(11), { kind: "not-found" }, { kind: "not-found" }]);
+    expect(changes).toMatchObject([{ version: 11, position: 3, json: null, replaces: 7 }]);
+  });
+
+  test("stores only the last of several changes to one item, which replaces the row that is stored", () => {
+    const { outcomes, changes } = plan(update(ids.one), create(ids.two), update(ids.one), remove(ids.one));
+    expect(outcomes).toEqual([done(11), done(12), done(13), done(14)]);
+    expect(changes).toMatchObject([
+      { version: 12, position: 12, replaces: undefined },
+      { version: 14, position: 3, json: null, replaces: 7 },
+    ]);
+  });
+
+  test("replaces no stored row with the change of an item that it creates itself", () => {
+    const { changes } = plan(create(ids.two), update(ids.two));
+    expect(changes).toMatchObject([{ version: 12, position: 11, json: item(ids.two, '"n":2'), replaces: undefined }]);
+  });
+
+  test("stores a tombstone and a new item if an ID is deleted and created again", () => {
+    const { changes } = plan(remove(ids.one), create(ids.one));
+    expect(changes).toMatchObject([
+      { version: 11, position: 3, json: null, replaces: 7 },
+      { version: 12, position: 12, json: item(ids.one), replaces: undefined },
+    ]);
+  });
+
+  test("leaves the list as it is", () => {
+    const list = listAtTen();
+    const before = Buffer.from(list.bytes()).toString();
+    planWrites([create(ids.two), remove(ids.one)], list, decidedOn);
+    expect(Buffer.from(list.bytes()).toString()).toBe(before);
+  });
+});
+
+describe("a plan", () => {
+  test("depends on every item that its writes name, also those that were refused", () => {
+    const { dependsOn } = plan(create(ids.two), create(ids.one), update(ids.mixedCase), remove(ids.three, holds));
+    expect(dependsOn).toEqual([ids.two, ids.one, ids.mixedCase.toLowerCase(), ids.three]);
+  });
+
+  test("may move if its conditions are about stored states", () => {
+    expect(plan(update(ids.one, holds), create(ids.two), update(ids.two)).dependsOn).toBeDefined();
+  });
+
+  test("may not move if a condition is about a state that the same batch makes", () => {
+    expect(plan(create(ids.two), update(ids.two, holds)).dependsOn).toBeUndefined();
+    expect(plan(update(ids.one), remove(ids.one, fails)).dependsOn).toBeUndefined();
+    expect(plan(remove(ids.one), update(ids.one, holds)).dependsOn).toBeUndefined();
+  });
+});
+
+describe("a plan that was moved", () => {
+  test("has higher versions, and higher positions for the items that it creates only", () => {
+    const moved = movedPlan(plan(update(ids.one), create(ids.two), create(ids.one), remove(ids.three)), 5);
+    expect(moved.outcomes).toEqual([done(16), done(17), { kind: "id-in-use" }, { kind: "not-found" }]);
+    expect(moved.changes).toMatchObject([
+      { id: ids.one, version: 16, position: 3, replaces: 7 },
+      { id: ids.two, version: 17, position: 17, replaces: undefined },
+    ]);
+  });
+
+  test("moves an item that it creates and changes again, also one that it deletes", () => {
+    const moved = movedPlan(plan(create(ids.two), create(ids.three), update(ids.two), remove(ids.three)), 5);
+    expect(moved.changes).toMatchObject([
+      { id: ids.two, version: 18, position: 16 },
+      { id: ids.three, version: 19, position: 17, json: null },
+    ]);
+  });
+
+  test("is the plan that would have been made after the changes it did not depend on", () => {
+    const writes = [update(ids.one), create(ids.two), update(ids.two), remove(ids.one), create(ids.one)];
+    const list = listAtTen();
+    const early = planWrites(writes, list, decidedOn);
+    list.apply({ id: ids.mixedCase.toLowerCase(), position: 11, version: 11, json: item(ids.mixedCase) });
+    const late = planWrites(writes, list, { ...decidedOn, version: 11 });
+    expect(movedPlan(early, 1)).toEqual({ ...late, decidedOn });
+  });
+
+  test("moves the positions of exactly the changes that replace no stored row", () => {
+    const { changes } = plan(update(ids.one), create(ids.two), remove(ids.one), create(ids.one), remove(ids.two));
+    for (const { position, replaces } of changes) expect(position > decidedOn.version).toBe(replaces === undefined);
+  });
+});

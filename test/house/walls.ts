@@ -1,0 +1,64 @@
+// The rooms of `src/` and what each may import. An arrow that is not listed crosses a wall.
+
+import type { Import } from "./imports.ts";
+
+/** A room, or a single file of one. */
+type Place = string;
+
+interface Room {
+  /** Other rooms whose files it may import. */
+  readonly rooms: readonly Place[];
+  /** Packages and modules of the runtime that it may import. */
+  readonly packages: RegExp;
+}
+
+const none = /^$/;
+const runtime = /^(?:node:|bun(?::|$))/;
+
+export const rooms: Readonly<Record<string, Room>> = {
+  items: { rooms: [], packages: none },
+  collection: { rooms: ["items"], packages: none },
+  engines: {
+    rooms: ["collection/engine.ts", "collection/first-index.ts", "items"],
+    packages: /^(?:node:|bun:sqlite$|postgres$)/,
+  },
+  // A library inside the project: it knows nothing of ours.
+  wire: { rooms: [], packages: runtime },
+  credentials: { rooms: [], packages: runtime },
+  http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
+  // The certificate and the users file are replaced under the same kind of lock.
+  tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
+  // Published for browsers, Node, Deno and Bun: it needs only `fetch`.
+  client: { rooms: ["items"], packages: none },
+  page: { rooms: ["client", "items"], packages: /^(?:node:|preact(?:\/|$))/ },
+  serve: {
+    rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+    packages: runtime,
+  },
+  commands: {
+    rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page", "serve"],
+    packages: runtime,
+  },
+  "main.ts": { rooms: ["commands", "serve"], packages: none },
+};
+
+/** The room of a file: its first folder, or the file itself at the root. */
+export function roomOf(path: string): string {
+  return path.split("/")[0] ?? path;
+}
+
+/** What an import does wrong; undefined if it is allowed. */
+export function violation({ from, to, isOurs }: Import): string | undefined {
+  const name = roomOf(from);
+  const room = rooms[name];
+  if (!room) return `${from} is in no room: add it to one, or add the room ${name} to the walls`;
+  const allowed = isOurs
+    ? roomOf(to) === name || room.rooms.some((place) => to === place || to.startsWith(`${place}/`)) || isPackageFile(to)
+    : room.packages.test(to);
+  return allowed ? undefined : `${from} imports ${to}: ${name} must not`;
+}
+
+/** The version number is read from package.json, which is no file of a room. */
+function isPackageFile(path: string): boolean {
+  return path === "../package.json";
+}
