@@ -3,7 +3,7 @@
 // commit is under way form the next one: one sync to disk, many answers.
 
 import { type FieldNames, respell } from "../items/field-names.ts";
-import { idKey, type TodoItem } from "../items/todo-item.ts";
+import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
 import {
   type Bookmark,
   type Change,
@@ -31,8 +31,8 @@ export interface CollectionOptions {
 export type Condition = (current: Version) => boolean;
 
 export type Write =
-  | { readonly kind: "create"; readonly item: TodoItem }
-  | { readonly kind: "update"; readonly item: TodoItem; readonly condition: Condition | undefined }
+  | { readonly kind: "create"; readonly item: IdentifiedItem }
+  | { readonly kind: "update"; readonly item: IdentifiedItem; readonly condition: Condition | undefined }
   | { readonly kind: "delete"; readonly id: string; readonly condition: Condition | undefined };
 
 export interface ItemState {
@@ -239,7 +239,7 @@ export class TodoCollection {
    * Puts the first items into an empty collection, in one commit, and says whether it was empty. On a
    * read-only instance too: it is the operator who seeds, not a client.
    */
-  async seed(items: readonly TodoItem[]): Promise<boolean> {
+  async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
     if (this.count > 0) return false;
     // Asked again inside the commit: another process may be seeding the same store.
     const outcomes = await this.#commit(() => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }))), {

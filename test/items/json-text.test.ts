@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ItemError } from "../../src/items/item-error.ts";
-import { scanArray, scanObject, unquote } from "../../src/items/json-text.ts";
+import { scanArray, scanObject } from "../../src/items/json-text.ts";
 
 const depthMax = 1_000;
 
@@ -88,12 +88,9 @@ describe("JSON text", () => {
   test("members are indexed by where they stand in the compact text", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 1, "\t"), (object, indent) => {
-        const { text, members } = scanObject(JSON.stringify(object, null, indent), depthMax);
-        expect(text).toBe(JSON.stringify(object));
-        const entries = members.map((member) => [
-          unquote(text.slice(member.nameStart, member.nameEnd)),
-          JSON.parse(text.slice(member.valueStart, member.valueEnd)),
-        ]);
+        const scanned = scanObject(JSON.stringify(object, null, indent), depthMax);
+        expect(scanned.text).toBe(JSON.stringify(object));
+        const entries = scanned.members.map((member) => [scanned.name(member), JSON.parse(scanned.value(member))]);
         expect(entries).toEqual(Object.entries(JSON.parse(JSON.stringify(object))));
       }),
     );

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compacted, indented, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
+import { indented } from "../../src/items/indented.ts";
+import { compacted, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
 
 describe("an item's fields", () => {
   test("are found in both spellings, and everything else is counted and searched", () => {

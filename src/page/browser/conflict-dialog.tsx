@@ -1,7 +1,8 @@
 // An item was changed here and elsewhere: both versions side by side, and a choice.
 
 import type { ComponentChildren } from "preact";
-import { indented, readFields } from "../item-fields.ts";
+import { indented } from "../../items/indented.ts";
+import { readFields } from "../item-fields.ts";
 import type { ShownItem } from "../session.ts";
 import { Dialog } from "./dialog.tsx";
 

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { membersOf } from "../../../src/client/json-members.ts";
-import { CsvReader, csvLine, csvRow, itemOf } from "../../../src/commands/transfer/csv.ts";
+import { CsvReader, csvLine, csvRow, itemFromCells } from "../../../src/commands/transfer/csv.ts";
 import { ItemHash } from "../../../src/commands/transfer/item-hash.ts";
+import { scanObject } from "../../../src/items/json-text.ts";
 
 function read(text: string, at: number): string[][] {
   const reader = new CsvReader();
@@ -34,13 +34,13 @@ describe("CSV", () => {
     fc.assert(
       fc.property(item, fc.nat(), (fields, at) => {
         const json = `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-        const columns = [...membersOf(json).keys()];
+        const columns = [...scanObject(json).toMap().keys()];
         // A single column that is empty makes a blank line, which is no item; real items have an ID.
         const named = ["ID", ...columns.filter((column) => column !== "ID")];
         const text = csvLine(named) + csvRow(json, named);
         const [header = [], row = []] = read(text, at % (text.length + 1));
         expect(header).toEqual(named);
-        expect(hashOf(itemOf(header, row))).toBe(hashOf(json));
+        expect(hashOf(itemFromCells(header, row))).toBe(hashOf(json));
       }),
     );
   });
@@ -50,7 +50,7 @@ describe("CSV", () => {
     for (let at = 0; at <= text.length; at++)
       expect(
         read(text, at)
-          .map((row) => itemOf(["ID", "Name", "N", "Flag"], row))
+          .map((row) => itemFromCells(["ID", "Name", "N", "Flag"], row))
           .slice(1),
       ).toEqual([
         '{"ID":1,"Name":"a \\"b\\", c\\nd","N":"007","Flag":true}',
