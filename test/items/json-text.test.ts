@@ -24,13 +24,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** JSON with white space strewn between its tokens, as people and pretty-printers write it. */
+/** JSON with white space between its tokens, as people and pretty-printers write it. */
 const spacedJson = fc
   .tuple(fc.json(), fc.constantFrom("", " ", "\n", "\t", "  \r\n "))
   .map(([json, space]) => json.replaceAll(/"(?:[^"\\]|\\.)*"|[[\]{}:,]/g, (token) => `${space}${token}${space}`));
 
 describe("JSON text", () => {
-  test("whatever JSON.parse takes is taken, and means the same", () => {
+  test("everything that JSON.parse accepts is accepted, and has the same meaning", () => {
     fc.assert(
       fc.property(spacedJson, (json) => {
         const [compact = ""] = scanArray(`[${json}]`, depthMax);
@@ -41,7 +41,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("text without white space to drop comes out as it went in", () => {
+  test("text without insignificant white space comes out unchanged", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(scanArray(`[${json}]`, depthMax)).toEqual([json]);
@@ -49,7 +49,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("whatever JSON.parse refuses is refused: JSON with one character changed, dropped or added", () => {
+  test("everything that JSON.parse refuses is refused: JSON with one character changed, dropped or added", () => {
     const damage = fc.constantFrom(
       "",
       ",",
@@ -85,7 +85,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("members are indexed by where they stand in the compact text", () => {
+  test("the members of an object are indexed, whatever its white space", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 1, "\t"), (object, indent) => {
         const scanned = scanObject(JSON.stringify(object, null, indent), depthMax);
@@ -96,7 +96,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("the place of a mistake is given in lines and columns", () => {
+  test("an error gives the place of the mistake by line and column", () => {
     expect(() => scanObject('{"a": 1,\n "b": ?}', depthMax)).toThrow(
       'expected a JSON value at line 2, column 7, found "?"',
     );
@@ -108,7 +108,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("a million characters in one string are no trouble", () => {
+  test("a string of a million characters is accepted", () => {
     const long = `{"a":"${'\\"x'.repeat(300_000)}"}`;
     expect(scanObject(long, depthMax).text).toBe(long);
   });
