@@ -1,8 +1,8 @@
 // The errors of the client, one class for each kind of failure. Every message names the request. `isTodoError` compares
 // class names, so it also works if two copies of this file are loaded.
 //
-// A caller's mistake is none of these but a `TypeError`, thrown before anything is sent: an item whose text is not a JSON
-// object, an update of an item without an ID, an address that is not a URL, a user name with a colon.
+// A caller's mistake is a `TypeError` instead, thrown before anything is sent: an item whose text is not a JSON object, an
+// update of an item without an ID, an address that is not a URL, a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
 

@@ -20,8 +20,8 @@ export function idOf(json: string): string | undefined {
   return idIn(readObject(json));
 }
 
-export function idIn(object: ObjectText): string | undefined {
-  for (const [name, value] of object.toMap()) if (isIdName(name)) return stringOf(value);
+export function idIn(object: ObjectText | undefined): string | undefined {
+  for (const [name, value] of object?.toMap() ?? []) if (isIdName(name)) return stringOf(value);
   return undefined;
 }
 

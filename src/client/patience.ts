@@ -1,4 +1,4 @@
-// Waiting for the server, up to a limit: how long it may be silent, and until the caller aborts.
+// Waiting for the server, until it has been silent for too long or the caller aborts.
 
 import { NetworkError, type RequestName, reasonOf, TimeoutError } from "./errors.ts";
 

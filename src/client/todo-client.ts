@@ -162,7 +162,7 @@ export class TodoClient<Item = TodoItem> {
     try {
       const { reply, text } = await this.#write("POST", this.#writeUrl(id), options, json);
       // Some deployments send an empty body, or something other than the item.
-      const stored = sameId(idIfObject(text), id) ? text : json;
+      const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
       return { id, item: this.#requester.parseItem(reply, stored), etag: reply.etag };
     } catch (error) {
       if (!(mayBeThere && error instanceof ConflictError)) throw error;
@@ -250,11 +250,6 @@ interface Found {
 function offersNoSuchRequest(error: unknown): error is HttpError {
   if (error instanceof MethodNotAllowedError) return true;
   return error instanceof NotFoundError && error.code !== "RecordNotFound";
-}
-
-function idIfObject(text: string): string | undefined {
-  const object = scanIfObject(text);
-  return object && idIn(object);
 }
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { isTodoError } from "../client/errors.ts";
-import { idIn, idOf, sameContent } from "../client/item-text.ts";
+import { idOf, sameContent } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { scanObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
@@ -113,7 +113,7 @@ class Import {
     try {
       for await (const given of items) {
         const number = this.#hash.count + 1;
-        const json = identified(given, number);
+        const json = idOf(given) === undefined ? withId(scanObject(given), idFor(given, number)) : given;
         this.#hash.add(json);
         if (number <= this.#resumed) this.#done = number;
         else {
@@ -181,12 +181,7 @@ class Import {
   }
 }
 
-/** The item with an ID. A missing one is derived from the item and its place in the file, so a second run makes the same. */
-function identified(json: string, number: number): string {
-  const object = scanObject(json);
-  return idIn(object) === undefined ? withId(object, idFor(json, number)) : json;
-}
-
+/** An ID derived from the item and its place in the file, so that a second run makes the same one. */
 function idFor(json: string, number: number): string {
   const digits = Bun.SHA256.hash(`${number} ${json}`, "hex");
   // Version 8 is for UUIDs that are derived in a custom way.

@@ -54,19 +54,13 @@ function readIfExists(path: string): string | undefined {
 }
 
 function parseProfiles(path: string, text: string): object {
-  const profiles = parseJson(text);
-  if (typeof profiles === "object" && profiles !== null) return profiles;
-  throw new UsageError(`${path}: expected JSON such as {"default":{"server":"http://localhost:5000/"}}.`);
-}
-
-/** Undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const profiles = JSON.parse(text) as unknown;
+    if (typeof profiles === "object" && profiles !== null) return profiles;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  throw new UsageError(`${path}: expected JSON such as {"default":{"server":"http://localhost:5000/"}}.`);
 }
 
 function warnIfReadable(path: string): void {

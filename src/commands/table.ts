@@ -3,7 +3,7 @@
 import { padEnd, type Style, shorten } from "./terminal.ts";
 
 const gap = "  ";
-/** Columns are not shortened below this width; the last optional columns are left out instead. */
+/** If columns would become narrower than this, the last optional ones are left out. */
 const narrowest = 12;
 
 export interface Column {

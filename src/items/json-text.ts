@@ -30,7 +30,7 @@ export function scanArray(source: string, depthMax = depthMaxDefault): string[] 
   return elements.map((element) => text.slice(element.start, element.end));
 }
 
-/** The object in a text that may as well be something else. */
+/** The same for a text that may be something else; then it is undefined. */
 export function scanIfObject(source: string): ObjectText | undefined {
   try {
     return scanObject(source);

@@ -337,7 +337,7 @@ Hash ${hashOf(exported)}
 Hash ${hashOf(exported)}
 `);
       if (format !== "csv") expect(await open.list()).toBe(before);
-      // CSV loses the order of fields, because all items share its columns, and nothing else.
+      // CSV loses only the order of fields, because all items share its columns.
       const sorted = (list: string) => (JSON.parse(list) as object[]).map((one) => Object.entries(one).sort());
       expect(sorted(await open.list())).toEqual(sorted(before));
       expect(await run("import", [file])).toMatchObject({ stderr: expect.stringContaining("0 created, 3 present") });
