@@ -6,7 +6,7 @@ import { UsageError } from "./commands/command.ts";
 import { commands } from "./commands/commands.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview } from "./commands/help.ts";
-import { endWithReader, print } from "./commands/output.ts";
+import { exitWhenPipeCloses, printLine } from "./commands/output.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
@@ -15,16 +15,16 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   // What stands behind two dashes is a name or a text, not a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const asksForHelp = flags.includes("--help") || flags.includes("-h");
-  if (name === undefined || name === "--help" || name === "-h") await print(overview(commands));
+  if (name === undefined || name === "--help" || name === "-h") await printLine(overview(commands));
   else if (name === workCommand) return work(args, process.env);
-  else if (name === "--version" || (command && flags.includes("--version"))) await print(version);
-  else if (command && asksForHelp) await print(commandHelp(command));
+  else if (name === "--version" || (command && flags.includes("--version"))) await printLine(version);
+  else if (command && asksForHelp) await printLine(commandHelp(command));
   else if (command) return command.run(args, process.env);
   else throw new UsageError(`todoitems has no command ${name}; todoitems help lists what there is.`);
   return 0;
 }
 
-endWithReader();
+exitWhenPipeCloses();
 try {
   process.exit(await run(process.argv.slice(2)));
 } catch (error) {

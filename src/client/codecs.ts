@@ -1,10 +1,9 @@
-// How an item's JSON text becomes a value and back. The client itself only handles text, so a codec
-// decides everything about values: how exact numbers are, which type an item has, whether it is checked.
+// How an item's JSON text becomes a value, and back. The client itself only handles text, so a codec decides everything
+// about values: how exact numbers are, which type an item has, and whether it is checked.
 
-import { scanObject } from "../items/json-text.ts";
-import { nestingDepthMax } from "./json-members.ts";
+import { readObject } from "./item-text.ts";
 
-/** The fields that the tutorial's clients use, and any other. */
+/** The fields that the tutorial's clients use, and any others. */
 export interface TodoItem {
   ID: string;
   Name?: string;
@@ -13,28 +12,28 @@ export interface TodoItem {
   [field: string]: unknown;
 }
 
-/** An item to be created: its ID may be left out, and is then made by the client. */
+/** An item to create. If it has no ID, the client makes one. */
 export type NewItem<Item> = Item | (Item extends string ? never : Omit<Item, "ID" | "Id" | "id"> & Partial<Item>);
 
 export interface ItemCodec<Item> {
-  /** Takes the text of one JSON object. */
+  /** Receives the text of one JSON object. */
   parse(json: string): Item;
-  /** Gives the text of one JSON object. */
+  /** Returns the text of one JSON object. */
   stringify(item: NewItem<Item>): string;
 }
 
-/** The usual one: `JSON.parse` and `JSON.stringify`. Numbers become doubles, as everywhere in JavaScript. */
+/** The default: `JSON.parse` and `JSON.stringify`. Numbers become doubles, as usual in JavaScript. */
 export function plainValues<Item>(): ItemCodec<Item> {
   return { parse: (json) => JSON.parse(json) as Item, stringify: (item) => JSON.stringify(item) };
 }
 
-/** Items stay the JSON text they are, to the character; only insignificant white space is dropped. */
+/** Items stay JSON text. Every character is kept, except for insignificant white space. */
 export const jsonText: ItemCodec<string> = {
-  parse: (json) => scanObject(json, nestingDepthMax).text,
+  parse: (json) => readObject(json).text,
   stringify: (json) => json,
 };
 
-/** A number that no JavaScript number or bigint stands for exactly, kept as its digits: `1.0`, `1e400`, `-0`. */
+/** A number that no JavaScript number or bigint represents exactly, kept as it was written: `1.0`, `1e400`, `-0`. */
 export class NumberText {
   readonly text: string;
 
@@ -46,25 +45,25 @@ export class NumberText {
     return this.text;
   }
 
-  /** The nearest double, so that it can be compared and added; that may round. */
+  /** The nearest double, for comparing and adding. It may be rounded. */
   valueOf(): number {
     return Number(this.text);
   }
 }
 
 /**
- * Values with exact numbers: a `number` where that prints as it was written, a `bigint` for longer integers,
- * a `NumberText` for the rest. What was read is written back digit by digit.
+ * Values with exact numbers: a `number` if it prints as it was written, a `bigint` for longer integers, and a
+ * `NumberText` for the rest. Numbers are written back exactly as they were read.
  */
 export function exactNumbers<Item>(): ItemCodec<Item> {
   return { parse: (json) => parseExact(json) as Item, stringify: stringifyExact };
 }
 
-// A number or a string, whichever comes first: so digits inside strings are stepped over.
+// Matches strings as well as numbers, so that digits inside strings are skipped.
 const numberOrString = /"(?:[^"\\]|\\.)*"|-?[0-9](?:[0-9.eE+-])*/g;
 
-// Every number in the text is replaced by its place in a list beside it, so nothing in the document can be
-// mistaken for such a place; JSON.parse does the rest.
+// Replaces every number in the text by its index in a list, then lets JSON.parse do the rest. No other part of the
+// document can be mistaken for an index, because all numbers are replaced.
 function parseExact(json: string): unknown {
   JSON.parse(json);
   const numbers: unknown[] = [];

@@ -1,5 +1,8 @@
-// What can go wrong, one class for each failure. Every message names the request; `isTodoError` tells the
-// classes apart by name, so it also works where two copies of this file are loaded.
+// The errors of the client, one class for each kind of failure. Every message names the request. `isTodoError` compares
+// class names, so it also works if two copies of this file are loaded.
+//
+// A caller's mistake is a `TypeError` instead, thrown before anything is sent: an item whose text is not a JSON object, an
+// update of an item without an ID, an address that is not a URL, a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
 
@@ -8,7 +11,7 @@ export interface RequestName {
   readonly url: string;
 }
 
-/** Every error of this client. A call that was aborted throws its signal's reason instead. */
+/** The base class of all errors about a request. A call that was aborted throws the reason of its signal instead. */
 export class TodoClientError extends Error {
   override readonly name: string = "TodoClientError";
   readonly method: string;
@@ -21,7 +24,7 @@ export class TodoClientError extends Error {
   }
 }
 
-/** No answer came, or it broke off: the server is not there, or the network is not. */
+/** No answer came, or it broke off: the server or the network is down. */
 export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
@@ -31,33 +34,33 @@ export class TimeoutError extends TodoClientError {
   override readonly name = "TimeoutError";
 }
 
-/** The answer is larger than `maxResponseBytes`; reading stopped there. */
+/** The answer is larger than `maxResponseBytes`. Reading stopped there. */
 export class ResponseTooLargeError extends TodoClientError {
   override readonly name = "ResponseTooLargeError";
 }
 
-/** The answer is not what a to-do service sends: a list that is no JSON array, say. */
+/** The answer is not what a to-do service sends, such as a list that is not a JSON array. */
 export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
 
-/** The server answered with another address. Redirects are not followed: a redirected POST would become a GET. */
+/** The server redirects to another address. The client does not follow, because a redirected POST would become a GET. */
 export class RedirectError extends TodoClientError {
   override readonly name = "RedirectError";
 }
 
-/** What is known of an answer that refuses. */
+/** What an error answer says. */
 export interface Refusal {
   readonly status: number;
-  /** A stable word for programs, where the server sends one. */
+  /** A stable code for programs, if the server sends one. */
   readonly code: string | undefined;
-  /** What the server said, in its words. */
+  /** The server's explanation, in its own words. */
   readonly detail: string;
-  /** When to try again, where the server says so. */
+  /** How long to wait before the next attempt, if the server says so. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** The server answered, and refused. The subclasses stand for the statuses that have a meaning of their own. */
+/** The server answered with an error status. Subclasses exist for the statuses that have a meaning of their own. */
 export class HttpError extends TodoClientError implements Refusal {
   override readonly name: string = "HttpError";
   readonly status: number;
@@ -84,7 +87,7 @@ export class UnauthorizedError extends HttpError {
   override readonly name = "UnauthorizedError";
 }
 
-/** 403: the credentials are right, but do not allow this. */
+/** 403: the credentials are right but do not allow this. */
 export class ForbiddenError extends HttpError {
   override readonly name = "ForbiddenError";
 }
@@ -94,7 +97,7 @@ export class NotFoundError extends HttpError {
   override readonly name = "NotFoundError";
 }
 
-/** 405: the server does not offer this; perhaps it expects the other `form`. */
+/** 405: the server does not offer this method here. Perhaps it expects the other `form`. */
 export class MethodNotAllowedError extends HttpError {
   override readonly name = "MethodNotAllowedError";
 }
@@ -107,9 +110,9 @@ export class ConflictError extends HttpError {
 /** 412: the item is not in the state that `ifMatch` names. */
 export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   override readonly name = "PreconditionFailedError";
-  /** The item as it is now, where the server sends it. */
+  /** The current item, if the server sends it. */
   readonly current: Item | undefined;
-  /** The tag of that state, to send as `ifMatch` after merging. */
+  /** The ETag of the current item, to send as `ifMatch` after merging. */
   readonly currentEtag: string | undefined;
 
   constructor(request: RequestName, refusal: Refusal, current: Item | undefined, currentEtag: string | undefined) {
@@ -119,22 +122,22 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   }
 }
 
-/** 413: the item is larger than the server takes. */
+/** 413: the item is larger than the server accepts. */
 export class ItemTooLargeError extends HttpError {
   override readonly name = "ItemTooLargeError";
 }
 
-/** 415: the server does not take JSON in UTF-8. */
+/** 415: the server does not accept JSON in UTF-8. */
 export class UnsupportedMediaTypeError extends HttpError {
   override readonly name = "UnsupportedMediaTypeError";
 }
 
-/** 429: more requests, or more wrong passwords, than the server takes; see `retryAfterMs`. */
+/** 429: more requests or more wrong passwords than the server accepts; see `retryAfterMs`. */
 export class TooManyRequestsError extends HttpError {
   override readonly name = "TooManyRequestsError";
 }
 
-/** 500 and above: the server failed, or is overloaded. */
+/** 500 and above: the server failed or is overloaded. */
 export class ServerError extends HttpError {
   override readonly name = "ServerError";
 }
@@ -151,16 +154,23 @@ const classesByStatus = new Map<number, typeof HttpError>([
   [429, TooManyRequestsError],
 ]);
 
-/** The error for any refusal but a 412, which needs the current item. */
+/** The error for any status but 412, whose error also holds the current item. */
 export function httpError(request: RequestName, refusal: Refusal): HttpError {
   const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
   return new ErrorClass(request, refusal);
 }
 
-/** True where the same request may succeed if it is sent again a little later. */
+/** Whether the same request may succeed if it is sent again a little later. */
 export function isPassing(error: unknown): error is TodoClientError {
   if (error instanceof HttpError) return [408, 429, 502, 503, 504].includes(error.status);
   return error instanceof NetworkError || error instanceof TimeoutError;
+}
+
+/** The message of an error, with the reason that Node hides behind "fetch failed". */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
 }
 
 interface ErrorsByName {
@@ -184,7 +194,7 @@ interface ErrorsByName {
   readonly UnsupportedMediaTypeError: UnsupportedMediaTypeError;
 }
 
-/** Tells what went wrong: `if (isTodoError(error, "ConflictError")) …`. A class counts as its parents too. */
+/** Tells errors apart: `if (isTodoError(error, "ConflictError")) …`. An error also matches the names of its base classes. */
 export function isTodoError<Name extends keyof ErrorsByName = "TodoClientError">(
   error: unknown,
   name?: Name,

@@ -1,4 +1,4 @@
-// What `todoitems/client` exports, and nothing else.
+// Everything that `todoitems/client` exports.
 
 export {
   exactNumbers,

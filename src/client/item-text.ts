@@ -1,39 +1,41 @@
-// What the client must know of an item's text: its ID, and whether two texts say the same.
+// What the client needs to know about an item's text: its ID, and whether two texts have the same content.
 
-import { scanObject, unquote } from "../items/json-text.ts";
+import { ItemError } from "../items/item-error.ts";
+import { scanObject } from "../items/json-text.ts";
+import { type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
-import { membersOf, nestingDepthMax, stringOf } from "./json-members.ts";
+
+/** Reads the text of an item. A text that is not a JSON object is the caller's mistake, and so a `TypeError`. */
+export function readObject(json: string): ObjectText {
+  try {
+    return scanObject(json);
+  } catch (error) {
+    if (!(error instanceof ItemError)) throw error;
+    throw new TypeError(error.message);
+  }
+}
 
 /** The ID of an item, in whichever letter case its field is spelled. */
 export function idOf(json: string): string | undefined {
-  return idAmong(membersOf(json));
+  return idIn(readObject(json));
 }
 
-export function idAmong(members: ReadonlyMap<string, string>): string | undefined {
-  for (const [name, value] of members) if (isIdName(name)) return stringOf(value);
+export function idIn(object: ObjectText | undefined): string | undefined {
+  for (const [name, value] of object?.toMap() ?? []) if (isIdName(name)) return stringOf(value);
   return undefined;
-}
-
-/** The item with this ID as its first field, in place of any it had. */
-export function withId(json: string, id: string): string {
-  const { text, members } = scanObject(json, nestingDepthMax);
-  const rest = members
-    .filter(({ nameStart, nameEnd }) => !isIdName(unquote(text.slice(nameStart, nameEnd))))
-    .map(({ nameStart, valueEnd }) => text.slice(nameStart, valueEnd));
-  return `{${[`"ID":${JSON.stringify(id)}`, ...rest].join(",")}}`;
 }
 
 export function sameId(one: string | undefined, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase();
 }
 
-/** Whether two items have the same fields with the same values. Servers may spell top-level names in another case. */
+/** Whether two items have the same fields with the same values. The letter case of top-level names does not count: servers may change it. */
 export function sameContent(one: string, other: string): boolean {
   return equal(JSON.parse(lowerNames(one)), JSON.parse(lowerNames(other)));
 }
 
 function lowerNames(json: string): string {
-  const fields = [...membersOf(json)].map(([name, value]) => {
+  const fields = [...readObject(json).toMap()].map(([name, value]) => {
     const lower = name.toLowerCase();
     return `${JSON.stringify(lower)}:${lower === "id" ? value.toLowerCase() : value}`;
   });
@@ -50,7 +52,7 @@ function equal(one: unknown, other: unknown): boolean {
   return Object.entries(one).every(([name, value]) => values.has(name) && equal(value, values.get(name)));
 }
 
-/** A random UUID. `crypto.randomUUID` is missing from pages that were not loaded over HTTPS. */
+/** A random UUID. Pages that were not loaded over HTTPS have no `crypto.randomUUID`. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

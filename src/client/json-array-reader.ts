@@ -1,5 +1,5 @@
-// Reads a JSON array of objects while it arrives, and hands out the text of each object as soon as its
-// closing brace is there. Only the object under way is kept, so memory does not grow with the list.
+// Reads a JSON array of objects while it arrives, and yields the text of each object as soon as its closing brace has
+// arrived. Only the unfinished object is kept, so memory does not grow with the list.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -10,7 +10,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
-/** The bytes are not a JSON array of objects; `message` says what stands where. */
+/** The bytes are not a JSON array of objects. The message says what was found, and at which byte. */
 export class NotAnArrayError extends Error {
   override readonly name = "NotAnArrayError";
 }
@@ -26,17 +26,18 @@ const expected: Readonly<Record<Exclude<Place, "inside-object">, string>> = {
 };
 
 export class JsonArrayReader {
-  // UTF-8's bytes beyond ASCII never look like punctuation, so the text is decoded object by object.
+  // In UTF-8, the bytes of other characters never look like ASCII punctuation. So objects are found in the bytes, and
+  // only then decoded.
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #place: Place = "start";
   #bytesBefore = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** What earlier chunks held of the object under way. */
+  /** The part of the current object that earlier chunks held. */
   #begun = "";
 
-  /** Takes the next bytes, split anywhere, and gives the objects they complete. */
+  /** Takes the next bytes, split anywhere, and yields the objects that they complete. */
   *read(chunk: Uint8Array): Generator<string> {
     let at = 0;
     while (at < chunk.length) {
@@ -57,14 +58,14 @@ export class JsonArrayReader {
     this.#bytesBefore += chunk.length;
   }
 
-  /** To be called when no more bytes come. */
+  /** Call this after the last bytes. It throws if the array is not complete. */
   finish(): void {
     if (this.#place === "end") return;
     const missing = this.#place === "inside-object" ? "a closing brace" : expected[this.#place];
     throw new NotAnArrayError(`expected ${missing}, but the document ends after ${this.#bytesBefore} bytes`);
   }
 
-  /** Steps over one byte outside of objects; at an opening brace it stays, and the object begins. */
+  /** Steps over one byte outside of objects. It stays at an opening brace, where an object begins. */
   #between(chunk: Uint8Array, at: number): number {
     const byte = chunk[at] ?? 0;
     if (isSpace(byte) || this.#isByteOrderMark(byte, at)) return at + 1;
@@ -91,7 +92,7 @@ export class JsonArrayReader {
     throw new NotAnArrayError(`expected ${what} at byte ${this.#bytesBefore + at + 1}, found ${found}`);
   }
 
-  /** The end of the object under way in this chunk, or the end of the chunk. */
+  /** The end of the current object in this chunk, or the end of the chunk. */
   #skipObject(chunk: Uint8Array, from: number): number {
     let inString = this.#inString;
     let escaped = this.#escaped;

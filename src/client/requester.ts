@@ -1,8 +1,9 @@
-// Sends requests: addresses, credentials, the statuses that are errors, and trying again.
+// Sends requests: builds addresses, adds credentials, turns error statuses into errors, and retries.
 
-import { Answer, Patience } from "./answer.ts";
 import type { ItemCodec } from "./codecs.ts";
 import { type HttpError, httpError, isPassing, PreconditionFailedError, RedirectError } from "./errors.ts";
+import { Patience } from "./patience.ts";
+import { Reply } from "./reply.ts";
 
 export interface Credentials {
   readonly username: string;
@@ -10,11 +11,11 @@ export interface Credentials {
 }
 
 export interface RetryOptions {
-  /** How many times a request is sent again; 0 for never. */
+  /** How many times a request is sent again; 0 means never. */
   readonly limit?: number;
-  /** The first pause; each further one is twice as long. */
+  /** The first pause. Each further pause is twice as long. */
   readonly delayMs?: number;
-  /** The longest pause. A server that asks for a longer one is not asked again. */
+  /** The longest pause. If the server asks for a longer one, the request is not sent again. */
   readonly delayMsMax?: number;
 }
 
@@ -36,9 +37,9 @@ export interface RequestParts extends RequestOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | undefined;
-  /** A status that is no error although it is no success. */
+  /** A status outside 2xx that is not an error. */
   readonly alsoAccept?: number;
-  /** How long the server may be silent, where that is not `timeoutMs`. */
+  /** How long the server may be silent, if `timeoutMs` does not apply. */
   readonly silenceMsMax?: number;
 }
 
@@ -51,10 +52,10 @@ export class Requester<Item> {
   readonly #addressCredentials: Credentials | undefined;
 
   constructor(baseUrl: string | URL, options: RequesterOptions<Item>) {
-    // In a page, an address may be relative to it. Deno has the name too, and no page behind it.
+    // In a page, the address may be relative. Deno has a global `location` too, but it is undefined.
     const location: unknown = Reflect.get(globalThis, "location");
     const url = new URL(baseUrl, location === undefined ? undefined : String(location));
-    // `fetch` refuses addresses with credentials in them.
+    // `fetch` refuses addresses that contain credentials.
     if (url.username !== "")
       this.#addressCredentials = {
         username: decodeURIComponent(url.username),
@@ -74,8 +75,8 @@ export class Requester<Item> {
     return this.listUrl + encodeURIComponent(id);
   }
 
-  /** Sends a request once. An answer that is no success is thrown as the error it stands for. */
-  async send(request: RequestParts): Promise<Answer> {
+  /** Sends a request once. An error status is thrown as the error it stands for. */
+  async send(request: RequestParts): Promise<Reply> {
     const { method, url, body, signal } = request;
     const headers = await this.#headers(request);
     const patience = new Patience(request, request.silenceMsMax ?? this.options.timeoutMs, signal);
@@ -84,52 +85,52 @@ export class Requester<Item> {
       headers,
       signal: patience.signal,
       redirect: "manual",
-      // Without this a browser that is answered 401 would ask for a password itself.
+      // Without this, a browser would ask for a password itself after a 401.
       credentials: "omit",
       cache: "no-store",
       ...(body === undefined ? {} : { body }),
     };
     const response = await patience.wait(() => this.options.fetch(url, init));
-    const answer = new Answer(request, response, patience, this.options.maxResponseBytes);
-    if (answer.ok || answer.status === request.alsoAccept) return answer;
-    // A browser hides where it was sent, and answers with status 0.
-    if (response.type === "opaqueredirect" || (answer.status >= 300 && answer.status < 400 && answer.status !== 304)) {
-      answer.discard();
+    const reply = new Reply(request, response, patience, this.options.maxResponseBytes);
+    if (reply.ok || reply.status === request.alsoAccept) return reply;
+    // A browser hides the target of the redirect and reports status 0.
+    if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400 && reply.status !== 304)) {
+      reply.discard();
       const target = response.headers.get("location");
       throw new RedirectError(
         request,
         `the server redirects${target === null ? "" : ` to ${target}`}; use that address as the base URL`,
       );
     }
-    throw await this.#refused(answer);
+    throw await this.#refused(reply);
   }
 
   /**
-   * Runs an operation and, where it fails in passing, runs it again after a pause. It is told whether an earlier
-   * attempt may have succeeded without our hearing of it.
+   * Runs an operation and, if it fails for a passing reason, runs it again after a pause. The operation learns whether
+   * an earlier attempt may have succeeded although its reply was lost.
    */
   async retrying<Result>(
     { signal }: RequestOptions,
-    operation: (answerWasLost: boolean) => Promise<Result>,
+    operation: (replyWasLost: boolean) => Promise<Result>,
   ): Promise<Result> {
     const { limit, delayMs, delayMsMax } = this.options.retry;
-    let answerWasLost = false;
+    let replyWasLost = false;
     for (let attempt = 0; ; attempt++) {
       try {
-        return await operation(answerWasLost);
+        return await operation(replyWasLost);
       } catch (error) {
         if (attempt >= limit || !isPassing(error)) throw error;
         const wanted = retryAfterMs(error);
         if (wanted !== undefined && wanted > delayMsMax) throw error;
-        // Being told to slow down is an answer: that request was not carried out.
-        answerWasLost ||= !("status" in error && error.status === 429);
+        // A 429 is a reply: the server did not carry out that request.
+        replyWasLost ||= !("status" in error && error.status === 429);
         await pause(wanted ?? backoffMs(attempt, delayMs, delayMsMax), signal);
       }
     }
   }
 
-  parseItem(answer: Answer, json: string): Item {
-    return answer.parse(json, (text) => this.options.codec.parse(text));
+  parseItem(reply: Reply, json: string): Item {
+    return reply.parse(json, (text) => this.options.codec.parse(text));
   }
 
   async #headers({ headers = {}, body }: RequestParts): Promise<Headers> {
@@ -143,12 +144,12 @@ export class Requester<Item> {
     return all;
   }
 
-  async #refused(answer: Answer): Promise<HttpError> {
-    const refusal = await answer.refusal();
-    if (refusal.status !== 412) return httpError(answer.request, refusal);
+  async #refused(reply: Reply): Promise<HttpError> {
+    const refusal = await reply.refusal();
+    if (refusal.status !== 412) return httpError(reply.request, refusal);
     const { current } = refusal;
-    const item = current === undefined ? undefined : this.parseItem(answer, current);
-    return new PreconditionFailedError(answer.request, refusal, item, answer.etag);
+    const item = current === undefined ? undefined : this.parseItem(reply, current);
+    return new PreconditionFailedError(reply.request, refusal, item, reply.etag);
   }
 }
 
@@ -162,7 +163,7 @@ function retryAfterMs(error: Error): number | undefined {
   return "retryAfterMs" in error && typeof error.retryAfterMs === "number" ? error.retryAfterMs : undefined;
 }
 
-/** Twice as long each time, and never two clients in step. */
+/** Doubles with each attempt. The random part keeps clients from retrying at the same moment. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   return Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

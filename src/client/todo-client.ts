@@ -1,7 +1,8 @@
-// The client of a to-do service: any deployment of the specification, in form A or B, with whatever it
-// leaves out (201, ETags, problem documents, reading one item) done another way.
+// The client of a to-do service. It works with any deployment of the specification, in form A or B, and finds another
+// way if a deployment lacks something optional: status 201, ETags, problem documents, the request for one item.
 
-import type { Answer } from "./answer.ts";
+import { scanIfObject } from "../items/json-text.ts";
+import { withId } from "../items/todo-item.ts";
 import { type ItemCodec, type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 import {
   ConflictError,
@@ -12,35 +13,35 @@ import {
   PreconditionFailedError,
   type TodoClientError,
 } from "./errors.ts";
-import { idAmong, idOf, newId, sameContent, sameId, withId } from "./item-text.ts";
-import { membersIfObject } from "./json-members.ts";
+import { idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
+import type { Reply } from "./reply.ts";
 import { backoffMs, type Credentials, pause, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface TodoClientOptions<Item = TodoItem> {
   /** Where the deployment expects the ID of a create or update: `a` in the path, `b` (the default) only in the body. */
   readonly form?: "a" | "b";
-  /** Name and password for HTTP Basic, or a function that is asked for them before each request. */
+  /** Name and password for HTTP Basic, or a function that is called for them before each request. */
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
-  /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or one of yours. */
+  /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
-  /** The most that is read of one answer, after decompression. 2,147,483,647 unless told otherwise. */
+  /** The largest answer that is read, in bytes after decompression. Default: 2,147,483,647. */
   readonly maxResponseBytes?: number;
-  /** How long the server may be silent before and between the bytes of its answer. 30,000 unless told otherwise. */
+  /** How long the server may be silent, before its answer and between two pieces of it. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** How often and when a request that failed in passing is sent again: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`. */
+  /** How often and when a request that failed for a passing reason is sent again. Default: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`. */
   readonly retry?: RetryOptions;
-  /** What sends the requests, where that is not the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Only write if the item still has this ETag; otherwise the call throws a `PreconditionFailedError`. */
+  /** Write only if the item still has this ETag; otherwise throw a `PreconditionFailedError`. */
   readonly ifMatch?: string | undefined;
 }
 
 export interface ItemsOptions extends RequestOptions {
-  /** Told how many bytes of the list have arrived, and how many there are where the server says so. */
+  /** Called with the number of bytes that have arrived, and with the total if the server states it. */
   readonly onProgress?: ((bytes: number, total: number | undefined) => void) | undefined;
 }
 
@@ -48,7 +49,7 @@ export interface ItemsOptions extends RequestOptions {
 export interface Stored<Item> {
   readonly id: string;
   readonly item: Item;
-  /** Names this state of the item, for `ifMatch`. Servers without ETags leave it out. */
+  /** Names this state of the item, for `ifMatch`. Undefined if the server has no ETags. */
   readonly etag: string | undefined;
 }
 
@@ -68,7 +69,7 @@ export class TodoClient<Item = TodoItem> {
     });
   }
 
-  /** The address of the list, as requests name it. */
+  /** The address of the list. */
   get url(): string {
     return this.#requester.listUrl;
   }
@@ -79,20 +80,20 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Hands out the items while the list arrives; memory does not grow with the list, and a slow reader slows the
-   * server down. A list that breaks off is asked for again, and goes on where it broke if its ETag is still the same.
+   * Yields the items while the list arrives. Memory does not grow with the list, and a slow reader slows the server
+   * down. If the list breaks off, it is requested again and continues there, as long as its ETag is still the same.
    */
   async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
     const { limit, delayMs, delayMsMax } = this.#requester.options.retry;
-    let answer = await this.#requester.retrying(options, () => this.#getList(options));
-    const { etag } = answer;
+    let reply = await this.#requester.retrying(options, () => this.#getList(options));
+    const { etag } = reply;
     let count = 0;
     for (let attempt = 0; ; ) {
       let toSkip = count;
       try {
-        for await (const json of answer.objects(options.onProgress)) {
+        for await (const json of reply.objects(options.onProgress)) {
           if (toSkip-- > 0) continue;
-          yield this.#requester.parseItem(answer, json);
+          yield this.#requester.parseItem(reply, json);
           count++;
           attempt = 0;
         }
@@ -100,57 +101,58 @@ export class TodoClient<Item = TodoItem> {
       } catch (error) {
         if (etag === undefined || attempt >= limit || !isPassing(error)) throw error;
         await pause(backoffMs(attempt++, delayMs, delayMsMax), options.signal);
-        answer = await this.#getListAgain(etag, options, error);
+        reply = await this.#getListAgain(etag, options, error);
       }
     }
   }
 
-  /** Reads one item. Where the deployment offers no such request, the item is looked for in the list. */
+  /** Reads one item. If the deployment does not offer that request, the item is looked up in the list. */
   async get(id: string, options: RequestOptions = {}): Promise<Stored<Item>> {
-    const { json, etag, answer } = await this.#getText(id, options);
-    return { id: answer.parse(json, idOf) ?? id, item: this.#requester.parseItem(answer, json), etag };
+    const { json, etag, reply } = await this.#getText(id, options);
+    return { id: reply.parse(json, idOf) ?? id, item: this.#requester.parseItem(reply, json), etag };
   }
 
   /**
-   * Stores a new item. One without an ID gets a random one, so that a request whose answer was lost can be sent
-   * again without making a second item: if the item turns out to be there, with this content, it was created.
+   * Stores a new item. An item without an ID gets a random one. So a request whose answer was lost can be sent again
+   * without creating a second item: if an item with this ID and this content exists, the first attempt created it.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
-    const givenId = idOf(given);
+    const object = readObject(given);
+    const givenId = idIn(object);
     const id = givenId ?? newId();
-    const json = givenId === undefined ? withId(given, id) : given;
-    // Browsers send a request again by themselves when a connection breaks. Nobody else can have used an ID that
-    // was made just now, so where it is taken that has happened.
-    return this.#requester.retrying(options, (answerWasLost) =>
-      this.#createOnce(id, json, answerWasLost || givenId === undefined, options),
+    const json = givenId === undefined ? withId(object, id) : given;
+    // Browsers send a request again by themselves when a connection breaks. Nobody else can have used an ID that was
+    // made just now: if it is taken, the browser did that.
+    return this.#requester.retrying(options, (replyWasLost) =>
+      this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
     );
   }
 
-  /** Replaces a whole item, and tells the ETag of the new state where the server does. */
+  /** Replaces a whole item, and returns the ETag of the new state if the server has ETags. */
   async update(item: Item, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
     const json = this.#requester.options.codec.stringify(item);
     const id = idOf(json);
     if (id === undefined) throw new TypeError("An item to be updated needs its ID.");
-    return this.#requester.retrying(options, (answerWasLost) => this.#updateOnce(id, json, answerWasLost, options));
+    return this.#requester.retrying(options, (replyWasLost) => this.#updateOnce(id, json, replyWasLost, options));
   }
 
   /** Deletes an item. */
   async remove(id: string, options: WriteOptions = {}): Promise<void> {
-    await this.#requester.retrying(options, async (answerWasLost) => {
+    await this.#requester.retrying(options, async (replyWasLost) => {
       try {
         await this.#write("DELETE", this.#requester.itemUrl(id), options, this.#deleteBody(id));
       } catch (error) {
-        // An earlier attempt deleted it, and the answer was lost.
-        if (!(answerWasLost && error instanceof NotFoundError)) throw error;
+        // An earlier attempt deleted the item, and its reply was lost.
+        if (!(replyWasLost && error instanceof NotFoundError)) throw error;
       }
     });
   }
 
   /**
-   * Tells every change of the list until the loop is left or `signal` aborted: first a `snapshot`, then changes as
-   * they happen, live where the server has a change feed, else by asking again every `pollMs`. A lost connection is
-   * waited out; `onState` tells of it.
+   * Yields every change of the list until you leave the loop or abort `signal`: first a `snapshot`, then changes as they
+   * happen. They come live if the server has a change feed; otherwise the list is requested every `pollMs`. A lost
+   * connection is retried, and `onState` is called.
    */
   watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<Item>, void, undefined> {
     return watch(this.#requester, options);
@@ -158,33 +160,33 @@ export class TodoClient<Item = TodoItem> {
 
   async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
     try {
-      const { answer, text } = await this.#write("POST", this.#writeUrl(id), options, json);
-      // Some deployments answer with nothing, or with something else than the item.
-      const stored = sameId(idAmong(membersIfObject(text) ?? new Map()), id) ? text : json;
-      return { id, item: this.#requester.parseItem(answer, stored), etag: answer.etag };
+      const { reply, text } = await this.#write("POST", this.#writeUrl(id), options, json);
+      // Some deployments send an empty body, or something other than the item.
+      const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
+      return { id, item: this.#requester.parseItem(reply, stored), etag: reply.etag };
     } catch (error) {
       if (!(mayBeThere && error instanceof ConflictError)) throw error;
       const found = await this.#getText(id, options);
-      if (!sameContent(found.json, json)) throw error;
-      return { id, item: this.#requester.parseItem(found.answer, found.json), etag: found.etag };
+      if (!found.reply.parse(found.json, (text) => sameContent(text, json))) throw error;
+      return { id, item: this.#requester.parseItem(found.reply, found.json), etag: found.etag };
     }
   }
 
-  async #updateOnce(id: string, json: string, answerWasLost: boolean, options: WriteOptions) {
+  async #updateOnce(id: string, json: string, replyWasLost: boolean, options: WriteOptions) {
     try {
-      const { answer } = await this.#write("PUT", this.#writeUrl(id), options, json);
-      return { etag: answer.etag };
+      const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
+      return { etag: reply.etag };
     } catch (error) {
-      // The item is in no other state than the one we put it in: an earlier attempt did, and the answer was lost.
-      if (!(answerWasLost && error instanceof PreconditionFailedError && error.current !== undefined)) throw error;
+      // The current item is the one we sent: an earlier attempt stored it, and its reply was lost.
+      if (!(replyWasLost && error instanceof PreconditionFailedError && error.current !== undefined)) throw error;
       if (!sameContent(this.#requester.options.codec.stringify(error.current), json)) throw error;
       return { etag: error.currentEtag };
     }
   }
 
   async #write(method: "POST" | "PUT" | "DELETE", url: string, { signal, ifMatch }: WriteOptions, body?: string) {
-    const answer = await this.#requester.send({ method, url, signal, body, headers: { "If-Match": ifMatch } });
-    return { answer, text: await answer.text() };
+    const reply = await this.#requester.send({ method, url, signal, body, headers: { "If-Match": ifMatch } });
+    return { reply, text: await reply.text() };
   }
 
   #writeUrl(id: string): string {
@@ -196,29 +198,29 @@ export class TodoClient<Item = TodoItem> {
     return this.#form === "a" ? JSON.stringify({ ID: id }) : undefined;
   }
 
-  #getList({ signal }: RequestOptions): Promise<Answer> {
+  #getList({ signal }: RequestOptions): Promise<Reply> {
     return this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
   }
 
-  /** The list, if it is still the one of which a part has been handed out. */
-  async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Answer> {
-    const answer = await this.#requester.retrying(options, () => this.#getList(options));
-    if (answer.etag === etag) return answer;
-    answer.discard();
+  /** Requests the list again, and throws `error` if it has changed since a part of it was yielded. */
+  async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Reply> {
+    const reply = await this.#requester.retrying(options, () => this.#getList(options));
+    if (reply.etag === etag) return reply;
+    reply.discard();
     throw error;
   }
 
   async *#itemsOnce(options: RequestOptions): AsyncGenerator<Item> {
-    const answer = await this.#getList(options);
-    for await (const json of answer.objects()) yield this.#requester.parseItem(answer, json);
+    const reply = await this.#getList(options);
+    for await (const json of reply.objects()) yield this.#requester.parseItem(reply, json);
   }
 
   async #getText(id: string, { signal }: RequestOptions): Promise<Found> {
     const url = this.#requester.itemUrl(id);
     return this.#requester.retrying({ signal }, async () => {
       try {
-        const answer = await this.#requester.send({ method: "GET", url, signal });
-        return { json: await answer.text(), etag: answer.etag, answer };
+        const reply = await this.#requester.send({ method: "GET", url, signal });
+        return { json: await reply.text(), etag: reply.etag, reply };
       } catch (error) {
         if (!offersNoSuchRequest(error)) throw error;
         const found = await this.#findInList(id, { signal });
@@ -229,22 +231,22 @@ export class TodoClient<Item = TodoItem> {
   }
 
   async #findInList(id: string, options: RequestOptions): Promise<Found | undefined> {
-    const answer = await this.#getList(options);
-    for await (const json of answer.objects()) {
-      if (sameId(answer.parse(json, idOf), id)) return { json, etag: undefined, answer };
+    const reply = await this.#getList(options);
+    for await (const json of reply.objects()) {
+      if (sameId(reply.parse(json, idOf), id)) return { json, etag: undefined, reply };
     }
     return undefined;
   }
 }
 
-/** An item's text, and the answer it was found in. */
+/** An item's text, and the reply that contained it. */
 interface Found {
   readonly json: string;
   readonly etag: string | undefined;
-  readonly answer: Answer;
+  readonly reply: Reply;
 }
 
-/** The specification has no request for one item; only a server that knows it says that the record is missing. */
+/** The specification has no request for one item. A server that offers it has a code of its own for a missing item. */
 function offersNoSuchRequest(error: unknown): error is HttpError {
   if (error instanceof MethodNotAllowedError) return true;
   return error instanceof NotFoundError && error.code !== "RecordNotFound";

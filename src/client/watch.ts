@@ -1,8 +1,8 @@
-// Watching the list: over the server's change feed where it has one, else by asking for the list again and
-// again. Either way the reader is told the same three things, and lost connections are waited out.
+// Watching the list: through the server's change feed if it has one, otherwise by polling the list. Either way the reader
+// gets the same three kinds of event, and lost connections are retried.
 
 import { scanArray } from "../items/json-text.ts";
-import type { Answer } from "./answer.ts";
+import { stringOf } from "../items/object-text.ts";
 import {
   InvalidResponseError,
   isPassing,
@@ -13,27 +13,27 @@ import {
 } from "./errors.ts";
 import { EventStreamReader, type ServerSentEvent } from "./event-stream.ts";
 import { idOf } from "./item-text.ts";
-import { membersOf, nestingDepthMax, stringOf } from "./json-members.ts";
+import type { Reply } from "./reply.ts";
 import { backoffMs, pause, type Requester, type RequestOptions } from "./requester.ts";
 
 /** An item on the list. */
 export interface WatchedItem<Item> {
-  /** In lower case: two IDs that differ in letter case only are one. */
+  /** In lower case, because IDs that differ only in letter case are the same ID. */
   readonly id: string;
   readonly item: Item;
-  /** For `ifMatch`; not there while polling, since a list has no tags for its items. */
+  /** For `ifMatch`. Undefined while polling, because a list has no ETags for its items. */
   readonly etag: string | undefined;
-  /** Orders the list: an item with a lower position stands before one with a higher. */
+  /** The order of the list: items with a lower position come first. */
   readonly position: number;
 }
 
 export type WatchEvent<Item> = WatchedChange<Item> & {
-  /** Counts the changes of the list, this one included; not there while polling. */
+  /** The number of changes to the list so far, including this one. Undefined while polling. */
   readonly version: number | undefined;
 };
 
 type WatchedChange<Item> =
-  /** The whole list: at first, and again whenever it is not known what was missed. It replaces all that was told before. */
+  /** The whole list: at the start, and again whenever changes may have been missed. It replaces all earlier events. */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
   | ({ readonly kind: "changed" } & WatchedItem<Item>)
@@ -42,17 +42,17 @@ type WatchedChange<Item> =
 export type WatchState =
   /** Connected to the change feed. */
   | { readonly kind: "live"; readonly readOnly: boolean }
-  /** The server has no change feed; the list is asked for every `pollMs`. */
+  /** The server has no change feed; the list is requested every `pollMs`. */
   | { readonly kind: "polling" }
-  /** The connection is lost; it is tried again in `retryInMs`. */
+  /** The connection is lost; the next attempt is in `retryInMs`. */
   | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
 
 export interface WatchOptions extends RequestOptions {
-  /** Told when the connection is made, lost and regained. */
+  /** Called when the connection is made, lost and restored. */
   readonly onState?: (state: WatchState) => void;
-  /** How often the list is asked for where there is no change feed. 5,000 unless told otherwise. */
+  /** How often the list is requested if there is no change feed. Default: 5,000. */
   readonly pollMs?: number;
-  /** How long the feed may be silent before it counts as lost. 60,000 unless told otherwise. */
+  /** How long the feed may be silent before it counts as lost. Default: 60,000. */
   readonly feedSilenceMsMax?: number;
 }
 
@@ -78,7 +78,7 @@ export async function* watch<Item>(
         }
         failures = 0;
       }
-      // There is no feed; go on without it.
+      // There is no feed: continue with polling.
       sources.shift();
     } catch (error) {
       if (!isPassing(error)) throw error;
@@ -92,7 +92,7 @@ export async function* watch<Item>(
 
 type SourceEvent<Item> = WatchEvent<Item> | { readonly kind: "state"; readonly state: WatchState };
 
-/** The change feed. Knows how far it was read, so that a new connection goes on where the old one broke. */
+/** The change feed. It remembers how far it was read, so that a new connection continues where the old one broke. */
 class Feed<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: WatchOptions;
@@ -103,37 +103,37 @@ class Feed<Item> {
     this.#options = options;
   }
 
-  /** Ends only where there is no feed; a connection that breaks is an error. */
+  /** Ends only if there is no feed. A connection that breaks is an error. */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (;;) {
       if (this.#token === undefined) {
-        const answer = await this.#open("application/json");
-        if (!answer) return;
-        yield await this.#snapshot(answer);
+        const reply = await this.#open("application/json");
+        if (!reply) return;
+        yield await this.#snapshot(reply);
       }
-      const answer = await this.#open("text/event-stream");
-      if (!answer) return;
-      yield* this.#follow(answer);
-      if (this.#token !== undefined) throw new NetworkError(answer.request, "the change feed ended");
+      const reply = await this.#open("text/event-stream");
+      if (!reply) return;
+      yield* this.#follow(reply);
+      if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
     }
   }
 
-  /** The answer, or nothing where this server has no such feed. */
-  async #open(mediaType: string): Promise<Answer | undefined> {
+  /** The reply, or undefined if this server has no such feed. */
+  async #open(mediaType: string): Promise<Reply | undefined> {
     const { signal, feedSilenceMsMax = 60_000 } = this.#options;
     const isStream = mediaType === "text/event-stream";
     const since = isStream && this.#token !== undefined ? `?since=${encodeURIComponent(this.#token)}` : "";
     try {
-      const answer = await this.#requester.send({
+      const reply = await this.#requester.send({
         method: "GET",
         url: this.#requester.feedUrl + since,
         signal,
         headers: { Accept: mediaType },
         ...(isStream ? { silenceMsMax: feedSilenceMsMax } : {}),
       });
-      if (answer.mediaType === mediaType) return answer;
-      // Some servers answer every address with a page.
-      answer.discard();
+      if (reply.mediaType === mediaType) return reply;
+      // Some servers send a page for every address.
+      reply.discard();
       return undefined;
     } catch (error) {
       if (error instanceof NotFoundError || error instanceof MethodNotAllowedError) return undefined;
@@ -142,68 +142,68 @@ class Feed<Item> {
     }
   }
 
-  // A browser may not even ask for an address that its server does not know, because the question before it
-  // (the preflight) failed. That looks like no network, except that the list can be had.
+  // If the server does not know an address, the preflight for it fails, and a browser reports that as a network failure.
+  // It is not one if the list can be read.
   async #listIsThere(): Promise<boolean> {
     const { signal } = this.#options;
-    const answer = await this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
-    answer.discard();
+    const reply = await this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
+    reply.discard();
     return true;
   }
 
-  async #snapshot(answer: Answer): Promise<SourceEvent<Item>> {
-    const members = await answer.members();
-    const items = answer
-      .parse(members.get("changes") ?? "", (text) => scanArray(text, nestingDepthMax))
-      .map((change) => this.#change(answer, change))
+  async #snapshot(reply: Reply): Promise<SourceEvent<Item>> {
+    const values = reply.values(await reply.text());
+    const items = reply
+      .parse(values.get("changes") ?? "", (text) => scanArray(text))
+      .map((change) => this.#change(reply, change))
       .filter((change) => change.kind === "changed")
       .sort((one, other) => one.position - other.position);
-    this.#token = `${stringOf(members.get("epoch")) ?? ""}-${members.get("version") ?? ""}`;
-    return { kind: "snapshot", items, version: Number(members.get("version")) };
+    this.#token = `${stringOf(values.get("epoch")) ?? ""}-${values.get("version") ?? ""}`;
+    return { kind: "snapshot", items, version: Number(values.get("version")) };
   }
 
-  async *#follow(answer: Answer): AsyncGenerator<SourceEvent<Item>> {
+  async *#follow(reply: Reply): AsyncGenerator<SourceEvent<Item>> {
     const reader = new EventStreamReader();
-    // The stream has no end, so only what is held of it is limited.
-    for await (const chunk of answer.chunks(Number.POSITIVE_INFINITY)) {
+    // The stream has no end, so there is no limit on its length, only on what is held of it (below).
+    for await (const chunk of reply.chunks(Number.POSITIVE_INFINITY)) {
       for (const event of reader.read(chunk)) {
         if (event.type === "resync") {
           this.#token = undefined;
           return;
         }
-        if (event.type === "ready") yield { kind: "state", state: this.#ready(answer, event) };
-        else if (event.type === "change") yield this.#change(answer, event.data);
-        // Only now: an event that the reader did not take must come again.
+        if (event.type === "ready") yield { kind: "state", state: this.#ready(reply, event) };
+        else if (event.type === "change") yield this.#change(reply, event.data);
+        // Not earlier: an event that the caller did not take must be sent again.
         if (event.id !== "") this.#token = event.id;
       }
       if (reader.pendingLength > this.#requester.options.maxResponseBytes)
-        throw new InvalidResponseError(answer.request, "one event of the change feed is larger than maxResponseBytes");
+        throw new InvalidResponseError(reply.request, "one event of the change feed is larger than maxResponseBytes");
     }
   }
 
-  #ready(answer: Answer, { data }: ServerSentEvent): WatchState {
-    return { kind: "live", readOnly: answer.parse(data, membersOf).get("readOnly") === "true" };
+  #ready(reply: Reply, { data }: ServerSentEvent): WatchState {
+    return { kind: "live", readOnly: reply.values(data).get("readOnly") === "true" };
   }
 
-  #change(answer: Answer, json: string): Exclude<WatchEvent<Item>, { kind: "snapshot" }> {
-    const members = answer.parse(json, membersOf);
-    const id = stringOf(members.get("id"))?.toLowerCase();
-    if (id === undefined) throw new InvalidResponseError(answer.request, "a change without an ID");
-    const version = Number(members.get("version"));
-    const item = members.get("item") ?? "null";
+  #change(reply: Reply, json: string): Exclude<WatchEvent<Item>, { kind: "snapshot" }> {
+    const values = reply.values(json);
+    const id = stringOf(values.get("id"))?.toLowerCase();
+    if (id === undefined) throw new InvalidResponseError(reply.request, "a change without an ID");
+    const version = Number(values.get("version"));
+    const item = values.get("item") ?? "null";
     if (item === "null") return { kind: "removed", id, version };
     return {
       kind: "changed",
       id,
-      item: this.#requester.parseItem(answer, item),
-      etag: stringOf(members.get("etag")),
-      position: Number(members.get("position")),
+      item: this.#requester.parseItem(reply, item),
+      etag: stringOf(values.get("etag")),
+      position: Number(values.get("position")),
       version,
     };
   }
 }
 
-/** The list, asked for again and again; only changes are told. */
+/** Polls the list and yields what changed. */
 class Poll<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: WatchOptions;
@@ -219,35 +219,35 @@ class Poll<Item> {
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     const { signal, pollMs = 5_000 } = this.#options;
     for (;;) {
-      const answer = await this.#requester.send({
+      const reply = await this.#requester.send({
         method: "GET",
         url: this.#requester.listUrl,
         signal,
         headers: { "If-None-Match": this.#etag },
         alsoAccept: 304,
       });
-      const events = answer.status === 304 ? [] : await this.#read(answer);
+      const events = reply.status === 304 ? [] : await this.#read(reply);
       yield { kind: "state", state: { kind: "polling" } };
       yield* events;
       await pause(pollMs, signal);
     }
   }
 
-  async #read(answer: Answer): Promise<WatchEvent<Item>[]> {
+  async #read(reply: Reply): Promise<WatchEvent<Item>[]> {
     const listed = new Map<string, string>();
-    for await (const json of answer.objects()) {
-      const id = answer.parse(json, idOf)?.toLowerCase();
-      if (id === undefined) throw new InvalidResponseError(answer.request, "an item without an ID");
+    for await (const json of reply.objects()) {
+      const id = reply.parse(json, idOf)?.toLowerCase();
+      if (id === undefined) throw new InvalidResponseError(reply.request, "an item without an ID");
       listed.set(id, json);
     }
-    this.#etag = answer.etag;
-    return this.#compare(answer, listed);
+    this.#etag = reply.etag;
+    return this.#compare(reply, listed);
   }
 
-  #compare(answer: Answer, listed: ReadonlyMap<string, string>): WatchEvent<Item>[] {
+  #compare(reply: Reply, listed: ReadonlyMap<string, string>): WatchEvent<Item>[] {
     const before = this.#known;
     const kept = [...(before?.keys() ?? [])].filter((id) => listed.has(id));
-    // New items stand at the end. If they do not, or old ones have moved, only the whole list says how.
+    // New items are expected at the end. If the order is any other, only a snapshot can describe it.
     const order = [...listed.keys()];
     const inOrder = before !== undefined && kept.every((id, index) => order[index] === id);
     this.#known = new Map(
@@ -261,7 +261,7 @@ class Poll<Item> {
     );
     const items = changed.map(({ id, json, position }) => ({
       id,
-      item: this.#requester.parseItem(answer, json),
+      item: this.#requester.parseItem(reply, json),
       etag: undefined,
       position,
     }));

@@ -3,7 +3,7 @@
 // items, freshness keeps it up to date with other processes, the queue turns writes into commits.
 
 import type { FieldNames } from "../items/field-names.ts";
-import type { TodoItem } from "../items/todo-item.ts";
+import type { IdentifiedItem } from "../items/todo-item.ts";
 import type { Bookmark, Change, Engine, Version } from "./engine.ts";
 import { Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList, type ItemState } from "./item-list.ts";
@@ -146,7 +146,7 @@ export class TodoCollection {
    * Puts the first items into an empty collection, in one commit, and returns whether it was empty. A read-only
    * instance does it too: it is the operator who seeds, not a client.
    */
-  async seed(items: readonly TodoItem[]): Promise<boolean> {
+  async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
     if (this.count > 0) return false;
     // Asked again inside the commit: another process may be seeding the same store.
     const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));

@@ -1,7 +1,7 @@
 // What a write means: the outcome of create, update and delete on one list, and the changes that a batch of writes
 // makes to it. Pure: the rules look at a list and a point in its history, and change neither.
 
-import { idKey, type TodoItem } from "../items/todo-item.ts";
+import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
 import type { Bookmark, Plan, PlannedChange, Version } from "./engine.ts";
 import type { ItemList, ItemState } from "./item-list.ts";
 
@@ -9,8 +9,8 @@ import type { ItemList, ItemState } from "./item-list.ts";
 export type Condition = (current: Version) => boolean;
 
 export type Write =
-  | { readonly kind: "create"; readonly item: TodoItem }
-  | { readonly kind: "update"; readonly item: TodoItem; readonly condition: Condition | undefined }
+  | { readonly kind: "create"; readonly item: IdentifiedItem }
+  | { readonly kind: "update"; readonly item: IdentifiedItem; readonly condition: Condition | undefined }
   | { readonly kind: "delete"; readonly id: string; readonly condition: Condition | undefined };
 
 export type WriteOutcome =

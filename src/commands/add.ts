@@ -1,12 +1,12 @@
 // `todoitems add`: stores a new item.
 
-import { command, UsageError } from "./command.ts";
+import { defineCommand, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
-import { display, fieldFlag, fieldOf, parseField, setFields } from "./fields.ts";
-import { jsonFlag, print } from "./output.ts";
+import { displayText, fieldFlag, fieldOf, parseField, setFields } from "./fields.ts";
+import { jsonFlag, printLine } from "./output.ts";
 import { printable } from "./terminal.ts";
 
-export const add = command(
+export const add = defineCommand(
   {
     name: "add",
     parameters: "NAME…",
@@ -32,7 +32,9 @@ export const add = command(
     ]);
     const client = await connect(args, environment);
     const { id, item } = await client.create(json);
-    await print(args.has("json") ? item : `Added ${id}  ${printable(display(fieldOf(item, "Name")))}`.trimEnd());
+    await printLine(
+      args.has("json") ? item : `Added ${id}  ${printable(displayText(fieldOf(item, "Name")))}`.trimEnd(),
+    );
     return 0;
   },
 );

@@ -1,11 +1,20 @@
-// `todoitems certificate`: shows the development authority and how to make each client platform trust it.
+// `todoitems certificate`: shows the development authority, and how to make each client platform trust it.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
+import type { Command } from "./command.ts";
 
-export async function certificate(args: readonly string[], environment: Environment): Promise<number> {
+export const certificate: Command = {
+  name: "certificate",
+  parameters: "",
+  summary: "show the development certificate",
+  flags: [],
+  run: showCertificate,
+};
+
+async function showCertificate(args: readonly string[], environment: Environment): Promise<number> {
   if (args.length > 0) {
     console.error("todoitems certificate takes no arguments.");
     return 2;

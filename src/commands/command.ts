@@ -1,39 +1,39 @@
-// What a command is: its name, its arguments and its flags, said once. The parser, the help and the shell
-// completions all come from this.
+// What a command is: its name, its arguments and its flags, described once. The parser, the help and the shell
+// completions all use this description.
 
 import { parseArgs } from "node:util";
 import type { Environment } from "../serve/environment.ts";
 
 export interface Flag {
   readonly name: string;
-  /** One letter that stands for the name. */
+  /** A one-letter form of the name. */
   readonly short?: string;
-  /** What stands behind the flag in the help; nothing for a switch. */
+  /** What follows the flag in the help; empty for a switch. */
   readonly placeholder: string;
   readonly meaning: string;
-  /** The only values there are, for a flag that has few. */
+  /** All valid values, for a flag that has only a few. */
   readonly choices?: readonly string[];
   readonly repeats?: boolean;
 }
 
 export interface Command {
   readonly name: string;
-  /** What stands behind the name in the help. */
+  /** What follows the name in the help. */
   readonly parameters: string;
   readonly summary: string;
   readonly flags: readonly Flag[];
-  /** More to know, below the flags. */
+  /** Shown in the help below the flags. */
   readonly notes?: string;
   /** Resolves to the exit code. */
   readonly run: (args: readonly string[], environment: Environment) => Promise<number>;
 }
 
-/** A command that cannot be carried out as it was typed. */
+/** The command was typed wrongly. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What a person typed behind the command's name. */
+/** What was typed after the command's name. */
 export interface Arguments {
   readonly positionals: readonly string[];
   /** The value of a flag, if it was given. */
@@ -67,8 +67,8 @@ function parseStrictly(flags: readonly Flag[], args: readonly string[]) {
   }
 }
 
-/** Makes a command of a function that takes parsed arguments. */
-export function command(
+/** Makes a command from its description and a function that takes parsed arguments. */
+export function defineCommand(
   description: Omit<Command, "run">,
   run: (args: Arguments, environment: Environment) => Promise<number>,
 ): Command {
@@ -78,8 +78,8 @@ export function command(
   };
 }
 
-/** The one positional argument of a command, or the only ones there may be. */
-export function only({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
+/** The positional arguments, of which there must be at least `min` and at most `max`; `what` names one of them. */
+export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
   if (positionals.length < min) throw new UsageError(`Which ${what}?`);
   if (positionals.length > max) throw new UsageError(`${positionals[max]}: one ${what} too many.`);
   return positionals;

@@ -1,4 +1,4 @@
-// Every command there is.
+// All commands.
 
 import { serve } from "../serve/serve.ts";
 import { describeSettings } from "../serve/settings.ts";
@@ -37,13 +37,7 @@ export const commands: readonly Command[] = [
   exportItems,
   importItems,
   user,
-  {
-    name: "certificate",
-    parameters: "",
-    summary: "show the development certificate",
-    flags: [],
-    run: certificate,
-  },
+  certificate,
   completionCommand(() => commands),
   helpCommand(() => commands),
 ];

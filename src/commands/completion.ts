@@ -1,8 +1,7 @@
-// `todoitems completion`: scripts that let bash, zsh and fish complete commands, flags and values.
+// `todoitems completion`: prints a script that lets bash, zsh or fish complete commands, flags and values.
 
-import type { Command, Flag } from "./command.ts";
-import { command, only, UsageError } from "./command.ts";
-import { print } from "./output.ts";
+import { type Command, defineCommand, type Flag, positionalsOf, UsageError } from "./command.ts";
+import { printLine } from "./output.ts";
 
 type Shell = (commands: readonly Command[]) => string;
 
@@ -14,9 +13,9 @@ To keep it:
   zsh   todoitems completion zsh > "\${fpath[1]}/_todoitems"
   fish  todoitems completion fish > ~/.config/fish/completions/todoitems.fish`;
 
-/** The command needs to know all the others, so it is made where they are gathered. */
+/** The command needs the list of all commands, and is itself on that list. So it gets a function that returns the list. */
 export function completionCommand(commands: () => readonly Command[]): Command {
-  return command(
+  return defineCommand(
     {
       name: "completion",
       parameters: "bash|zsh|fish",
@@ -25,10 +24,10 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       notes: installation,
     },
     async (args) => {
-      const [name = ""] = only(args, 1, 1, "shell");
+      const [name = ""] = positionalsOf(args, 1, 1, "shell");
       const shell = shells[name];
       if (!shell) throw new UsageError(`${name}: expected one of ${Object.keys(shells).join(", ")}.`);
-      await print(shell(commands()));
+      await printLine(shell(commands()));
       return 0;
     },
   );
@@ -124,7 +123,7 @@ function fish(commands: readonly Command[]): string {
   return ["# fish completion for todoitems", ...names, ...flags].join("\n");
 }
 
-/** The flags that take a value, each once. */
+/** The flags that take a value, each of them once. */
 function valueFlags(commands: readonly Command[]): Flag[] {
   const flags = commands.flatMap((one) => one.flags).filter(({ placeholder }) => placeholder !== "");
   return [...new Map(flags.map((flag) => [flag.name, flag])).values()];

@@ -1,4 +1,5 @@
-// Which server a command talks to, and as whom: from flags, the environment or a profile, in this order.
+// The server that a command talks to, and the credentials it uses: from flags, the environment or a profile, in this
+// order.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,10 +28,10 @@ export const connectionFlags: readonly Flag[] = [
   { name: "profile", short: "p", placeholder: "NAME", meaning: "settings to use from the profile file (default)" },
 ];
 
-/** The environment variables that the commands for clients know. A password has no flag: arguments are no secret. */
+/** The environment variables that these commands know. There is no flag for a password, because others can see arguments. */
 export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
 
-/** A client that keeps items as text, so that what is shown and stored is exact. */
+/** A client that keeps items as text, so that they are shown and stored exactly. */
 export async function connect(
   args: Arguments,
   environment: Environment,
@@ -49,7 +50,7 @@ export async function connect(
     form,
     credentials,
     retry,
-    fetch: trusting(given("ca") ?? profile.ca, server, environment),
+    fetch: fetchTrusting(given("ca") ?? profile.ca, server, environment),
   });
 }
 
@@ -85,8 +86,8 @@ async function findCredentials(
   );
 }
 
-/** Requests that also trust this authority; on this machine, also the one that `serve` makes for development. */
-function trusting(caFile: string | undefined, server: URL, environment: Environment) {
+/** A `fetch` that also trusts an authority: the given one or, for a server on this machine, the one that `serve` makes. */
+function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");
   const isLocal = isLoopback(server.hostname.replace(/^\[(.*)\]$/, "$1"));
   const path = caFile ?? (isLocal && existsSync(development) ? development : undefined);

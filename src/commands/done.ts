@@ -1,15 +1,15 @@
-// `todoitems done`: marks items as done, or not done again.
+// `todoitems done`: marks items as done, or as not done.
 
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
-import { command, only } from "./command.ts";
+import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
-import { display, fieldOf, setFields } from "./fields.ts";
+import { displayText, fieldOf, setFields } from "./fields.ts";
 import { findId } from "./find-item.ts";
-import { jsonFlag, print } from "./output.ts";
+import { jsonFlag, printLine } from "./output.ts";
 import { printable } from "./terminal.ts";
 
-export const done = command(
+export const done = defineCommand(
   {
     name: "done",
     parameters: "ID…",
@@ -17,13 +17,13 @@ export const done = command(
     flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag, ...connectionFlags],
   },
   async (args, environment) => {
-    const prefixes = only(args, 1, Number.POSITIVE_INFINITY, "item");
+    const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "item");
     const client = await connect(args, environment);
     const value = args.has("undo") ? "false" : "true";
     for (const prefix of prefixes) {
       const item = await mark(client, await findId(client, prefix), value);
-      const name = printable(display(fieldOf(item, "Name")) || prefix);
-      await print(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${name}`);
+      const name = printable(displayText(fieldOf(item, "Name")) || prefix);
+      await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${name}`);
     }
     return 0;
   },
@@ -31,7 +31,7 @@ export const done = command(
 
 const attemptsMax = 5;
 
-/** Other changes to the item do not matter to this one, so it is made again on top of them. */
+/** Marks one item. If somebody else changes the item in between, the mark is made again on the new state. */
 async function mark(client: TodoClient<string>, id: string, value: string): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const { item, etag } = await client.get(id);

@@ -1,22 +1,23 @@
-// `todoitems edit`: changes an item, in an editor or by flags, and never over somebody else's change.
+// `todoitems edit`: changes an item, in an editor or by flags. It never overwrites somebody else's change.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jsonText } from "../client/codecs.ts";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { Stored } from "../client/todo-client.ts";
+import { indented } from "../items/indented.ts";
 import { ItemError } from "../items/item-error.ts";
+import { scanObject } from "../items/json-text.ts";
 import type { Environment } from "../serve/environment.ts";
-import { command, only, UsageError } from "./command.ts";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { CommandError } from "./failure.ts";
-import { fieldFlag, indent, parseField, setFields } from "./fields.ts";
+import { fieldFlag, parseField, setFields } from "./fields.ts";
 import { findItem } from "./find-item.ts";
-import { jsonFlag, print } from "./output.ts";
+import { jsonFlag, printLine } from "./output.ts";
 
-export const edit = command(
+export const edit = defineCommand(
   {
     name: "edit",
     parameters: "ID",
@@ -26,7 +27,7 @@ export const edit = command(
       "Without --field it opens the item in $VISUAL or $EDITOR. If somebody changes the item in the meantime, theirs is kept and your text stays in a file.",
   },
   async (args, environment) => {
-    const [prefix = ""] = only(args, 1, 1, "item");
+    const [prefix = ""] = positionalsOf(args, 1, 1, "item");
     const fields = args.texts("field").map(parseField);
     const client = await connect(args, environment);
     const stored = await findItem(client, prefix);
@@ -46,7 +47,7 @@ export const edit = command(
       throw new CommandError(`The item was not changed. Your text is in ${draft.path}`, { cause: error });
     }
     draft?.discard();
-    await print(args.has("json") ? item : `Changed ${stored.id}`);
+    await printLine(args.has("json") ? item : `Changed ${stored.id}`);
     return 0;
   },
 );
@@ -65,15 +66,15 @@ class Draft {
   constructor(json: string, environment: Environment) {
     this.#original = json;
     this.#editor = environment["VISUAL"] || environment["EDITOR"] || (process.platform === "win32" ? "notepad" : "vi");
-    writeFileSync(this.path, `${indent(json)}\n`, { mode: 0o600 });
+    writeFileSync(this.path, `${indented(json)}\n`, { mode: 0o600 });
   }
 
-  /** The text as the person leaves it, once it is JSON. */
+  /** Runs the editor until the text is valid JSON, and returns the text. */
   async edit(): Promise<string> {
     for (;;) {
       await this.#runEditor();
       try {
-        return jsonText.parse(readFileSync(this.path, "utf8"));
+        return scanObject(readFileSync(this.path, "utf8")).text;
       } catch (error) {
         if (!(error instanceof ItemError)) throw error;
         console.error(error.message);
@@ -87,7 +88,7 @@ class Draft {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  // Editors are often given with arguments ("code --wait"), so a shell takes the name apart.
+  // EDITOR often contains arguments ("code --wait"), so a shell splits it.
   async #runEditor(): Promise<void> {
     const command =
       process.platform === "win32"
@@ -95,7 +96,7 @@ class Draft {
         : ["sh", "-c", `${this.#editor} "$1"`, "sh", this.path];
     const exitCode = await Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] }).exited;
     if (exitCode === 0) return;
-    const changed = readFileSync(this.path, "utf8") !== `${indent(this.#original)}\n`;
+    const changed = readFileSync(this.path, "utf8") !== `${indented(this.#original)}\n`;
     if (!changed) this.discard();
     throw new UsageError(
       `The editor (${this.#editor}) ended with ${exitCode}; the item was not changed. Another editor is chosen with EDITOR.${changed ? ` Your text is in ${this.path}` : ""}`,

@@ -1,14 +1,14 @@
-// `todoitems export`: every item into a file or onto standard output.
+// `todoitems export`: writes every item to a file or to standard output.
 
-import { command, only, UsageError } from "./command.ts";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
-import { print, summaryFlag } from "./output.ts";
+import { printLine, summaryFlag } from "./output.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
 
-export const exportItems = command(
+export const exportItems = defineCommand(
   {
     name: "export",
     parameters: "[FILE]",
@@ -18,7 +18,7 @@ export const exportItems = command(
       "Without FILE it writes to standard output. The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
   },
   async (args, environment) => {
-    const [file] = only(args, 0, 1, "file");
+    const [file] = positionalsOf(args, 0, 1, "file");
     const path = file === "-" ? undefined : file;
     if (path === undefined && args.has("json"))
       throw new UsageError("--json needs a FILE: standard output is where the items go.");
@@ -42,7 +42,7 @@ export const exportItems = command(
     } finally {
       bar.clear();
     }
-    if (args.has("json")) await print(JSON.stringify({ items: hash.count, hash: String(hash) }));
+    if (args.has("json")) await printLine(JSON.stringify({ items: hash.count, hash: String(hash) }));
     else console.error(`Exported ${hash.count} items${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
     return 0;
   },

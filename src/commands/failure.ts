@@ -1,16 +1,16 @@
-// What a command says when it fails: what happened, and what to do next; and with which code it ends.
+// What a command prints when it fails (what happened, and what to do next), and its exit code.
 
 import { isTodoError } from "../client/errors.ts";
 import { UsageError } from "./command.ts";
 
 const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
 
-/** Something that only the person can mend: a file that cannot be imported, an ID that nobody has. */
+/** A failure that only the user can fix: a file that cannot be imported, an ID that no item has. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
 }
 
-/** The words and the exit code for an error; nothing for a defect. */
+/** The message and the exit code for an error; undefined for a defect. */
 export function describeFailure(error: unknown): { message: string; exitCode: number } | undefined {
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
   if (error instanceof CommandError) return { message: error.message, exitCode: exitCodes.refused };

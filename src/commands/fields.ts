@@ -1,7 +1,7 @@
-// Fields of an item's JSON text: reading, setting and showing them without touching the rest.
+// The fields of an item's JSON text: reading one, setting some without touching the rest, and showing a value.
 
-import { membersOf, nestingDepthMax, stringOf } from "../client/json-members.ts";
-import { scanObject, unquote } from "../items/json-text.ts";
+import { scanObject } from "../items/json-text.ts";
+import { stringOf } from "../items/object-text.ts";
 import { type Flag, UsageError } from "./command.ts";
 
 export const fieldFlag: Flag = {
@@ -24,55 +24,37 @@ export function parseField(argument: string): Field {
   if (name === undefined) throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON.`);
   if (operator === "=") return { name, json: JSON.stringify(value) };
   try {
-    // One value and no more; then the same text without insignificant white space.
+    // First check that it is one value and no more, then drop its insignificant white space.
     JSON.parse(value);
-    return { name, json: membersOf(`{"value":${value}}`).get("value") ?? "null" };
+    return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
   } catch {
     throw new UsageError(`--field ${argument}: ${value} is not JSON. For text, use = instead of :=.`);
   }
 }
 
-/** The item with these fields set: in their place where they are there, else at the end. Letter case is not significant. */
+/** The item with these fields set, each in its place or, if the item lacks it, at the end. */
 export function setFields(json: string, fields: readonly Field[]): string {
   return fields.reduce(setField, json);
 }
 
+/** An exact match of the name counts first, then one in another letter case. */
 function setField(json: string, { name, json: value }: Field): string {
-  const { text, members } = scanObject(json, nestingDepthMax);
-  const nameOf = (member: (typeof members)[number]) => unquote(text.slice(member.nameStart, member.nameEnd));
+  const object = scanObject(json);
   const found =
-    members.find((member) => nameOf(member) === name) ??
-    members.find((member) => nameOf(member).toLowerCase() === name.toLowerCase());
-  if (found) return text.slice(0, found.valueStart) + value + text.slice(found.valueEnd);
-  return `${text.slice(0, -1)}${members.length > 0 ? "," : ""}${JSON.stringify(name)}:${value}}`;
+    object.find((candidate) => candidate === name) ??
+    object.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+  return object.withField(found, name, value);
 }
 
-/** A field's JSON text, whatever the letter case of its name. */
+/** The JSON text of a field, in whichever letter case its name is spelled. */
 export function fieldOf(json: string, name: string): string | undefined {
-  for (const [candidate, value] of membersOf(json)) if (candidate.toLowerCase() === name.toLowerCase()) return value;
+  for (const [candidate, value] of scanObject(json).toMap())
+    if (candidate.toLowerCase() === name.toLowerCase()) return value;
   return undefined;
 }
 
-/** A value for people: strings without their quotes, true as a check mark. */
-export function display(value: string | undefined): string {
+/** A value for people to read: a string without its quotes, true as a check mark. */
+export function displayText(value: string | undefined): string {
   if (value === undefined || value === "null" || value === "false") return "";
   return value === "true" ? "✓" : (stringOf(value) ?? value);
-}
-
-/** The JSON text over several lines, for editing; numbers and escapes stay as they are. */
-export function indent(json: string): string {
-  let depth = 0;
-  const newLine = () => `\n${"  ".repeat(depth)}`;
-  return json.replace(/"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\],:]/g, (token) => {
-    if (token === "{" || token === "[") {
-      depth++;
-      return token + newLine();
-    }
-    if (token === "}" || token === "]") {
-      depth--;
-      return newLine() + token;
-    }
-    if (token === ",") return token + newLine();
-    return token === ":" ? ": " : token;
-  });
 }

@@ -1,18 +1,18 @@
-// `todoitems help`: what can be run, and what can be set.
+// `todoitems help`: lists the commands, or explains one of them.
 
-import { type Command, command, only, UsageError } from "./command.ts";
-import { print } from "./output.ts";
+import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { printLine } from "./output.ts";
 import { widthOf } from "./terminal.ts";
 
-/** The command needs to know all the others, so it is made where they are gathered. */
+/** The command needs the list of all commands, and is itself on that list. So it gets a function that returns the list. */
 export function helpCommand(commands: () => readonly Command[]): Command {
-  return command(
+  return defineCommand(
     { name: "help", parameters: "[COMMAND]", summary: "show this text, or that of a command", flags: [] },
     async (args) => {
-      const [name] = only(args, 0, 1, "command");
+      const [name] = positionalsOf(args, 0, 1, "command");
       const named = commands().find((one) => one.name === name);
       if (name !== undefined && !named) throw new UsageError(`todoitems has no command ${name}.`);
-      await print(named ? commandHelp(named) : overview(commands()));
+      await printLine(named ? commandHelp(named) : overview(commands()));
       return 0;
     },
   );
@@ -55,7 +55,7 @@ function rows(cells: readonly (readonly [string, string])[]): string[] {
   });
 }
 
-/** The text in lines of so many columns; a terminal too narrow for that gets them as they are. */
+/** The text in lines of at most this many columns. Below 20 columns it is not wrapped. */
 function wrap(text: string, columns: number): string[] {
   return columns === Number.POSITIVE_INFINITY || columns < 20 ? [text] : Bun.wrapAnsi(text, columns).split("\n");
 }

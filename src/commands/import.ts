@@ -1,14 +1,16 @@
-// `todoitems import`: the items of a file into the service. Run again after an interruption it goes on where it
-// was, and stores nothing twice.
+// `todoitems import`: stores the items of a file in the service. Run again after an interruption, it continues where it
+// stopped and stores no item twice.
 
 import { existsSync } from "node:fs";
 import { isTodoError } from "../client/errors.ts";
-import { idOf, sameContent, withId } from "../client/item-text.ts";
+import { idOf, sameContent } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
-import { type Arguments, command, only, UsageError } from "./command.ts";
+import { scanObject } from "../items/json-text.ts";
+import { withId } from "../items/todo-item.ts";
+import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
 import { CommandError } from "./failure.ts";
-import { print, summaryFlag } from "./output.ts";
+import { printLine, summaryFlag } from "./output.ts";
 import { Checkpoint, type ImportCounts } from "./transfer/checkpoint.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
@@ -20,7 +22,7 @@ type ConflictRule = (typeof conflictRules)[number];
 const parallelMax = 256;
 const interruptedExitCode = 130;
 
-export const importItems = command(
+export const importItems = defineCommand(
   {
     name: "import",
     parameters: "FILE",
@@ -41,7 +43,7 @@ export const importItems = command(
       "A FILE called - is standard input. An item that is there already with the same content counts as present. Interrupted, the same command goes on where it was.",
   },
   async (args, environment) => {
-    const [file = ""] = only(args, 1, 1, "file");
+    const [file = ""] = positionalsOf(args, 1, 1, "file");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`${file}: there is no such file.`);
     const format = formatOf(args.text("format"), file);
     const parallel = parseParallel(args);
@@ -54,7 +56,7 @@ export const importItems = command(
       parallel,
     );
     const { created, present, replaced, skipped } = counts;
-    if (args.has("json")) await print(JSON.stringify({ items, ...counts, hash }));
+    if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
     else
       console.error(
         `Imported ${items} items: ${created} created, ${present} present, ${replaced} replaced, ${skipped} skipped\nHash ${hash}`,
@@ -106,17 +108,17 @@ class Import {
   async store(items: AsyncIterable<string>, parallel: number): Promise<ImportSummary> {
     process.once("SIGINT", () => this.#interrupted());
     if (this.#resumed > 0) console.error(`Going on after item ${this.#resumed}, where the last run ended.`);
-    /** Under way, in the order of the file: whoever is first in line is waited for, so all before it is done. */
+    /** Unfinished requests in the order of the file. The oldest is always awaited first, so all items before it are stored. */
     const underWay: Promise<void>[] = [];
     try {
       for await (const given of items) {
         const number = this.#hash.count + 1;
-        const json = idOf(given) === undefined ? withId(given, idFor(given, number)) : given;
+        const json = idOf(given) === undefined ? withId(scanObject(given), idFor(given, number)) : given;
         this.#hash.add(json);
         if (number <= this.#resumed) this.#done = number;
         else {
           underWay.push(this.#storeItem(json, number));
-          // Whoever waits for it later hears of its failure; until then it must not count as unheard.
+          // A failure is thrown later, by `#settle`. Until then it must not count as an unhandled rejection.
           underWay.at(-1)?.catch(() => {});
         }
         if (underWay.length >= parallel) await this.#settle(underWay.shift());
@@ -156,7 +158,7 @@ class Import {
     }
   }
 
-  /** The ID is taken: by this item, stored by an earlier run, or by another. */
+  /** The ID is taken: either by this item, which an earlier run stored, or by another item. */
   async #meet(json: string, number: number): Promise<void> {
     const id = idOf(json) ?? "";
     const { item } = await this.#client.get(id);
@@ -179,9 +181,9 @@ class Import {
   }
 }
 
-/** An ID made of the item and its place in the file, so that a second run makes the same one. */
+/** An ID derived from the item and its place in the file, so that a second run makes the same one. */
 function idFor(json: string, number: number): string {
   const digits = Bun.SHA256.hash(`${number} ${json}`, "hex");
-  // Version 8: a UUID made in a way of one's own.
+  // Version 8 is for UUIDs that are derived in a custom way.
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
 }

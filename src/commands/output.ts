@@ -1,20 +1,20 @@
-// Writing to standard output: in order, waiting for a reader that is slow, and ending quietly with one that is gone.
+// Writing to standard output: in order, at the pace of a slow reader, and ending quietly when the reader is gone.
 
 import type { Flag } from "./command.ts";
 
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON, exact and for programs" };
 
-/** Of a command that moves many items: only what it did is of interest. */
+/** For a command that moves many items: it prints a summary instead of the items. */
 export const summaryFlag: Flag = { ...jsonFlag, meaning: "print the counts and the hash as JSON" };
 
-/** Prints a line, and waits until there is room for the next. */
-export async function print(line: string): Promise<void> {
+/** Prints a line, and waits until the next one can be written. */
+export async function printLine(line: string): Promise<void> {
   if (process.stdout.write(`${line}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
 }
 
-/** `todoitems list | head` closes the pipe early; that is no failure. */
-export function endWithReader(): void {
+/** Exits with 0 when the reader closes the pipe early, as `todoitems list | head` does. */
+export function exitWhenPipeCloses(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     throw error;

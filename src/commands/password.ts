@@ -1,6 +1,6 @@
-// Asking for a password: at a terminal without showing it, twice; otherwise one line of standard input.
+// Asks for a password: at a terminal twice and without showing it; otherwise reads one line of standard input.
 
-/** No password came, or not the same one twice. */
+/** There was no usable password, or the two differed. */
 export class PasswordError extends Error {
   override readonly name = "PasswordError";
 }
@@ -39,7 +39,7 @@ const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const backspaces = ["\u007f", "\b"];
 
-/** One line, without its end. In raw mode the terminal leaves editing to us. */
+/** Reads one line, without its line end. In raw mode the terminal does not handle editing keys, so this does. */
 function readLine(input: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const decoder = new TextDecoder("utf-8", { fatal: true });

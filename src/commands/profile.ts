@@ -1,4 +1,4 @@
-// The profile file: servers and credentials that a person does not want to type each time.
+// The profile file: servers and credentials that a user does not want to type each time.
 
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -22,15 +22,15 @@ function profilePath(environment: Environment, platform = process.platform): str
   return join(environment["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "todoitems", "profiles.json");
 }
 
-/** The profile of this name; without a name the one called `default`, if there is one. */
+/** The profile with this name. Without a name it is the one called `default`, if it exists. */
 export function readProfile(name: string | undefined, environment: Environment): Profile {
   const path = profilePath(environment);
-  const text = readIfThere(path);
+  const text = readIfExists(path);
   if (text === undefined) {
     if (name === undefined) return {};
     throw new UsageError(`There is no profile ${name}, because there is no file ${path}.`);
   }
-  const profiles = new Map(Object.entries(parse(path, text)));
+  const profiles = new Map(Object.entries(parseProfiles(path, text)));
   const profile = profiles.get(name ?? "default");
   if (profile === undefined && name === undefined) return {};
   if (typeof profile !== "object" || profile === null)
@@ -44,7 +44,7 @@ export function readProfile(name: string | undefined, environment: Environment):
   return profile;
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -53,12 +53,12 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-function parse(path: string, text: string): object {
+function parseProfiles(path: string, text: string): object {
   try {
     const profiles = JSON.parse(text) as unknown;
     if (typeof profiles === "object" && profiles !== null) return profiles;
-  } catch {
-    // Said below.
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
   throw new UsageError(`${path}: expected JSON such as {"default":{"server":"http://localhost:5000/"}}.`);
 }

@@ -1,14 +1,15 @@
-// `todoitems show`: one item, with all its fields.
+// `todoitems show`: prints one item with all its fields.
 
-import { membersOf, stringOf } from "../client/json-members.ts";
-import { command, only } from "./command.ts";
+import { indented } from "../items/indented.ts";
+import { scanObject } from "../items/json-text.ts";
+import { stringOf } from "../items/object-text.ts";
+import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
-import { indent } from "./fields.ts";
 import { findItem } from "./find-item.ts";
-import { jsonFlag, print } from "./output.ts";
+import { jsonFlag, printLine } from "./output.ts";
 import { padEnd, printable, styleOf } from "./terminal.ts";
 
-export const show = command(
+export const show = defineCommand(
   {
     name: "show",
     parameters: "ID",
@@ -17,18 +18,18 @@ export const show = command(
     notes: "ID may be the first characters of an ID, as many as tell it from the others.",
   },
   async (args, environment) => {
-    const [prefix = ""] = only(args, 1, 1, "item");
+    const [prefix = ""] = positionalsOf(args, 1, 1, "item");
     const { item } = await findItem(await connect(args, environment), prefix);
     if (args.has("json")) {
-      await print(item);
+      await printLine(item);
       return 0;
     }
     const style = styleOf(process.stdout, environment);
-    const fields = [...membersOf(item)].map(([name, value]) => [printable(name), value] as const);
+    const fields = [...scanObject(item).toMap()].map(([name, value]) => [printable(name), value] as const);
     const width = Math.max(...fields.map(([name]) => Bun.stringWidth(name)));
     for (const [name, value] of fields) {
-      const lines = (stringOf(value) ?? indent(value)).split("\n").map(printable);
-      await print(`${style.bold(padEnd(name, width))}  ${lines.join(`\n${" ".repeat(width)}  `)}`.trimEnd());
+      const lines = (stringOf(value) ?? indented(value)).split("\n").map(printable);
+      await printLine(`${style.bold(padEnd(name, width))}  ${lines.join(`\n${" ".repeat(width)}  `)}`.trimEnd());
     }
     return 0;
   },

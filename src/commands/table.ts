@@ -1,21 +1,21 @@
-// A table that fits the terminal: as wide as its content where there is room, else the widest columns give way.
+// A table that fits the terminal: as wide as its content if there is room, otherwise with its widest columns shortened.
 
 import { padEnd, type Style, shorten } from "./terminal.ts";
 
 const gap = "  ";
-/** Rather than make columns narrower than this, the last ones are left out. */
+/** If columns would become narrower than this, the last optional ones are left out. */
 const narrowest = 12;
 
 export interface Column {
   readonly title: string;
   readonly cells: readonly string[];
-  /** Gives way to the others where there is no room, and may be left out. */
+  /** May be left out if there is no room. */
   readonly optional: boolean;
 }
 
 export interface Table {
   readonly lines: readonly string[];
-  /** The titles of the columns for which there was no room. */
+  /** The titles of the columns that were left out. */
   readonly leftOut: readonly string[];
 }
 
@@ -46,7 +46,7 @@ function naturalWidth({ title, cells }: Column): number {
   return cells.reduce((widest, cell) => Math.max(widest, Bun.stringWidth(cell)), Bun.stringWidth(title));
 }
 
-/** Takes from the widest until the sum is small enough; nothing gets narrower than it must. */
+/** Shortens the widest columns until the sum is small enough, and no column more than necessary. */
 function shrink(widths: readonly number[], sumMax: number): number[] {
   const sumAt = (cap: number) => widths.reduce((sum, width) => sum + Math.min(width, cap), 0);
   if (sumAt(Number.POSITIVE_INFINITY) <= sumMax) return [...widths];

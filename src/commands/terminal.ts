@@ -1,4 +1,4 @@
-// What is known of the terminal: its width, whether colour is welcome, and what must not reach it.
+// The terminal: its width, whether to use colour, and which characters must not reach it.
 
 import type { Environment } from "../serve/environment.ts";
 
@@ -12,23 +12,23 @@ export interface Style {
 const paint = (code: number, end: number) => (text: string) => `\u001b[${code}m${text}\u001b[${end}m`;
 const plain = (text: string) => text;
 
-/** Colour only on a terminal, and never where `NO_COLOR` is set (no-color.org). */
+/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org). */
 export function styleOf(stream: { readonly isTTY?: boolean }, environment: Environment): Style {
   if (!stream.isTTY || environment["NO_COLOR"] || environment["TERM"] === "dumb")
     return { bold: plain, dim: plain, green: plain, red: plain };
   return { bold: paint(1, 22), dim: paint(2, 22), green: paint(32, 39), red: paint(31, 39) };
 }
 
-/** How many columns a line may have: as many as the terminal has, or any number where there is none. */
+/** How many columns a line may have. Without a terminal there is no limit. */
 export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
-// Control characters would let an item move the cursor or recolour the screen; the marks that turn the
-// direction of writing would let it rearrange the line.
+// Control characters would let an item move the cursor or recolour the screen. Marks that change the direction of
+// writing would let it rearrange the line.
 const harmful = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
-/** Text from elsewhere, made safe to print on one line. */
+/** Untrusted text, made safe to print on one line. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(harmful, (character) => {
     if (character === "\n") return "⏎";
@@ -36,10 +36,10 @@ export function printable(text: string): string {
   });
 }
 
-/** The text in at most so many columns, wide characters counted as two. */
+/** The text in at most this many columns, where a wide character takes two. */
 export function shorten(text: string, columns: number): string {
   if (Bun.stringWidth(text) <= columns) return text;
-  // A wide character across the edge comes along whole, so it may take more than one attempt.
+  // A wide character at the edge is kept whole, so the first attempt may be too wide.
   for (let end = columns - 1; end > 0; end--) {
     const start = Bun.sliceAnsi(text, 0, end);
     if (Bun.stringWidth(start) < columns) return `${start}…`;

@@ -3,11 +3,11 @@
 import { existsSync } from "node:fs";
 import { editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
 import type { Environment } from "../serve/environment.ts";
-import { type Arguments, command, UsageError } from "./command.ts";
+import { type Arguments, defineCommand, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { askPassword, PasswordError } from "./password.ts";
 
-export const user = command(
+export const user = defineCommand(
   {
     name: "user",
     parameters: "ACTION [NAME]",

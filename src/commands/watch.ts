@@ -1,14 +1,14 @@
-// `todoitems watch`: tells every change until it is interrupted.
+// `todoitems watch`: prints every change until it is interrupted.
 
 import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../serve/environment.ts";
-import { command, only } from "./command.ts";
+import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connection.ts";
-import { display, fieldOf } from "./fields.ts";
-import { jsonFlag, print } from "./output.ts";
+import { displayText, fieldOf } from "./fields.ts";
+import { jsonFlag, printLine } from "./output.ts";
 import { printable, shorten, styleOf, widthOf } from "./terminal.ts";
 
-export const watch = command(
+export const watch = defineCommand(
   {
     name: "watch",
     parameters: "",
@@ -17,15 +17,15 @@ export const watch = command(
     notes: "Ctrl-C ends it. --json prints a line for each event: snapshot, changed, removed.",
   },
   async (args, environment) => {
-    only(args, 0, 0, "argument");
+    positionalsOf(args, 0, 0, "argument");
     const client = await connect(args, environment);
     const controller = new AbortController();
     const stop = () => controller.abort();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
     const known = new Map<string, string>();
     try {
-      for await (const event of client.watch({ signal: controller.signal, onState: tellState })) {
-        await print(args.has("json") ? eventJson(event) : describe(event, known, environment));
+      for await (const event of client.watch({ signal: controller.signal, onState: printState })) {
+        await printLine(args.has("json") ? eventJson(event) : eventLine(event, known, environment));
         remember(event, known);
       }
     } catch (error) {
@@ -35,7 +35,7 @@ export const watch = command(
   },
 );
 
-function tellState(state: WatchState): void {
+function printState(state: WatchState): void {
   if (state.kind === "live") console.error("Connected; changes are told as they happen.");
   else if (state.kind === "polling") console.error("This service has no change feed; it is asked every 5 seconds.");
   else console.error(`${state.error.message}\nTrying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
@@ -48,7 +48,7 @@ function eventJson(event: WatchEvent<string>): string {
   return `{"kind":"changed","id":${JSON.stringify(event.id)},"item":${event.item}}`;
 }
 
-function describe(event: WatchEvent<string>, known: ReadonlyMap<string, string>, environment: Environment): string {
+function eventLine(event: WatchEvent<string>, known: ReadonlyMap<string, string>, environment: Environment): string {
   const style = styleOf(process.stdout, environment);
   const time = style.dim(new Date().toTimeString().slice(0, 8));
   if (event.kind === "snapshot")
@@ -69,5 +69,5 @@ function remember(event: WatchEvent<string>, known: Map<string, string>): void {
 }
 
 function nameOf(item: string): string {
-  return printable(display(fieldOf(item, "Name")));
+  return printable(displayText(fieldOf(item, "Name")));
 }

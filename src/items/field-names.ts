@@ -1,7 +1,8 @@
-// How top-level field names are spelled in answers. One family of clients reads `ID, Name, Done`, the
-// other `id, name, done`, both case-sensitively; the store keeps what was sent either way.
+// How the top-level field names of items are spelled in answers. One family of clients reads `ID, Name, Done`, the other
+// `id, name, done`, and both distinguish letter case. The store keeps whatever was sent.
 
-import { scanObject, unquote } from "./json-text.ts";
+import { scanObject } from "./json-text.ts";
+import { unquote } from "./object-text.ts";
 import { isIdName } from "./todo-item.ts";
 
 export const fieldNameStyles = ["as-sent", "pascal", "camel"] as const;
@@ -10,23 +11,22 @@ export type FieldNames = (typeof fieldNameStyles)[number];
 /** The item's JSON with its top-level names respelled. */
 export function respell(json: string, style: FieldNames): string {
   if (style === "as-sent") return json;
-  const { text, members } = scanObject(json, Number.POSITIVE_INFINITY);
+  // The item was accepted when it was stored, perhaps under another limit than today's.
+  const object = scanObject(json, Number.POSITIVE_INFINITY);
   const spelled = respellOnce(
-    members.map(({ nameStart, nameEnd }) => text.slice(nameStart, nameEnd)),
+    object.members.map((member) => object.nameLiteral(member)),
     style,
   );
-  const parts = members.map(
-    ({ valueStart, valueEnd }, index) => `${spelled[index]}:${text.slice(valueStart, valueEnd)}`,
-  );
+  const parts = object.members.map((member, index) => `${spelled[index]}:${object.value(member)}`);
   return `{${parts.join(",")}}`;
 }
 
-/** The items of one app have the same names in the same order, so few such rows of names are worth remembering. */
+/** The items of one app have the same names in the same order, so it pays to remember a few such rows of names. */
 const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
 const rememberedMax = 100;
 const rememberedLengthMax = 1_000;
 
-/** Names as they stand in JSON, respelled. */
+/** Respells a row of names, given and returned as JSON literals. */
 function respellOnce(literals: readonly string[], style: "pascal" | "camel"): readonly string[] {
   const key = literals.join();
   const rows = remembered[style];
@@ -42,7 +42,7 @@ function respellOnce(literals: readonly string[], style: "pascal" | "camel"): re
   return row;
 }
 
-/** The new spelling of each name that gets one. A name stays as it is where its new spelling is taken, or would make it an ID. */
+/** The names that change, each with its new spelling. A name stays as it is if its new spelling is taken or would make it an ID. */
 function respellNames(names: readonly string[], spell: (name: string) => string): Map<string, string> {
   const taken = new Set(names);
   const spelled = new Map<string, string>();
@@ -55,8 +55,8 @@ function respellNames(names: readonly string[], spell: (name: string) => string)
   return spelled;
 }
 
-// The rule of .NET's JsonNamingPolicy.CamelCase: the leading run of capitals goes down, except its
-// last letter where a word starts there: URLPath is urlPath, ID is id, Name is name.
+// The rule of .NET's JsonNamingPolicy.CamelCase: the leading run of capitals becomes lower case, except for its last
+// letter if a word starts there. URLPath becomes urlPath, ID becomes id, Name becomes name.
 function camelCase(name: string): string {
   if (isIdName(name)) return "id";
   let run = 0;
@@ -75,7 +75,7 @@ function isUpper(character: string): boolean {
   return /^\p{Lu}$/u.test(character);
 }
 
-// Only one-to-one mappings count, as in .NET's invariant culture: ß stays ß instead of becoming SS.
+// Only a change that keeps the length is made, as in .NET's invariant culture: ß stays ß and does not become SS.
 function mapCharacters(text: string, map: (character: string) => string): string {
   return Array.from(text, (character) =>
     map(character).length === character.length ? map(character) : character,

@@ -1,4 +1,4 @@
-// An item, or a JSON text, that is wrong. The message tells its author what was wrong and what to send instead.
+// The error for an item or a JSON text that is wrong. Its message tells the author what is wrong and what to send instead.
 
 export type ItemErrorCode =
   | "InvalidJson"

@@ -1,34 +1,25 @@
-// JSON kept as text. A document is checked, stripped of insignificant white space and indexed at its
-// top level, but never rebuilt from parsed values: `1.0`, `1e400`, 20-digit integers, escapes, field
-// order and even repeated names come out as they went in, because nobody ever interprets them.
+// JSON kept as text. A document is checked, stripped of insignificant white space and indexed at its top level, but
+// never rebuilt from parsed values: `1.0`, `1e400`, 20-digit integers, escapes, field order and even repeated names
+// come out exactly as they went in.
 
 import { ItemError } from "./item-error.ts";
+import { type Member, ObjectText } from "./object-text.ts";
 
-/** One name-value pair of an object; offsets into the compact text, the name's quotes included. */
-export interface Member {
-  readonly nameStart: number;
-  readonly nameEnd: number;
-  readonly valueStart: number;
-  readonly valueEnd: number;
-}
+/** The deepest nesting that is read if no setting says otherwise: far less than would overflow the stack. */
+const depthMaxDefault = 1_000;
 
-export interface ObjectText {
-  readonly text: string;
-  readonly members: readonly Member[];
-}
-
-/** Checks one JSON object and indexes its members. */
-export function scanObject(source: string, depthMax: number): ObjectText {
+/** Checks one JSON object and indexes its members. Throws an `ItemError` for any other text. */
+export function scanObject(source: string, depthMax = depthMaxDefault): ObjectText {
   const scanner = new Scanner(source, depthMax);
   const members: Member[] = [];
   scanner.skipSpace();
   if (scanner.peek() !== OPEN_BRACE) scanner.failUnlessJson('A TodoItem is a JSON object, such as {"Name":"Buy milk"}');
   scanner.object(members);
-  return { text: scanner.finish(), members };
+  return new ObjectText(scanner.finish(), members);
 }
 
-/** Checks one JSON array and returns the compact text of each element. */
-export function scanArray(source: string, depthMax: number): string[] {
+/** Checks one JSON array and returns the compact text of each element. Throws an `ItemError` for any other text. */
+export function scanArray(source: string, depthMax = depthMaxDefault): string[] {
   const scanner = new Scanner(source, depthMax);
   const elements: Span[] = [];
   scanner.skipSpace();
@@ -39,10 +30,14 @@ export function scanArray(source: string, depthMax: number): string[] {
   return elements.map((element) => text.slice(element.start, element.end));
 }
 
-/** The string that a JSON string literal (quotes included) stands for. */
-export function unquote(literal: string): string {
-  if (!literal.includes("\\")) return literal.slice(1, -1);
-  return String(JSON.parse(literal));
+/** The same for a text that may be something else; then it is undefined. */
+export function scanIfObject(source: string): ObjectText | undefined {
+  try {
+    return scanObject(source);
+  } catch (error) {
+    if (error instanceof ItemError) return undefined;
+    throw error;
+  }
 }
 
 interface Span {
@@ -62,8 +57,8 @@ const CLOSE_BRACE = 0x7d;
 const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const literalPattern = /true|false|null/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-// Compiled to machine code, this finds the end of a run several times as fast as a loop over its characters.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a run ends at.
+// The engine compiles this to machine code, which finds the end of a run several times faster than a loop would.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a run ends at a control character.
 const runPattern = /[^"\\\u0000-\u001f]*/y;
 
 class Scanner {
@@ -71,8 +66,8 @@ class Scanner {
   readonly #depthMax: number;
   #at = 0;
   #depth = 0;
-  // What precedes #keptFrom is already in #compact; most documents have no white space to drop, so
-  // #compact stays empty and the source is returned as it is.
+  // The text before #keptFrom is already in #compact. Most documents have no white space to drop: then #compact stays
+  // empty, and the source itself is returned.
   #compact = "";
   #keptFrom = 0;
 
@@ -81,7 +76,7 @@ class Scanner {
     this.#depthMax = depthMax;
   }
 
-  /** The next character's code; NaN at the end, which equals nothing. */
+  /** The code of the next character; NaN at the end, which equals no code. */
   peek(): number {
     return this.#source.charCodeAt(this.#at);
   }
@@ -137,7 +132,7 @@ class Scanner {
     this.#depth--;
   }
 
-  /** The document is of the wrong kind: says so if it is JSON at all, else says where it is not. */
+  /** Refuses a document of the wrong kind: for its kind if it is valid JSON, otherwise for the first mistake in it. */
   failUnlessJson(wrongKind: string): never {
     this.#value();
     this.finish();
@@ -166,7 +161,7 @@ class Scanner {
     this.#at++;
   }
 
-  /** Steps over an opening brace or bracket and the space behind it. */
+  /** Steps over an opening brace or bracket and the white space after it. */
   #enter(): void {
     this.#depth++;
     if (this.#depth > this.#depthMax) {
@@ -197,7 +192,7 @@ class Scanner {
     return true;
   }
 
-  /** Where the scanner stands in the compact text. */
+  /** The scanner's position in the compact text. */
   #offset(): number {
     return this.#compact.length + this.#at - this.#keptFrom;
   }

@@ -1,22 +1,22 @@
-// What a to-do item is: a JSON object with an ID. Everything else in it belongs to the client and is
-// kept to the letter (see json-text.ts).
+// What a to-do item is: a JSON object with an ID. Every other field belongs to the client and is kept exactly as it
+// was sent (see json-text.ts).
 
 import { ItemError } from "./item-error.ts";
-import { type Member, type ObjectText, scanObject, unquote } from "./json-text.ts";
+import { scanObject } from "./json-text.ts";
+import { type Member, type ObjectText, stringOf } from "./object-text.ts";
 
-export interface TodoItem {
-  /** As the client spelled it. */
+/** An item that has its ID, ready to be stored. */
+export interface IdentifiedItem {
+  /** In the letter case that the client used. */
   readonly id: string;
   /** The whole item as compact JSON, its ID included. */
   readonly json: string;
 }
 
-/** An item as it arrived: well-formed, but perhaps without an ID of its own. */
+/** An item as it arrived: well-formed, but perhaps without an ID. */
 export interface TodoItemDraft {
   readonly id: string | undefined;
   readonly object: ObjectText;
-  /** Where the ID stands in the object, if it is there at all; its value may be null. */
-  readonly idMember: Member | undefined;
 }
 
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -26,7 +26,7 @@ function isItemId(text: string): boolean {
   return idPattern.test(text);
 }
 
-/** IDs that differ only in letter case are the same ID; this is the spelling used for look-ups. */
+/** IDs that differ only in letter case are the same ID. This spelling is the key for look-ups. */
 export function idKey(id: string): string {
   return id.toLowerCase();
 }
@@ -43,11 +43,11 @@ export function parsePathId(segment: string): string {
 export function parseTodoItem(text: string, depthMax: number): TodoItemDraft {
   const object = scanObject(text, depthMax);
   const idMember = findIdMember(object);
-  return { id: idMember && readId(object.text.slice(idMember.valueStart, idMember.valueEnd)), object, idMember };
+  return { id: idMember && readId(object.value(idMember)), object };
 }
 
-/** Settles an item's ID between body and path. An item with neither gets a new one if `mint` allows it. */
-export function identify(draft: TodoItemDraft, pathId: string | undefined, mint: boolean): TodoItem {
+/** Takes the item's ID from the body or the path. An item without either gets a new ID if `mint` allows it. */
+export function identify(draft: TodoItemDraft, pathId: string | undefined, mint: boolean): IdentifiedItem {
   checkAgainstPath(draft, pathId);
   if (draft.id !== undefined) return { id: draft.id, json: draft.object.text };
   if (pathId === undefined && !mint) {
@@ -57,7 +57,7 @@ export function identify(draft: TodoItemDraft, pathId: string | undefined, mint:
     );
   }
   const id = pathId ?? crypto.randomUUID();
-  return { id, json: putIdFirst(draft, id) };
+  return { id, json: withId(draft.object, id) };
 }
 
 /** Specification, Endpoints, rule 1: in form A the path id is the ID of the item carried in the body. */
@@ -69,15 +69,14 @@ export function checkAgainstPath(draft: TodoItemDraft, pathId: string | undefine
   );
 }
 
-function findIdMember({ text, members }: ObjectText): Member | undefined {
+function findIdMember(object: ObjectText): Member | undefined {
   let found: Member | undefined;
-  for (const member of members) {
-    if (!isIdName(unquote(text.slice(member.nameStart, member.nameEnd)))) continue;
+  for (const member of object.members) {
+    if (!isIdName(object.name(member))) continue;
     if (found) {
-      const names = [found, member].map(({ nameStart, nameEnd }) => text.slice(nameStart, nameEnd));
       throw new ItemError(
         "TodoItemIDAmbiguous",
-        `The item names its ID twice, as ${names.join(" and ")}: send one of them only.`,
+        `The item names its ID twice, as ${object.nameLiteral(found)} and ${object.nameLiteral(member)}: send one of them only.`,
       );
     }
     found = member;
@@ -85,14 +84,14 @@ function findIdMember({ text, members }: ObjectText): Member | undefined {
   return found;
 }
 
-// One family of real clients sends `ID`, the other `id`; a third spelling costs nothing.
+/** One family of clients sends `ID`, the other `id`; `Id` and `iD` are accepted too. */
 export function isIdName(name: string): boolean {
   return name.length === 2 && name.toLowerCase() === "id";
 }
 
 function readId(literal: string): string | undefined {
   if (literal === "null") return undefined;
-  const id = literal.startsWith('"') ? unquote(literal) : "";
+  const id = stringOf(literal) ?? "";
   if (isItemId(id)) return id;
   throw new ItemError(
     "TodoItemIDInvalid",
@@ -100,9 +99,9 @@ function readId(literal: string): string | undefined {
   );
 }
 
-function putIdFirst({ object: { text, members }, idMember }: TodoItemDraft, id: string): string {
-  const rest = members
-    .filter((member) => member !== idMember)
-    .map((member) => text.slice(member.nameStart, member.valueEnd));
-  return `{${[`"ID":"${id}"`, ...rest].join(",")}}`;
+/** The item's text with this ID as its first field, in place of any ID it had. */
+export function withId(object: ObjectText, id: string): string {
+  const before = object.members.filter((member) => isIdName(object.name(member)));
+  // An ID needs no escapes. JSON.stringify would cost a tenth of the time that reading the whole item takes.
+  return object.withFirst(`"ID":"${id}"`, before);
 }

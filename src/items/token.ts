@@ -1,6 +1,6 @@
-// Version tokens: `EPOCH-VERSION` names one state of a store, as in `0123456789abcdef-42`. In quotes it is the
-// entity tag of a list or an item, and without them the point from which a reader of changes goes on. A suffix
-// tells apart the spellings of field names that an instance may answer with: they are different bytes.
+// Version tokens: `EPOCH-VERSION` names one state of a store, as in `0123456789abcdef-42`. In quotes it is the entity
+// tag of a list or an item; without quotes it tells a reader of changes where to continue. A suffix names the spelling
+// of field names, because each spelling makes different bytes and so needs a tag of its own.
 
 import type { FieldNames } from "./field-names.ts";
 

@@ -1,8 +1,9 @@
-// An item as the page shows it: its name, notes and tick, in whichever of the two spellings it has them,
-// and how many other fields. An edit replaces one value inside the item's text, so everything else stays
-// to the character what it was.
+// An item as the page shows it: its name, notes and tick in either of the two spellings, and the number of other fields.
+// An edit replaces one value inside the item's text, so every other character stays as it was.
 
-import { type Member, scanObject, unquote } from "../items/json-text.ts";
+import { ItemError } from "../items/item-error.ts";
+import { scanObject } from "../items/json-text.ts";
+import { type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 
 type FieldName = "name" | "notes" | "done";
@@ -12,49 +13,47 @@ export interface ItemFields {
   readonly name: string;
   readonly notes: string;
   readonly done: boolean;
-  /** How many fields there are besides the ID, name, notes and tick. */
+  /** The number of fields besides the ID, name, notes and tick. */
   readonly otherCount: number;
-  /** What a search looks in: the values of all fields, since what can be seen can be found. */
+  /** What a search looks through: the values of all fields except the ID. */
   readonly searchText: string;
 }
 
-/** The two families of clients spell these fields so, and read nothing else. */
+/** How the two families of clients spell these fields. They read no other spelling. */
 const spelled: Record<Spelling, Record<FieldName | "id", string>> = {
   pascal: { id: "ID", name: "Name", notes: "Notes", done: "Done" },
   camel: { id: "id", name: "name", notes: "notes", done: "done" },
 };
 
 export function readFields(json: string): ItemFields {
-  const fields = fieldsOf(json);
-  const known = new Set([find(fields, "name"), find(fields, "notes"), find(fields, "done")]);
-  const others = fields.filter((field) => !known.has(field) && !isIdName(field.name));
-  const name = textOf(find(fields, "name")?.value);
-  const notes = textOf(find(fields, "notes")?.value);
+  const entries = scanObject(json).entries();
+  const find = (field: FieldName) => entries.find(([name]) => isSpelling(name, field));
+  const [nameEntry, notesEntry, doneEntry] = [find("name"), find("notes"), find("done")];
+  const others = entries.filter(
+    (entry) => entry !== nameEntry && entry !== notesEntry && entry !== doneEntry && !isIdName(entry[0]),
+  );
+  const name = textOf(nameEntry?.[1]);
+  const notes = textOf(notesEntry?.[1]);
   return {
     name,
     notes,
-    done: find(fields, "done")?.value === "true",
+    done: doneEntry?.[1] === "true",
     otherCount: others.length,
-    searchText: [name, notes, ...others.map(({ value }) => textOf(value))].join("\n").toLowerCase(),
+    searchText: [name, notes, ...others.map(([, value]) => textOf(value))].join("\n").toLowerCase(),
   };
 }
 
-/** The item with other values for some of its fields; a field it lacks is added, spelled as its others are. */
+/** The item with other values for some of its fields. A field that it lacks is added, in the spelling of its other fields. */
 export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
   let text = json;
   for (const field of ["name", "notes", "done"] as const) {
     const value = values[field];
-    if (value !== undefined) text = withField(text, field, JSON.stringify(value));
+    if (value === undefined) continue;
+    const object = scanObject(text);
+    const found = object.find((name) => isSpelling(name, field));
+    text = object.withField(found, spelled[spellingIn(object)][field], JSON.stringify(value));
   }
   return text;
-}
-
-function withField(json: string, field: FieldName, value: string): string {
-  const fields = fieldsOf(json);
-  const found = find(fields, field);
-  if (found) return json.slice(0, found.member.valueStart) + value + json.slice(found.member.valueEnd);
-  const name = spelled[spellingOf(json)][field];
-  return `${json.slice(0, -1)}${fields.length > 0 ? "," : ""}"${name}":${value}}`;
 }
 
 export function newItem(id: string, name: string, spelling: Spelling): string {
@@ -64,58 +63,29 @@ export function newItem(id: string, name: string, spelling: Spelling): string {
 
 /** How an item spells its names, judged by its name or else by its ID. */
 export function spellingOf(json: string): Spelling {
-  const names = fieldsOf(json).map(({ name }) => name);
-  if (names.includes("Name")) return "pascal";
-  return names.includes("name") || names.includes("id") ? "camel" : "pascal";
+  return spellingIn(scanObject(json));
 }
 
-/** The same JSON with line breaks and indents; every token stays as it is. */
-export function indented(json: string): string {
-  let depth = 0;
-  const lineBreak = () => `\n${"  ".repeat(depth)}`;
-  return json.replace(/"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\],:]/g, (token) => {
-    if (token === "{" || token === "[") {
-      depth++;
-      return token + lineBreak();
-    }
-    if (token === "}" || token === "]") {
-      depth--;
-      return lineBreak() + token;
-    }
-    if (token === ",") return token + lineBreak();
-    return token === ":" ? ": " : token;
-  });
+function spellingIn(object: ObjectText): Spelling {
+  const names = new Set(object.members.map((member) => object.name(member)));
+  if (names.has("Name")) return "pascal";
+  return names.has("name") || names.has("id") ? "camel" : "pascal";
 }
 
 /** The compact text of a JSON object, or what is wrong with it. */
 export function compacted(text: string): { readonly json: string } | { readonly problem: string } {
   try {
-    return { json: scanObject(text, Number.POSITIVE_INFINITY).text };
+    return { json: scanObject(text).text };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    if (!(error instanceof ItemError)) throw error;
+    return { problem: error.message };
   }
 }
 
-interface Field {
-  readonly name: string;
-  /** The JSON text of its value. */
-  readonly value: string;
-  readonly member: Member;
-}
-
-function fieldsOf(json: string): Field[] {
-  return scanObject(json, Number.POSITIVE_INFINITY).members.map((member) => ({
-    name: unquote(json.slice(member.nameStart, member.nameEnd)),
-    value: json.slice(member.valueStart, member.valueEnd),
-    member,
-  }));
-}
-
-function find(fields: readonly Field[], wanted: FieldName): Field | undefined {
-  return fields.find(({ name }) => name === spelled.pascal[wanted] || name === spelled.camel[wanted]);
+function isSpelling(name: string, field: FieldName): boolean {
+  return name === spelled.pascal[field] || name === spelled.camel[field];
 }
 
 function textOf(value: string | undefined): string {
-  if (value === undefined || value === "null") return "";
-  return value.startsWith('"') ? unquote(value) : value;
+  return value === undefined || value === "null" ? "" : (stringOf(value) ?? value);
 }

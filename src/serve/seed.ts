@@ -2,14 +2,14 @@
 
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
-import { identify, idKey, parseTodoItem, type TodoItem } from "../items/todo-item.ts";
+import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
 
 /** The seed cannot be used; `message` says where the mistake is. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
 }
 
-export function parseSeed(source: string, json: string, nestingDepthMax: number): TodoItem[] {
+export function parseSeed(source: string, json: string, nestingDepthMax: number): IdentifiedItem[] {
   // A higher limit here, so that an item that nests too deep is refused below, where its number is known.
   const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
@@ -19,7 +19,7 @@ export function parseSeed(source: string, json: string, nestingDepthMax: number)
   return items;
 }
 
-function refuseDuplicates(items: readonly TodoItem[], source: string): void {
+function refuseDuplicates(items: readonly IdentifiedItem[], source: string): void {
   const indexes = new Map<string, number>();
   for (const [index, { id }] of items.entries()) {
     const first = indexes.get(idKey(id));

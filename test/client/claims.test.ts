@@ -1,5 +1,6 @@
-// The claims of claims.ts, in every runtime the client is for: one bundled file, run by Bun, by Node, in
-// Chromium and, where it is installed, by Deno, against our service (both forms, with and without credentials and HTTPS) and against another.
+// The claims of claims.ts in every runtime that the client supports: one bundled file, run by Bun, by Node, in Chromium
+// and, if it is installed, by Deno. The subjects are our service (both forms, with and without credentials and HTTPS) and
+// another deployment.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { startOtherDeployment } from "./other-deployment.ts";
 const credentials = { username: "Zoë", password: "pä:ss ✓" };
 const forms = ["a", "b"] as const;
 
-/** The deployments by name; where they listen is known once they run. */
+/** The names of the deployments. Their addresses are known once they run. */
 const names = [
   ...forms.flatMap((form) =>
     ["open", "credentials"].flatMap((access) =>
@@ -69,12 +70,12 @@ async function startOurs(form: "a" | "b", args: readonly string[]): Promise<void
   }
 }
 
-/** Runs the bundle in another process, which trusts the development authority. */
+/** Runs the bundle in another process that trusts the development authority. */
 async function runIn(command: readonly string[]): Promise<Result[]> {
   const script = `import process from "node:process";
     const { runClaims } = await import(${JSON.stringify(bundle)});
     const results = JSON.stringify(await runClaims(...JSON.parse(process.env.SUBJECTS)));
-    // A claim that failed may have left something running.
+    // Without the exit, something that a failed claim left running would keep the process alive.
     process.stdout.write(results, () => process.exit());`;
   const authority = join(folder.path, "todoitems", "https", "authority.pem");
   const child = Bun.spawn([...command, script], {

@@ -1,5 +1,5 @@
-// What the client claims, as plain functions that need no test runner: this one file runs under Bun, Node and
-// in Chromium, against every deployment it is given.
+// The claims about the client, as plain functions that need no test runner: this one file runs under Bun, under Node and
+// in Chromium, against every deployment that it is given.
 
 import {
   type Credentials,
@@ -15,13 +15,13 @@ import {
   type WatchState,
 } from "../../src/client/index.ts";
 
-/** A deployment of the specification, ours or another. */
+/** A deployment of the specification: our service or another one. */
 export interface Deployment {
   readonly name: string;
   readonly url: string;
   readonly form: "a" | "b";
   readonly credentials?: Credentials;
-  /** Ours has ETags, problem documents, exact numbers and a request for one item. */
+  /** Our service has ETags, problem documents, exact numbers and a request for one item. */
   readonly ours: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Claim<Subject> {
 
 export interface Result {
   readonly title: string;
-  /** Nothing, where the claim holds. */
+  /** Undefined if the claim holds. */
   readonly failure?: string;
 }
 
@@ -40,7 +40,7 @@ function client(deployment: Deployment, options: TodoClientOptions<TodoItem> = {
   return new TodoClient(deployment.url, { form: deployment.form, credentials: deployment.credentials, ...options });
 }
 
-/** Claims about any deployment. They leave behind what they created nowhere. */
+/** Claims about any deployment. Each removes the items that it created. */
 export const deploymentClaims: readonly Claim<Deployment>[] = [
   {
     title: "creates, lists, reads, updates and removes an item",
@@ -63,7 +63,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "keeps the ID it is given, whatever the letter case of its name",
+    title: "keeps the ID it is given in its letter case, and finds it in any other",
     async run(deployment) {
       const todo = client(deployment);
       const id = `AbCdEf01-2345-4789-aBcD-${randomDigits(12)}`;
@@ -85,7 +85,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "what is not there is a NotFoundError, for get, update and remove",
+    title: "get, update and remove of a missing item are a NotFoundError",
     async run(deployment) {
       const todo = client(deployment);
       const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
@@ -95,7 +95,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "hands out items while the list arrives, and every one",
+    title: "yields every item of the list, while the list arrives",
     async run(deployment) {
       const todo = client(deployment);
       const created = await Promise.all(Array.from({ length: 5 }, (_, n) => todo.create({ Name: `number ${n} ✓` })));
@@ -108,7 +108,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "takes the addresses people give: with and without the path and the last slash",
+    title: "accepts a base address with and without the path and the last slash",
     async run(deployment) {
       const count = (await client(deployment).list()).length;
       for (const suffix of ["", "/", "/api", "/api/todoitems", "/api/todoitems/"]) {
@@ -118,7 +118,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "watches the list, live or by polling, and tells what changed",
+    title: "watches the list, live or by polling, and yields what changed",
     async run(deployment) {
       const todo = client(deployment);
       const { item, id } = await todo.create({ Name: "watched" });
@@ -139,7 +139,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
       const { credentials } = deployment;
       if (!credentials) return;
       await refused(new TodoClient(deployment.url).list(), "UnauthorizedError");
-      // A name nobody has, each time another: guesses are slowed by address.
+      // Wrong guesses are slowed down by address, so this may be refused as one too many.
       const wrong = { username: credentials.username, password: `wrong ${randomDigits(6)}` };
       const error = await refused(new TodoClient(deployment.url, { credentials: wrong, retry: { limit: 0 } }).list());
       ok(["UnauthorizedError", "TooManyRequestsError"].includes(error.name), error.message);
@@ -168,7 +168,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "keeps numbers exact where asked to",
+    title: "keeps numbers exact if the codec does",
     async run(deployment) {
       if (!deployment.ours) return;
       const text = clientWith(deployment, jsonText);
@@ -188,10 +188,10 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
   },
 ];
 
-/** Claims about bad days, each on the server's address for it. */
+/** Claims about networks and servers that fail, each with the address at which the odd server fails that way. */
 export const networkClaims: readonly Claim<string>[] = [
   {
-    title: "the first item is there before the last byte is sent",
+    title: "the first item arrives before the last byte is sent",
     async run(origin) {
       const url = session(origin, "first-item-first");
       const numbers: unknown[] = [];
@@ -203,7 +203,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "an answer larger than maxResponseBytes is a ResponseTooLargeError, also one without an end",
+    title: "an answer larger than maxResponseBytes is a ResponseTooLargeError, even if it never ends",
     async run(origin) {
       const url = session(origin, "endless");
       await refused(new TodoClient(url, { maxResponseBytes: 256_000 }).list(), "ResponseTooLargeError");
@@ -211,7 +211,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "leaving the loop over items lets go of the connection",
+    title: "leaving the loop over items closes the connection",
     async run(origin) {
       const url = session(origin, "endless");
       for await (const item of new TodoClient(url).items()) if (item["N"] === 10) break;
@@ -219,7 +219,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "silence is a TimeoutError, before the answer and in the middle of it",
+    title: "a silent server is a TimeoutError, before its answer and in the middle of it",
     async run(origin) {
       for (const kind of ["silent", "stalls"]) {
         const todo = new TodoClient(session(origin, kind), { timeoutMs: 100, retry: { limit: 0 } });
@@ -254,7 +254,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "items go on where their list broke off, unless the list has changed since",
+    title: "items() continues where the list broke off, unless the list has changed since",
     async run(origin) {
       const read = async (url: string, then: string) => {
         const numbers: unknown[] = [];
@@ -308,7 +308,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "an overloaded server is asked again when it says so, and not where it says much later",
+    title: "a request to an overloaded server is sent again when the server says, unless that is much later",
     async run(origin) {
       same(await new TodoClient(session(origin, "busy")).list(), []);
       await refused(new TodoClient(session(origin, "busy"), { retry: { limit: 0 } }).list(), "ServerError");
@@ -317,16 +317,16 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "redirects and pages are refused by name",
+    title: "a redirect is a RedirectError, and a page instead of a list is an InvalidResponseError",
     async run(origin) {
       await refused(new TodoClient(session(origin, "redirect")).create({ Name: "x" }), "RedirectError");
       await refused(new TodoClient(session(origin, "page")).list(), "InvalidResponseError");
     },
   },
   {
-    title: "nobody there is a NetworkError",
+    title: "a server that cannot be reached is a NetworkError",
     async run() {
-      // Port 9 is "discard": nobody listens, and browsers refuse it outright.
+      // Port 9 is "discard": no server listens there, and browsers refuse to connect to it.
       await refused(new TodoClient("http://127.0.0.1:9/", { retry: { limit: 0 } }).list(), "NetworkError");
     },
   },
@@ -349,7 +349,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a lost feed is told, regained, and goes on where it broke",
+    title: "a lost feed is reported, connected again, and continues where it broke",
     async run(origin) {
       const url = session(origin, "feed");
       const todo = new TodoClient(url);
@@ -367,7 +367,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a feed that cannot say what was missed gives the whole list again",
+    title: "a feed that does not know what was missed sends the whole list again",
     async run(origin) {
       const url = session(origin, "feed");
       const todo = new TodoClient(url);
@@ -388,7 +388,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a server that lets pages ask for nothing but items is polled",
+    title: "a server whose CORS rules allow only requests for items is polled",
     async run(origin) {
       const credentials = { username: "ann", password: "makes browsers ask before they send" };
       const todo = new TodoClient(session(origin, "closed"), { credentials });
@@ -400,7 +400,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a server that sends a page for a feed is polled",
+    title: "a server that sends a page instead of a feed is polled",
     async run(origin) {
       const todo = new TodoClient(session(origin, "pages"));
       const watcher = new Watcher(todo, { pollMs: 20 });
@@ -413,7 +413,7 @@ export const networkClaims: readonly Claim<string>[] = [
   },
 ];
 
-/** Runs every claim, one after another, and says what became of each. */
+/** Runs every claim, one after another, and returns the result of each. */
 export async function runClaims(deployments: readonly Deployment[], oddOrigin: string): Promise<Result[]> {
   const results: Result[] = [];
   for (const deployment of deployments)
@@ -441,7 +441,7 @@ async function attempt<Subject>(claim: Claim<Subject>, subject: Subject, prefix:
   }
 }
 
-/** Collects what a watch tells, so that a test can wait for one thing after another. */
+/** Collects the events and states of a watch, so that a claim can wait for one after another. */
 class Watcher {
   readonly #controller = new AbortController();
   readonly #events: WatchEvent<TodoItem>[] = [];
@@ -457,7 +457,7 @@ class Watcher {
     this.#ended = run().catch((error: unknown) => error);
   }
 
-  /** The next event of this kind; those before it are skipped. */
+  /** Waits for the next event of this kind, and skips the events before it. */
   async next(
     kind: WatchEvent<TodoItem>["kind"],
     matches: (event: WatchEvent<TodoItem>) => boolean = () => true,
@@ -466,7 +466,7 @@ class Watcher {
     await until(() => this.#events.some(isWanted));
     const index = this.#events.findIndex(isWanted);
     const [event] = this.#events.splice(0, index + 1).slice(index);
-    if (!event) throw new Error("the event was there a moment ago");
+    if (!event) throw new Error("the event has disappeared");
     return event;
   }
 
@@ -502,7 +502,7 @@ function randomDigits(count: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join("");
 }
 
-/** A `fetch` whose first answer is lost after the server has given it. */
+/** A `fetch` that loses the first answer after the server has sent it. */
 function losingAnswerOnce(): typeof globalThis.fetch {
   let count = 0;
   return (async (url: string, init: RequestInit) => {
@@ -535,7 +535,7 @@ function ok(condition: boolean, message: string): void {
   if (!condition) throw new Error(message);
 }
 
-/** Compares as JSON; of objects, only the members that are expected. */
+/** Compares values as JSON. An object may have more members than expected. */
 function same(actual: unknown, expected: unknown): void {
   ok(matches(actual, expected), `expected ${JSON.stringify(expected)}, found ${JSON.stringify(actual)}`);
 }

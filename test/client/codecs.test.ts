@@ -1,4 +1,4 @@
-// Exact numbers, held against JSON.parse and against the text they came from.
+// Codecs: exact numbers compared with JSON.parse and with the text they came from, and items as text.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { exactNumbers, jsonText, NumberText } from "../../src/client/codecs.ts";
 const exact = exactNumbers<unknown>();
 
 describe("exactNumbers", () => {
-  test("gives numbers that print as written, bigints for long integers, digits for the rest", () => {
+  test("parses a number as a number if it prints as written, else as a bigint or its digits", () => {
     const parsed = exact.parse(
       '{"a":1,"b":-1.5,"c":9007199254740993,"d":1.0,"e":-0,"f":1e400,"g":1E2,"h":-12345678901234567890}',
     );
@@ -24,7 +24,7 @@ describe("exactNumbers", () => {
     expect(Number(new NumberText("1.50"))).toBe(1.5);
   });
 
-  test("writes back what it read, to the digit", () => {
+  test("writes every number back exactly as it was read", () => {
     const digits = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,4})?$/);
     fc.assert(
       fc.property(fc.array(digits), fc.string(), (numbers, name) => {
@@ -34,7 +34,7 @@ describe("exactNumbers", () => {
     );
   });
 
-  test("is JSON.parse and JSON.stringify where no number is involved, and takes nothing they refuse", () => {
+  test("agrees with JSON.parse and JSON.stringify on everything but numbers, and refuses what they refuse", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         const plain = JSON.parse(json) as unknown;
@@ -47,7 +47,7 @@ describe("exactNumbers", () => {
 });
 
 describe("jsonText", () => {
-  test("keeps an item to the character, without insignificant white space, and refuses what is no object", () => {
+  test("keeps every character but insignificant white space, and refuses a text that is not an object", () => {
     expect(jsonText.parse(' { "a" : 1.0 ,\n"b":"\\u0041 b" } ')).toBe('{"a":1.0,"b":"\\u0041 b"}');
     for (const wrong of ["[]", "{", '{"a":01}']) expect(() => jsonText.parse(wrong)).toThrow();
   });

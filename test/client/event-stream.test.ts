@@ -1,4 +1,4 @@
-// Server-sent events, as the HTML standard splits and reads them.
+// Server-sent events, read as the HTML standard defines them.
 
 import { describe, expect, test } from "bun:test";
 import { EventStreamReader } from "../../src/client/event-stream.ts";
@@ -20,7 +20,7 @@ const events = [
 ];
 
 describe("EventStreamReader", () => {
-  test("gives the same events wherever the bytes are split", () => {
+  test("yields the same events wherever the bytes are split", () => {
     const bytes = new TextEncoder().encode(stream);
     for (let at = 0; at <= bytes.length; at++) {
       const reader = new EventStreamReader();

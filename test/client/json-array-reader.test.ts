@@ -1,4 +1,4 @@
-// The incremental reader against JSON.parse: the same objects for every split of the bytes, the same refusals.
+// The incremental reader compared with JSON.parse: the same objects for every split of the bytes, the same refusals.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -26,7 +26,7 @@ const tricky = [
 ];
 
 describe("JsonArrayReader", () => {
-  test("gives the same objects wherever the bytes are split, also inside characters and escapes", () => {
+  test("yields the same objects wherever the bytes are split, even inside characters and escapes", () => {
     const bytes = encode(`\ufeff [ ${tricky.join(" ,\n")}\t]\r\n`);
     for (let first = 0; first <= bytes.length; first++) expect(read(split(bytes, [first]))).toEqual(tricky);
     expect(read(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(tricky);
@@ -42,7 +42,7 @@ describe("JsonArrayReader", () => {
     );
   });
 
-  test("hands out an object with its closing brace, not later", () => {
+  test("yields an object as soon as its closing brace arrives", () => {
     const reader = new JsonArrayReader();
     expect([...reader.read(encode('[{"a":1'))]).toEqual([]);
     expect([...reader.read(encode("}"))]).toEqual(['{"a":1}']);
@@ -63,13 +63,13 @@ describe("JsonArrayReader", () => {
     "<html>": 'expected an opening bracket at byte 1, found "<"',
   };
   for (const [text, message] of Object.entries(refused)) {
-    test(`refuses ${text === "" ? "nothing" : text}, and says where`, () => {
+    test(`refuses ${text === "" ? "an empty document" : text}, and says where the mistake is`, () => {
       expect(() => read([encode(text)])).toThrow(NotAnArrayError);
       expect(() => read([encode(text)])).toThrow(message);
     });
   }
 
-  test("refuses what is not UTF-8", () => {
+  test("refuses bytes that are not UTF-8", () => {
     expect(() => read([encode('[{"a":"'), Uint8Array.of(0xff), encode('"}]')])).toThrow("not valid UTF-8");
   });
 });

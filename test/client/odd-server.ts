@@ -1,5 +1,5 @@
-// A server that does what networks and servers do on bad days, and one good thing: it has a change feed. The
-// first segment of the path says what it does, the second separates the tests from each other.
+// A server that fails in the ways networks and servers fail. It also has a change feed that works. The first segment of
+// the path selects what it does; the second keeps the tests apart.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ interface Change {
   readonly json: string | null;
 }
 
-/** What one test has on the server. */
+/** The state that one test has on the server. */
 class Session {
   readonly items = new Map<string, Change>();
   readonly log: Change[] = [];
@@ -20,7 +20,7 @@ class Session {
   epoch = "0123456789abcdef";
   requests = 0;
   version = 0;
-  /** What the next reader of the feed missed can no longer be told. */
+  /** The next reader of the feed cannot learn what it missed. */
   forgetful = false;
   cut = false;
 
@@ -50,7 +50,7 @@ type Handler = (session: Session, request: IncomingMessage, response: ServerResp
 const itemOf = (number: number) => `{"ID":"00000000-0000-4000-8000-${String(number).padStart(12, "0")}","N":${number}}`;
 
 const handlers: Readonly<Record<string, Handler>> = {
-  /** Sends the first item of a list, and the rest only when told that it has arrived. */
+  /** Sends the first item of a list, and the rest only after `/release` was requested. */
   "first-item-first": async (session, _request, response, path) => {
     if (path === "/release") {
       session.released.resolve();
@@ -81,10 +81,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   /** Accepts the request and never answers. */
   silent: () => {},
 
-  /** Begins to answer, and then falls silent. */
+  /** Begins to answer, and then stops sending. */
   stalls: (_session, _request, response) => response.writeHead(200).write("["),
 
-  /** Answers half a list and drops the connection, the first time; then answers in full. */
+  /** The first time, sends half a list and drops the connection; after that, sends the whole list. */
   breaks: (session, _request, response) => {
     response.writeHead(200, { "Content-Type": "application/json" });
     if (session.requests > 1) return response.end(`[${itemOf(0)},${itemOf(1)}]`);
@@ -94,7 +94,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   /** Drops every connection in the middle of a list. */
   drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
 
-  /** Sends one item more each time, up to three, and drops the connection when told to; another ETag if told to. */
+  /** Sends one item more each time, up to three. `/break` drops the connection; `/change` also changes the ETag. */
   "breaks-often": (session, _request, response, path) => {
     if (path === "/break" || path === "/change") {
       if (path === "/change") session.epoch = "another";
@@ -124,16 +124,16 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(200, { "Content-Type": "application/json" }).end("[]");
   },
 
-  /** Asks for more patience than anybody has. */
+  /** Asks the client to wait for two hours. */
   "busy-for-hours": (_session, _request, response) => response.writeHead(429, { "Retry-After": "7200" }).end(),
 
   redirect: (_session, _request, response) => response.writeHead(307, { Location: "https://elsewhere.example/" }).end(),
 
-  /** Sends a page, whatever is asked for. */
+  /** Sends a page for every request. */
   page: (_session, _request, response) =>
     response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>"),
 
-  /** A store with a change feed, whose connections can be cut and whose memory can be wiped. */
+  /** A store with a change feed, which can be told to drop its connections and to forget its changes. */
   feed: async (session, request, response, path) => {
     if (path === "/cut") {
       for (const stream of session.streams) stream.destroy();
@@ -160,7 +160,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** A store that answers every other address with a page, as servers of single-page applications do. */
+  /** A store that sends a page for every other address, as servers of single-page applications do. */
   pages: async (session, request, response, path) => {
     if (!path.startsWith("/api/"))
       return response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");

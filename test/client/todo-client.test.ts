@@ -1,10 +1,10 @@
-// What the client does inside, where that can be seen best without a network.
+// What can be tested of the client without a network.
 
 import { describe, expect, test } from "bun:test";
-import { TodoClient } from "../../src/client/index.ts";
-import { newId, sameContent } from "../../src/client/item-text.ts";
+import { jsonText, TodoClient } from "../../src/client/index.ts";
+import { idOf, newId, sameContent } from "../../src/client/item-text.ts";
 
-/** A list of many items, made as it is read; says how many chunks were asked for. */
+/** A list without an end, made as it is read. It counts how many chunks were requested. */
 function endlessList() {
   let pulls = 0;
   const item = new TextEncoder().encode(`{"ID":"00000000-0000-4000-8000-000000000000","Notes":"${"x".repeat(950)}"},`);
@@ -17,7 +17,7 @@ function endlessList() {
 }
 
 describe("items()", () => {
-  test("reads no further ahead than its reader, so memory stays flat", async () => {
+  test("does not read far ahead of its caller", async () => {
     const { response, pulls } = endlessList();
     const items = new TodoClient("http://unused.example", { fetch: async () => response }).items();
     for (let count = 1; count <= 100; count++) {
@@ -27,7 +27,7 @@ describe("items()", () => {
     await items.return();
   });
 
-  test("keeps nothing of what it handed out", async () => {
+  test("does not keep the items that it has yielded", async () => {
     const { response, pulls } = endlessList();
     const items = new TodoClient("http://unused.example", { fetch: async () => response }).items();
     const heapMiB = () => {
@@ -38,16 +38,16 @@ describe("items()", () => {
     const before = heapMiB();
     for (let count = 0; count < 100_000; count++) await items.next();
     expect(pulls()).toBeGreaterThan(105_000);
-    // A hundred megabytes have passed through.
+    // A hundred megabytes have been read by now.
     expect(heapMiB() - before).toBeLessThan(10);
     await items.return();
   });
 });
 
 describe("an address", () => {
-  // Deno has the name, and no page behind it.
+  // Deno has a global `location` that is undefined.
   for (const location of [undefined, "http://page.example/list/"]) {
-    test(`is taken as it is where the page is at ${location}`, () => {
+    test(`may be absolute, or relative to the page, if the page is at ${location}`, () => {
       const before = Object.getOwnPropertyDescriptor(globalThis, "location");
       Object.defineProperty(globalThis, "location", { value: location, configurable: true });
       try {
@@ -63,7 +63,7 @@ describe("an address", () => {
 });
 
 describe("an item's text", () => {
-  test("says the same in another order of fields and another letter case of top-level names", () => {
+  test("has the same content in another order of fields and another letter case of top-level names", () => {
     const one = '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2.0]}}';
     expect(sameContent(one, '{"more":{"A":[1,2]},"id":"abcdef01-2345-4789-abcd-ef0123456789","name":"x"}')).toBe(true);
     for (const other of [
@@ -76,21 +76,97 @@ describe("an item's text", () => {
       expect(sameContent(one, other)).toBe(false);
   });
 
-  test("gets random IDs of the shape the specification asks for", () => {
+  test("gets a random ID in the format of the specification", () => {
     const ids = Array.from({ length: 100 }, newId);
     expect(new Set(ids).size).toBe(100);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });
 
-describe("TodoClient", () => {
-  test("an item without an ID cannot be updated", async () => {
-    const todo = new TodoClient<{ Name: string }>("http://unused.example");
-    await expect(todo.update({ Name: "x" })).rejects.toThrow("needs its ID");
+describe("a caller's mistake", () => {
+  /** A client that must not send anything. */
+  const unsent = {
+    codec: jsonText,
+    fetch: () => Promise.reject(new Error("a request was sent")),
+  };
+  const todo = new TodoClient("http://unused.example", unsent);
+
+  test("an update of an item without an ID is a TypeError", async () => {
+    const plain = new TodoClient<{ Name: string }>("http://unused.example");
+    await expect(plain.update({ Name: "x" })).rejects.toThrow(new TypeError("An item to be updated needs its ID."));
   });
 
-  test("sends no credentials that HTTP Basic cannot carry", async () => {
+  test("credentials that HTTP Basic cannot carry are a TypeError", async () => {
     const credentials = { username: "a:b", password: "c" };
-    await expect(new TodoClient("http://unused.example", { credentials }).list()).rejects.toThrow("colon");
+    const list = new TodoClient("http://unused.example", { credentials }).list();
+    await expect(list).rejects.toThrow(TypeError);
+    await expect(list).rejects.toThrow("colon");
+  });
+
+  const mistakes: Readonly<Record<string, string>> = {
+    "": "found the end",
+    "[]": "A TodoItem is a JSON object",
+    '"x"': "A TodoItem is a JSON object",
+    '{"ID":': "line 1, column 7",
+    '{"ID":"x",}': "line 1, column 11",
+    '{"ID":"x"} {}': "line 1, column 12",
+    [`{"a":${"[".repeat(2_000)}`]: "deeper than 1000 levels",
+  };
+  for (const [text, message] of Object.entries(mistakes)) {
+    test(`the text ${text.slice(0, 20) || "(empty)"} for an item is a TypeError that says what is wrong`, async () => {
+      for (const call of [todo.create(text), todo.update(text)]) {
+        const error: unknown = await call.then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        // Not one of another class, such as the one that the server uses inside.
+        expect(error).toHaveProperty("name", "TypeError");
+        expect(error).toHaveProperty("message", expect.stringContaining(message));
+      }
+      for (const read of [idOf, jsonText.parse]) {
+        expect(() => read(text)).toThrow(TypeError);
+        expect(() => read(text)).toThrow(message);
+      }
+    });
+  }
+
+  test("a value that JSON.stringify gives no text for is a TypeError", async () => {
+    const any = new TodoClient<unknown>("http://unused.example", { fetch: unsent.fetch });
+    for (const value of [undefined, 1n]) await expect(any.update(value)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("an answer that cannot be read", () => {
+  const id = "00000000-0000-4000-8000-000000000000";
+  const item = `{"ID":"${id}"}`;
+
+  /** A client whose server refuses every create as a conflict, and answers all other requests with this text. */
+  function conflicting(text: string): TodoClient<string> {
+    return new TodoClient("http://unused.example", {
+      codec: jsonText,
+      retry: { limit: 1, delayMs: 1 },
+      fetch: async (_url, { method }) => new Response(text, { status: method === "POST" ? 409 : 200 }),
+    });
+  }
+
+  for (const text of ["", "[]", '{"ID":', "<html>"]) {
+    test(`is an InvalidResponseError if the item is ${text || "empty"}`, async () => {
+      await expect(conflicting(text).get(id)).rejects.toHaveProperty("name", "InvalidResponseError");
+      // Without an ID of the caller's, the client looks at the stored item after a conflict.
+      await expect(conflicting(text).create("{}")).rejects.toHaveProperty("name", "InvalidResponseError");
+    });
+  }
+
+  test("names the mistake once", async () => {
+    await expect(conflicting("[]").get(id)).rejects.toHaveProperty(
+      "message",
+      expect.stringMatching(/^GET \S+: the answer cannot be used: A TodoItem is a JSON object[^()]*$/),
+    );
+  });
+
+  test("to a create does not hide that the item was created", async () => {
+    const fetch = async () => new Response("<html>", { status: 201 });
+    const todo = new TodoClient("http://unused.example", { codec: jsonText, fetch });
+    expect(await todo.create(item)).toMatchObject({ id, item });
   });
 });

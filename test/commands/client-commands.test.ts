@@ -1,4 +1,4 @@
-// The commands that talk to a service, as processes against a running one.
+// The commands that talk to a service, run as processes against a real service.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -62,7 +62,7 @@ async function store(...items: string[]): Promise<void> {
 }
 
 describe("list, add, show", () => {
-  test("an empty list says how to begin", async () => {
+  test("list of an empty store says how to add the first item", async () => {
     expect(await run("list")).toMatchObject({
       exitCode: 0,
       stdout: "",
@@ -95,7 +95,7 @@ describe("list, add, show", () => {
     });
   });
 
-  test("list aligns wide characters, shortens IDs as far as they differ, and lets no item control the terminal", async () => {
+  test("list aligns wide characters, shortens IDs to what tells them apart, and prints no control characters", async () => {
     await store(
       '{"ID":"aaaaaaaa-0000-4000-8000-000000000001","Name":"日本語","Done":true}',
       '{"ID":"aaaaaabb-0000-4000-8000-000000000002","name":"\\u001b[31mred\\nx\\u202e","Done":false,"Extra":[1.0]}',
@@ -116,7 +116,7 @@ describe("list, add, show", () => {
     expect(await run("show", [ids.two.toUpperCase(), "--json"])).toMatchObject({ stdout: `${item(ids.two)}\n` });
   });
 
-  test("an ID that fits none or several items is refused, with what to do", async () => {
+  test("an ID prefix of no item or of several items is refused with advice", async () => {
     await store(item(ids.one), item("11112222-0000-4000-8000-000000000000"));
     expect(await run("show", ["1111"])).toMatchObject({
       exitCode: 2,
@@ -128,13 +128,13 @@ describe("list, add, show", () => {
 });
 
 describe("edit, done, remove", () => {
-  test("edit by --field changes these fields, whatever their letter case, and no other", async () => {
+  test("edit with --field changes the named fields in any letter case, and no others", async () => {
     await store(`{"ID":"${ids.one}","name":"old","Price":1.0,"Z":{"a":[]}}`);
     expect(await run("edit", ["1111", "-f", "Name=new", "-f", "Tags:=[1.10]"])).toMatchObject({ exitCode: 0 });
     expect(await open.list()).toBe(`[{"ID":"${ids.one}","name":"new","Price":1.0,"Z":{"a":[]},"Tags":[1.10]}]`);
   });
 
-  test("edit opens the editor on readable JSON, and sends what it leaves", async () => {
+  test("edit opens the editor on indented JSON, and sends the edited text", async () => {
     await store(item(ids.one, '"Name":"milk","Price":1.50'));
     writeFileSync(path("editor"), `#!/bin/sh\ncp "$2" "${path("seen")}"\nsed -i s/milk/bread/ "$2"\n`);
     chmodSync(path("editor"), 0o755);
@@ -152,7 +152,7 @@ describe("edit, done, remove", () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-"))).toEqual([]);
   });
 
-  test("edit does not overwrite what somebody else changed meanwhile, and keeps the person's text", async () => {
+  test("edit does not overwrite a change that somebody else made meanwhile, and keeps the edited text in a file", async () => {
     await store(item(ids.one, '"Name":"milk"'));
     const meanwhile = `curl -s -X PUT -H 'Content-Type: application/json' -d '${item(ids.one, '"Name":"theirs"')}' ${open.origin}/api/todoitems/`;
     writeFileSync(path("editor"), `#!/bin/sh\n${meanwhile}\nsed -i s/milk/mine/ "$1"\n`);
@@ -165,7 +165,7 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toContain('"theirs"');
   });
 
-  test("an editor that fails, or leaves something that is no JSON, changes nothing", async () => {
+  test("edit changes nothing if the editor fails, the text is not JSON, or the ID differs", async () => {
     await store(item(ids.one));
     expect(await run("edit", ["1111"], { environment: { EDITOR: "false" } })).toMatchObject({
       exitCode: 2,
@@ -182,7 +182,7 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toBe(`[${item(ids.one)}]`);
   });
 
-  test("done and its --undo set the field that is there", async () => {
+  test("done and done --undo set the field in the spelling that the item has", async () => {
     await store(`{"ID":"${ids.one}","done":false,"Name":"one"}`, item(ids.two));
     expect(await run("done", ["1111", "2222"])).toMatchObject({ exitCode: 0, stdout: "Done: one\nDone: x\n" });
     expect(await open.list()).toBe(
@@ -194,7 +194,7 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toContain('"done":false');
   });
 
-  test("remove deletes all or, where one ID is mistyped, none", async () => {
+  test("remove deletes all items or, if one ID is mistyped, none", async () => {
     await store(item(ids.one), item(ids.two));
     expect(await run("remove", ["1111", "99"])).toMatchObject({ exitCode: 1 });
     expect(await open.list()).toContain(ids.one);
@@ -206,7 +206,7 @@ describe("edit, done, remove", () => {
 describe("server and credentials", () => {
   const sign = { TODOITEMS_SERVER: "", TODOITEMS_USERNAME: "ann", TODOITEMS_PASSWORD: password };
 
-  test("come from flags, the environment or a profile; the development certificate of this machine is trusted", async () => {
+  test("server and credentials come from flags, the environment or a profile; the development certificate of this machine is trusted", async () => {
     const at = ["--server", guarded.origin, "--form", "a"];
     expect(await run("add", ["from the environment", ...at], { environment: sign })).toMatchObject({ exitCode: 0 });
     writeFileSync(path("password"), `${password}\n`);
@@ -234,7 +234,7 @@ describe("server and credentials", () => {
     writeFileSync(profiles, "{}");
   });
 
-  test("a wrong password is 1, with what to do; a missing one is 2; one in an argument is refused", async () => {
+  test("a wrong password exits with 1 and advice, a missing one with 2, and one in an argument is refused", async () => {
     const at = ["--server", guarded.origin];
     const wrong = await run("list", at, { environment: { ...sign, TODOITEMS_PASSWORD: "not-it" } });
     expect([wrong.exitCode, wrong.stderr.includes("TODOITEMS_PASSWORD"), wrong.stderr.includes("not-it")]).toEqual([
@@ -253,7 +253,7 @@ describe("server and credentials", () => {
     });
   });
 
-  test("nobody there is 3; a form that is not offered says which flag helps; wrong usage is 2", async () => {
+  test("an unreachable server exits with 3, a form that is not offered with advice, a usage error with 2", async () => {
     expect(await run("list", ["--server", "127.0.0.1:9"])).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining("--server URL"),
@@ -276,7 +276,7 @@ describe("server and credentials", () => {
 });
 
 describe("watch", () => {
-  test("tells what changes until it is interrupted, then ends with 0", async () => {
+  test("watch prints changes until it is interrupted, then exits with 0", async () => {
     const watching = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "watch", "--json"], {
       env: { ...process.env, ...home, TODOITEMS_SERVER: open.origin },
       stdout: "pipe",
@@ -318,7 +318,7 @@ describe("export and import", () => {
   ].map((json) => json.replace("1e400, ", "1e400,"));
 
   for (const format of ["json", "ndjson", "csv"]) {
-    test(`${format} carries every item there and back exactly, with the same count and hash`, async () => {
+    test(`${format} exports and imports every item exactly, with the same count and hash`, async () => {
       await store(...tricky);
       const before = await open.list();
       const file = path(`items.${format}`);
@@ -337,7 +337,7 @@ Hash ${hashOf(exported)}
 Hash ${hashOf(exported)}
 `);
       if (format !== "csv") expect(await open.list()).toBe(before);
-      // CSV has one order of columns for all, and carries everything else.
+      // CSV loses only the order of fields, because all items share its columns.
       const sorted = (list: string) => (JSON.parse(list) as object[]).map((one) => Object.entries(one).sort());
       expect(sorted(await open.list())).toEqual(sorted(before));
       expect(await run("import", [file])).toMatchObject({ stderr: expect.stringContaining("0 created, 3 present") });
@@ -345,7 +345,7 @@ Hash ${hashOf(exported)}
     });
   }
 
-  test("an ID that is taken by another item fails, is skipped or replaced, as told", async () => {
+  test("import fails at, skips or replaces an item whose ID is taken, as --on-conflict says", async () => {
     await store(item(ids.two, '"Name":"there"'));
     writeFileSync(path("in.ndjson"), `${item(ids.one)}\n\n${item(ids.two, '"Name":"mine"')}\n${item(ids.three)}\n`);
     expect(await run("import", [path("in.ndjson")])).toMatchObject({
@@ -363,7 +363,7 @@ Hash ${hashOf(exported)}
     expect(await open.list()).toContain('"mine"');
   });
 
-  test("programs get the counts and the hash as JSON", async () => {
+  test("export and import print the counts and the hash as JSON with --json", async () => {
     await store(item(ids.one));
     const file = path("summary.ndjson");
     const { hash, ...exported } = JSON.parse((await run("export", [file, "--json"])).stdout) as Record<string, unknown>;
@@ -373,7 +373,7 @@ Hash ${hashOf(exported)}
     expect(await run("export", ["--json"])).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
-  test("items without an ID get one that a second run makes again, so nothing is stored twice", async () => {
+  test("import gives an item without an ID the same ID in every run, so no item is stored twice", async () => {
     const input = '[{"Name":"x"},{"Name":"x"}]';
     expect(await run("import", ["-"], { input })).toMatchObject({ stderr: expect.stringContaining("2 created") });
     expect(await run("import", ["-"], { input })).toMatchObject({
@@ -381,7 +381,7 @@ Hash ${hashOf(exported)}
     });
   });
 
-  test("an import that was stopped goes on where it was, and keeps the order", async () => {
+  test("an import that was stopped continues where it stopped, and keeps the order", async () => {
     const count = 5_000;
     const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
     const lines = Array.from({ length: count }, (_, n) => item(idOf(n), `"N":${n}`));
@@ -409,7 +409,7 @@ Hash ${hashOf(exported)}
     await service.stop("SIGKILL");
   });
 
-  test("a damaged file is refused with the place of the mistake, and an export that fails leaves no file", async () => {
+  test("import of a damaged file says where the mistake is, and an export that fails leaves no file", async () => {
     writeFileSync(path("bad.ndjson"), `${item(ids.one)}\n{"ID":`);
     expect(await run("import", [path("bad.ndjson")])).toMatchObject({
       exitCode: 1,
@@ -423,7 +423,7 @@ Hash ${hashOf(exported)}
 });
 
 describe("help and completion", () => {
-  test("help names every command, and each command explains itself", async () => {
+  test("help names every command, and describes each one", async () => {
     const { stdout } = await run("help");
     const names = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name);
     expect(names).toEqual([
@@ -461,11 +461,11 @@ describe("help and completion", () => {
     expect(complete("serve", "--read")).toEqual(["--read-only"]);
   });
 
-  test("zsh and fish get every command too", async () => {
+  test("zsh and fish scripts contain every command", async () => {
     for (const shell of ["zsh", "fish"]) {
       const { stdout } = await run("completion", [shell]);
       for (const word of ["export", "on-conflict", "skip"]) expect(stdout).toContain(word);
-      // Where the shell is installed, it must at least be able to read its script.
+      // If the shell is installed, it must at least accept the script.
       const installed = Bun.which(shell);
       if (installed === null) continue;
       writeFileSync(path(`completion.${shell}`), stdout);

@@ -1,4 +1,4 @@
-// Tables that fit, whatever the items and the terminal.
+// Tables that fit the terminal, whatever the items.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -30,7 +30,7 @@ describe("a table", () => {
     );
   });
 
-  test("shortens the widest cells first, and says which columns had no room", () => {
+  test("shortens the widest cells first, and names the columns that were left out", () => {
     const columns = [
       { title: "ID", cells: ["1234"], optional: false },
       { title: "Name", cells: ["short"], optional: false },
@@ -49,7 +49,7 @@ describe("a table", () => {
 });
 
 describe("colour", () => {
-  test("is there on a terminal, and not with NO_COLOR, a dumb terminal or a pipe", () => {
+  test("is used on a terminal, but not with NO_COLOR, on a dumb terminal or in a pipe", () => {
     expect(styleOf({ isTTY: true }, {}).bold("x")).toBe("\u001b[1mx\u001b[22m");
     for (const environment of [{ NO_COLOR: "1" }, { TERM: "dumb" }])
       expect(styleOf({ isTTY: true }, environment).bold("x")).toBe("x");

@@ -6,7 +6,7 @@ function spelled(name: string, style: FieldNames): string {
 }
 
 describe("field names", () => {
-  // The expected spellings are those of .NET's JsonNamingPolicy.CamelCase.
+  // These are the spellings that .NET's JsonNamingPolicy.CamelCase gives.
   for (const [name, camel] of Object.entries({
     ID: "id",
     Id: "id",
@@ -29,7 +29,7 @@ describe("field names", () => {
     "1A": "1A",
     İstanbul: "İstanbul",
   })) {
-    test(`camel: ${name} is ${camel}`, () => expect(spelled(name, "camel")).toBe(camel));
+    test(`camel: "${name}" becomes "${camel}"`, () => expect(spelled(name, "camel")).toBe(camel));
   }
 
   for (const [name, pascal] of Object.entries({
@@ -43,7 +43,7 @@ describe("field names", () => {
     "": "",
     _name: "_name",
   })) {
-    test(`pascal: ${name} is ${pascal}`, () => expect(spelled(name, "pascal")).toBe(pascal));
+    test(`pascal: "${name}" becomes "${pascal}"`, () => expect(spelled(name, "pascal")).toBe(pascal));
   }
 
   test("values, nested names and the order of fields stay as they are", () => {
@@ -52,12 +52,12 @@ describe("field names", () => {
     );
   });
 
-  test("whatever other items had for names, an item's are respelled by their own", () => {
+  test("the names of earlier items do not affect how an item is respelled", () => {
     const shapes = ['{"A":1,"B":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"B":1,"A":2}', '{"A,B":1}', '{"A\\",\\"B":1}'];
     const wanted = ['{"a":1,"b":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"b":1,"a":2}', '{"a,B":1}', '{"a\\",\\"B":1}'];
     for (let round = 0; round < 2; round++) {
       expect(shapes.map((json) => respell(json, "camel"))).toEqual(wanted);
-      // Many enough for whatever is remembered to be forgotten, and names too long to be.
+      // Enough rows of names to clear the memory of earlier rows, and one that is too long to be remembered.
       for (let count = 0; count < 300; count++) expect(spelled(`N${count}`, "camel")).toBe(`n${count}`);
       expect(spelled("N".repeat(5_000), "camel")).toBe("n".repeat(5_000));
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ItemError } from "../../src/items/item-error.ts";
-import { scanArray, scanObject, unquote } from "../../src/items/json-text.ts";
+import { scanArray, scanObject } from "../../src/items/json-text.ts";
 
 const depthMax = 1_000;
 
@@ -24,13 +24,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** JSON with white space strewn between its tokens, as people and pretty-printers write it. */
+/** JSON with white space between its tokens, as people and pretty-printers write it. */
 const spacedJson = fc
   .tuple(fc.json(), fc.constantFrom("", " ", "\n", "\t", "  \r\n "))
   .map(([json, space]) => json.replaceAll(/"(?:[^"\\]|\\.)*"|[[\]{}:,]/g, (token) => `${space}${token}${space}`));
 
 describe("JSON text", () => {
-  test("whatever JSON.parse takes is taken, and means the same", () => {
+  test("everything that JSON.parse accepts is accepted, and has the same meaning", () => {
     fc.assert(
       fc.property(spacedJson, (json) => {
         const [compact = ""] = scanArray(`[${json}]`, depthMax);
@@ -41,7 +41,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("text without white space to drop comes out as it went in", () => {
+  test("text without insignificant white space comes out unchanged", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(scanArray(`[${json}]`, depthMax)).toEqual([json]);
@@ -49,7 +49,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("whatever JSON.parse refuses is refused: JSON with one character changed, dropped or added", () => {
+  test("everything that JSON.parse refuses is refused: JSON with one character changed, dropped or added", () => {
     const damage = fc.constantFrom(
       "",
       ",",
@@ -85,21 +85,18 @@ describe("JSON text", () => {
     );
   });
 
-  test("members are indexed by where they stand in the compact text", () => {
+  test("the members of an object are indexed, whatever its white space", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 1, "\t"), (object, indent) => {
-        const { text, members } = scanObject(JSON.stringify(object, null, indent), depthMax);
-        expect(text).toBe(JSON.stringify(object));
-        const entries = members.map((member) => [
-          unquote(text.slice(member.nameStart, member.nameEnd)),
-          JSON.parse(text.slice(member.valueStart, member.valueEnd)),
-        ]);
+        const scanned = scanObject(JSON.stringify(object, null, indent), depthMax);
+        expect(scanned.text).toBe(JSON.stringify(object));
+        const entries = scanned.members.map((member) => [scanned.name(member), JSON.parse(scanned.value(member))]);
         expect(entries).toEqual(Object.entries(JSON.parse(JSON.stringify(object))));
       }),
     );
   });
 
-  test("the place of a mistake is given in lines and columns", () => {
+  test("an error gives the place of the mistake by line and column", () => {
     expect(() => scanObject('{"a": 1,\n "b": ?}', depthMax)).toThrow(
       'expected a JSON value at line 2, column 7, found "?"',
     );
@@ -111,7 +108,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("a million characters in one string are no trouble", () => {
+  test("a string of a million characters is accepted", () => {
     const long = `{"a":"${'\\"x'.repeat(300_000)}"}`;
     expect(scanObject(long, depthMax).text).toBe(long);
   });

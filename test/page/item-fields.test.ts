@@ -1,11 +1,12 @@
-// What the page reads from an item and what its edits leave alone.
+// What the page reads from an item, and what its edits leave unchanged.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compacted, indented, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
+import { indented } from "../../src/items/indented.ts";
+import { compacted, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
 
 describe("an item's fields", () => {
-  test("are found in both spellings, and everything else is counted and searched", () => {
+  test("are found in both spellings, and all other fields are counted and searched", () => {
     const pascal = '{"ID":"x","Name":"Milk","Notes":"oat","Done":true,"Price":1.50,"Tags":["Shop"]}';
     expect(readFields(pascal)).toEqual({
       name: "Milk",
@@ -21,7 +22,7 @@ describe("an item's fields", () => {
     });
   });
 
-  test("of other types are shown as they are, and only true is a tick", () => {
+  test("of other types are shown as JSON, and only true is a tick", () => {
     expect(readFields('{"Name":12345678901234567890,"Notes":null,"Done":"true"}')).toMatchObject({
       name: "12345678901234567890",
       notes: "",
@@ -29,26 +30,26 @@ describe("an item's fields", () => {
     });
   });
 
-  test("a name that is spelled otherwise is just another field", () => {
+  test("a name in a third spelling is just another field", () => {
     expect(readFields('{"NAME":"x"}')).toMatchObject({ name: "", otherCount: 1 });
   });
 });
 
 describe("an edit", () => {
-  test("replaces its values and leaves every other character alone", () => {
+  test("replaces its values and keeps every other character", () => {
     const json = '{"x":1.0,"Name":"a","y":{"Name":"inner"},"Done":false,"z":"\\ud800"}';
     expect(withFields(json, { name: 'b"c', done: true })).toBe(
       '{"x":1.0,"Name":"b\\"c","y":{"Name":"inner"},"Done":true,"z":"\\ud800"}',
     );
   });
 
-  test("adds a field the item lacks, spelled as its others are", () => {
+  test("adds a field that the item lacks, in the spelling of its other fields", () => {
     expect(withFields('{"id":"x"}', { done: true })).toBe('{"id":"x","done":true}');
     expect(withFields('{"ID":"x","Name":"n"}', { notes: "m" })).toBe('{"ID":"x","Name":"n","Notes":"m"}');
     expect(withFields("{}", { name: "n" })).toBe('{"Name":"n"}');
   });
 
-  test("and back again is the item it was, whatever else is in it", () => {
+  test("that is reversed gives the original item, whatever its other fields", () => {
     const others = fc.dictionary(
       fc.string().filter((name) => name.toLowerCase() !== "name"),
       fc.jsonValue(),
@@ -65,7 +66,7 @@ describe("an edit", () => {
 });
 
 describe("a new item", () => {
-  test("has the names of the family it joins", () => {
+  test("has names in the spelling that it is given, which is found in another item", () => {
     expect(newItem("x", "Milk", "pascal")).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
     expect(newItem("x", "Milk", "camel")).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
     expect([spellingOf('{"id":"x","Name":"n"}'), spellingOf('{"id":"x"}'), spellingOf("{}")]).toEqual([
@@ -76,14 +77,8 @@ describe("a new item", () => {
   });
 });
 
-describe("JSON for reading", () => {
-  test("has line breaks, and the same tokens", () => {
-    expect(indented('{"a":[1.0,{}],"b":"x,y:{z}","c":{"d":1e400}}')).toBe(
-      '{\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x,y:{z}",\n  "c": {\n    "d": 1e400\n  }\n}',
-    );
-  });
-
-  test("is the same item again when the breaks are taken out", () => {
+describe("an item edited as JSON", () => {
+  test("is compacted, and every token stays as it is", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const json = JSON.stringify(value);
@@ -92,7 +87,8 @@ describe("JSON for reading", () => {
     );
   });
 
-  test("that is wrong is said to be so, and where", () => {
+  test("that is not valid JSON is reported with the place of the mistake", () => {
     expect(compacted('{"a":}')).toEqual({ problem: expect.stringContaining("line 1, column 6") });
+    expect(compacted("[]")).toEqual({ problem: expect.stringContaining("JSON object") });
   });
 });

@@ -1,4 +1,4 @@
-// How far an import got, in a small file beside its source, so that the same command run again goes on from there.
+// How far an import got, kept in a small file next to its source, so that the same command continues there.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 
@@ -6,7 +6,7 @@ const saveEveryMs = 1_000;
 
 export interface ImportCounts {
   created: number;
-  /** The same item was there already. */
+  /** The same item was stored already. */
   present: number;
   replaced: number;
   skipped: number;
@@ -14,10 +14,10 @@ export interface ImportCounts {
 
 export class Checkpoint {
   readonly #path: string;
-  /** What the numbers are about: another file, or another server, starts from the beginning. */
+  /** Which file and which server the numbers belong to. With any other, the import starts from the beginning. */
   readonly #subject: string;
   #savedAt = performance.now();
-  /** Items of the source that need not be looked at again. */
+  /** How many items of the source are done. */
   done = 0;
   counts: ImportCounts = { created: 0, present: 0, replaced: 0, skipped: 0 };
 
@@ -31,7 +31,7 @@ export class Checkpoint {
     this.counts = saved.counts;
   }
 
-  /** Saves now and then; what was done since is recognised when it is met again. */
+  /** Saves at most once a second. Items stored after the last save are recognised when they are sent again. */
   saveSometimes(): void {
     if (performance.now() - this.#savedAt >= saveEveryMs) this.save();
   }
@@ -50,7 +50,7 @@ export class Checkpoint {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
     } catch {
-      // Not there, or cut off by a crash: starting over is always right, since nothing is stored twice.
+      // The file does not exist, or a crash cut it off. Starting over is safe, because no item is stored twice.
       return undefined;
     }
   }

@@ -1,21 +1,21 @@
-// Comma-separated values (RFC 4180) that carry items exactly. A cell holds a value's JSON text, except that an
-// ordinary string stands there without quotes and escapes; an empty cell is a field that the item does not have.
+// Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but an ordinary
+// string is written without its quotes and escapes. An empty cell is a field that the item does not have.
 
-import { membersOf } from "../../client/json-members.ts";
-import { unquote } from "../../items/json-text.ts";
+import { scanObject } from "../../items/json-text.ts";
+import { stringOf } from "../../items/object-text.ts";
 
-/** One item as a line of these columns. */
+/** One item as a line with these columns. */
 export function csvRow(json: string, columns: readonly string[]): string {
-  const members = membersOf(json);
-  return csvLine(columns.map((column) => cellOf(members.get(column))));
+  const values = scanObject(json).toMap();
+  return csvLine(columns.map((column) => cellOf(values.get(column))));
 }
 
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoteCell).join(",")}\r\n`;
 }
 
-/** The item that a line stands for. */
-export function itemOf(columns: readonly string[], cells: readonly string[]): string {
+/** The item that a line represents. */
+export function itemFromCells(columns: readonly string[], cells: readonly string[]): string {
   const fields = columns.flatMap((column, index) => {
     const cell = cells[index] ?? "";
     return cell === "" ? [] : [`${JSON.stringify(column)}:${isJson(cell) ? cell : JSON.stringify(cell)}`];
@@ -24,15 +24,13 @@ export function itemOf(columns: readonly string[], cells: readonly string[]): st
 }
 
 function cellOf(value: string | undefined): string {
-  if (value === undefined) return "";
-  if (!value.startsWith('"')) return value;
-  const text = unquote(value);
-  return mayStandBare(text, value) ? text : value;
+  const text = stringOf(value);
+  return text !== undefined && mayBeUnquoted(text, value) ? text : (value ?? "");
 }
 
-// A string needs its quotes where it would be read as something else, where its escapes are not the usual ones,
-// and where a spreadsheet would take it for a formula.
-function mayStandBare(text: string, literal: string): boolean {
+// A string keeps its quotes if it would otherwise be read as another value, if its escapes are not the usual ones, or if
+// a spreadsheet would take it for a formula.
+function mayBeUnquoted(text: string, literal: string | undefined): boolean {
   return text !== "" && JSON.stringify(text) === literal && !isJson(text) && !/^[=+\-@\t\r]/.test(text);
 }
 
@@ -56,7 +54,7 @@ export class CsvReader {
   #place: "cell-start" | "bare" | "quoted" | "after-quote" = "cell-start";
   #afterReturn = false;
 
-  /** Takes the next characters, split anywhere, and gives the lines they complete. */
+  /** Takes the next characters, split anywhere, and yields the lines that they complete. */
   *read(text: string): Generator<string[]> {
     for (const character of text) {
       const endsReturn = this.#afterReturn && character === "\n";
@@ -71,7 +69,7 @@ export class CsvReader {
         const line = this.#endLine();
         if (line) yield line;
       } else if (character === '"' && this.#place !== "bare") {
-        // Two quotes inside quotes are one; a first quote opens the cell.
+        // Two quotes inside quotes stand for one. A quote at the start opens the cell.
         if (this.#place === "after-quote") this.#cell += character;
         this.#place = "quoted";
       } else {
@@ -81,7 +79,7 @@ export class CsvReader {
     }
   }
 
-  /** The last line, where no line end follows it. */
+  /** The last line, if no line end follows it. */
   finish(): string[] | undefined {
     return this.#endLine();
   }

@@ -1,11 +1,11 @@
-// The formats that items are exported to and imported from, each written and read piece by piece.
+// The file formats for export and import, and how items are read from each of them, piece by piece.
 
-import { jsonText } from "../../client/codecs.ts";
 import { JsonArrayReader, NotAnArrayError } from "../../client/json-array-reader.ts";
 import { ItemError } from "../../items/item-error.ts";
+import { scanObject } from "../../items/json-text.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
-import { CsvReader, itemOf } from "./csv.ts";
+import { CsvReader, itemFromCells } from "./csv.ts";
 
 const itemFormats = ["json", "ndjson", "csv"] as const;
 export type ItemFormat = (typeof itemFormats)[number];
@@ -26,7 +26,7 @@ export function formatOf(given: string | undefined, file: string | undefined): I
   throw new UsageError(`${file}: which format is that? Say --format ${itemFormats.join(", --format ")}.`);
 }
 
-/** The items of a file, each as compact JSON. A mistake is told with the number of its item. */
+/** The items of a file, each as compact JSON. The error for a mistake says how many items precede it. */
 export async function* readItems(
   source: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -35,11 +35,12 @@ export async function* readItems(
   let count = 0;
   try {
     for await (const text of texts[format](chunks)) {
-      const item = jsonText.parse(text);
+      const item = scanObject(text).text;
       count++;
       yield item;
     }
   } catch (error) {
+    // The decoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof ItemError || error instanceof NotAnArrayError || error instanceof TypeError)) throw error;
     throw new CommandError(`${source}, after ${count} items: ${error.message}`, { cause: error });
   }
@@ -67,16 +68,16 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
     let columns: readonly string[] | undefined;
     for await (const text of decode(chunks)) {
       for (const cells of reader.read(text)) {
-        if (columns) yield itemOf(columns, cells);
+        if (columns) yield itemFromCells(columns, cells);
         else columns = cells;
       }
     }
     const last = reader.finish();
-    if (last && columns) yield itemOf(columns, last);
+    if (last && columns) yield itemFromCells(columns, last);
   },
 };
 
-/** The text as it arrives; a byte-order mark is dropped. */
+/** The text as it arrives, without a byte-order mark. */
 async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });

@@ -1,10 +1,10 @@
-// A count and a hash of a set of items, to compare what was exported with what was imported.
+// The count and the hash of a set of items, for comparing what was exported with what was imported.
 //
-// The hash does not depend on the order of the items, nor on the order of their fields: it is the sum, modulo
-// 2^256, of the SHA-256 of each item written as compact JSON with its top-level fields in the order of their
-// names. Values count to the character. It is there to notice mistakes, not forgeries.
+// The hash depends neither on the order of the items nor on the order of their fields. It is the sum, modulo 2^256, of the
+// SHA-256 of each item, written as compact JSON with its top-level fields sorted by name. Every character of a value
+// counts. The hash reveals mistakes; it does not protect against forgery.
 
-import { membersOf } from "../../client/json-members.ts";
+import { scanObject } from "../../items/json-text.ts";
 
 const modulus = 1n << 256n;
 
@@ -13,7 +13,7 @@ export class ItemHash {
   #sum = 0n;
 
   add(json: string): void {
-    const fields = [...membersOf(json)].sort(([one], [other]) => (one < other ? -1 : 1));
+    const fields = [...scanObject(json).toMap()].sort(([one], [other]) => (one < other ? -1 : 1));
     const text = `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
     this.#sum = (this.#sum + BigInt(`0x${Bun.SHA256.hash(text, "hex")}`)) % modulus;
     this.#count++;

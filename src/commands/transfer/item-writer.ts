@@ -1,10 +1,10 @@
-// Writes items to a file or to standard output, in a format, without keeping them. A file appears under its name
-// only when it is complete.
+// Writes items to a file or to standard output in one of the formats, without holding them in memory. A file gets its
+// name only when it is complete.
 
 import { renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { membersOf } from "../../client/json-members.ts";
+import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { CommandError } from "../failure.ts";
 import { csvLine, csvRow } from "./csv.ts";
@@ -12,7 +12,7 @@ import { type ItemFormat, readItems } from "./item-formats.ts";
 
 const bufferLength = 64 * 1024;
 
-/** Text that goes out in pieces of some size, waiting for a slow disk or reader. */
+/** Writes text in larger pieces, at the pace of a slow disk or reader. */
 class Output {
   readonly #sink: Bun.FileSink;
   #pending = "";
@@ -38,14 +38,14 @@ class Output {
       this.#sink.write(text);
       await this.#sink.flush();
     } catch (error) {
-      // Whoever reads standard output has seen enough, as in `todoitems export | head`.
+      // The reader of standard output closed the pipe, as in `todoitems export | head`.
       if (error instanceof Error && "code" in error && error.code === "EPIPE") process.exit(0);
       throw error;
     }
   }
 }
 
-/** Writes all items; `path` is nothing for standard output. */
+/** Writes all items; without a `path`, to standard output. */
 export async function writeItems(
   items: AsyncIterable<string>,
   format: ItemFormat,
@@ -77,12 +77,12 @@ async function writeTo(items: AsyncIterable<string>, format: ItemFormat, file: B
   await output.end();
 }
 
-// The columns are known only after the last item, so the items wait in a file of their own.
+// The columns are known only after the last item, so the items are kept in a temporary file until then.
 async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promise<void> {
   const path = join(tmpdir(), `todoitems-${crypto.randomUUID()}.ndjson`);
   const names = new Set<string>();
   try {
-    await writeTo(noting(items, names), "ndjson", Bun.file(path));
+    await writeTo(collectNames(items, names), "ndjson", Bun.file(path));
     const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
     const output = new Output(file);
     await output.write(csvLine(columns));
@@ -95,9 +95,9 @@ async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promis
   }
 }
 
-async function* noting(items: AsyncIterable<string>, names: Set<string>): AsyncGenerator<string> {
+async function* collectNames(items: AsyncIterable<string>, names: Set<string>): AsyncGenerator<string> {
   for await (const json of items) {
-    for (const name of membersOf(json).keys()) names.add(name);
+    for (const name of scanObject(json).toMap().keys()) names.add(name);
     yield json;
   }
 }

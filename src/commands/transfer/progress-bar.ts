@@ -1,4 +1,4 @@
-// A progress bar on a terminal: how far, how fast, how long to go. Without a terminal it stays silent.
+// A progress bar on a terminal: how far, how fast, how much time is left. Without a terminal it prints nothing.
 
 import { shorten } from "../terminal.ts";
 
@@ -9,7 +9,7 @@ export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt = 0;
-  /** Where this run began: an earlier one may have done a part. */
+  /** Where this run began, because an earlier run may have done a part. */
   #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
 
@@ -17,7 +17,7 @@ export class ProgressBar {
     this.#stream = stream;
   }
 
-  /** `fraction` is how much of the whole is done, where that is known. */
+  /** `fraction` is how much of the whole is done, if that is known. */
   update(items: number, fraction: number | undefined): void {
     this.#begin ??= { items: items - 1, fraction: fraction ?? 0 };
     const now = performance.now();
@@ -36,7 +36,7 @@ export class ProgressBar {
     this.#stream.write(`\r\u001b[K${shorten(parts.join("  "), (this.#stream.columns || 80) - 1)}`);
   }
 
-  /** Makes room for what is said next. */
+  /** Removes the bar, so that other text can be printed. */
   clear(): void {
     if (this.#shown) this.#stream.write("\r\u001b[K");
     this.#shown = false;

@@ -1,7 +1,8 @@
 // Shows both versions of an item that was changed here and elsewhere, and asks which one to keep.
 
 import type { ComponentChildren } from "preact";
-import { indented, readFields } from "../item-fields.ts";
+import { indented } from "../../items/indented.ts";
+import { readFields } from "../item-fields.ts";
 import type { ShownItem } from "../overlay.ts";
 import { Dialog } from "./dialog.tsx";
 

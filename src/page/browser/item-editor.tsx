@@ -3,7 +3,8 @@
 
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { idOf } from "../../client/item-text.ts";
-import { compacted, indented, withFields } from "../item-fields.ts";
+import { indented } from "../../items/indented.ts";
+import { compacted, withFields } from "../item-fields.ts";
 import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {

@@ -1,10 +1,10 @@
-// CSV that carries items exactly, for any fields and any split of the text.
+// CSV that represents items exactly, for any fields and any split of the text.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { membersOf } from "../../../src/client/json-members.ts";
-import { CsvReader, csvLine, csvRow, itemOf } from "../../../src/commands/transfer/csv.ts";
+import { CsvReader, csvLine, csvRow, itemFromCells } from "../../../src/commands/transfer/csv.ts";
 import { ItemHash } from "../../../src/commands/transfer/item-hash.ts";
+import { scanObject } from "../../../src/items/json-text.ts";
 
 function read(text: string, at: number): string[][] {
   const reader = new CsvReader();
@@ -20,7 +20,7 @@ const hashOf = (...items: string[]) => {
 };
 
 describe("CSV", () => {
-  test("brings every item back, to the character of each value", () => {
+  test("brings back every character of each value", () => {
     const literal = fc.constantFrom(
       ...["1.0", "-0", "1e400", "12345678901234567890", "null", "true", "[]"],
       ...['"12"', '"true"', '"null"', '" 1"', '""', '"\\"x\\""', '"\\u0041"', '"\\ud800"'],
@@ -34,23 +34,23 @@ describe("CSV", () => {
     fc.assert(
       fc.property(item, fc.nat(), (fields, at) => {
         const json = `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-        const columns = [...membersOf(json).keys()];
-        // A single column that is empty makes a blank line, which is no item; real items have an ID.
+        const columns = [...scanObject(json).toMap().keys()];
+        // A single empty column would make a blank line, which is skipped. Real items have an ID.
         const named = ["ID", ...columns.filter((column) => column !== "ID")];
         const text = csvLine(named) + csvRow(json, named);
         const [header = [], row = []] = read(text, at % (text.length + 1));
         expect(header).toEqual(named);
-        expect(hashOf(itemOf(header, row))).toBe(hashOf(json));
+        expect(hashOf(itemFromCells(header, row))).toBe(hashOf(json));
       }),
     );
   });
 
-  test("reads what others write: any line end, no last line end, quotes, numbers and texts", () => {
+  test("reads the CSV of other programs: any line end, no last line end, quotes, numbers and texts", () => {
     const text = 'ID,Name,N,Flag\r\n1,"a ""b"", c\nd",007,true\n\n2,,-1.50,"yes"\r3,x,12,';
     for (let at = 0; at <= text.length; at++)
       expect(
         read(text, at)
-          .map((row) => itemOf(["ID", "Name", "N", "Flag"], row))
+          .map((row) => itemFromCells(["ID", "Name", "N", "Flag"], row))
           .slice(1),
       ).toEqual([
         '{"ID":1,"Name":"a \\"b\\", c\\nd","N":"007","Flag":true}',
@@ -59,7 +59,7 @@ describe("CSV", () => {
       ]);
   });
 
-  test("keeps formulas from being run by a spreadsheet", () => {
+  test("quotes a formula so that no spreadsheet runs it", () => {
     for (const formula of ["=1+1", "+1", "-x", "@x"])
       expect(csvRow(JSON.stringify({ A: formula }), ["A"])).toBe(`"""${formula}"""\r\n`);
   });

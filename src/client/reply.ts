@@ -1,66 +1,14 @@
-// One answer of the server, read within its limits: of size, and of the time the server may be silent.
+// One reply of the server, read within the limits on its size and on the server's silence.
 
-import {
-  InvalidResponseError,
-  NetworkError,
-  type Refusal,
-  type RequestName,
-  ResponseTooLargeError,
-  TimeoutError,
-} from "./errors.ts";
+import { scanIfObject, scanObject } from "../items/json-text.ts";
+import { stringOf } from "../items/object-text.ts";
+import { InvalidResponseError, type Refusal, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
-import { membersIfObject, membersOf, stringOf } from "./json-members.ts";
-
-/** The longest that timers can wait. */
-const timerMsMax = 2 ** 31 - 1;
-
-/** Waits for the server step by step, and gives up where it is silent for too long or the caller aborts. */
-export class Patience {
-  readonly #request: RequestName;
-  readonly #silenceMsMax: number;
-  readonly #callersSignal: AbortSignal | undefined;
-  readonly #controller = new AbortController();
-  /** Aborted when waiting is over, whichever way. */
-  readonly signal: AbortSignal;
-
-  constructor(request: RequestName, silenceMsMax: number, callersSignal: AbortSignal | undefined) {
-    this.#request = request;
-    this.#silenceMsMax = silenceMsMax;
-    this.#callersSignal = callersSignal;
-    this.signal = callersSignal ? AbortSignal.any([callersSignal, this.#controller.signal]) : this.#controller.signal;
-  }
-
-  async wait<Result>(step: () => Promise<Result>): Promise<Result> {
-    let silent = false;
-    const timer = setTimeout(
-      () => {
-        silent = true;
-        this.giveUp();
-      },
-      Math.min(this.#silenceMsMax, timerMsMax),
-    );
-    try {
-      this.#callersSignal?.throwIfAborted();
-      return await step();
-    } catch (cause) {
-      if (this.#callersSignal?.aborted) throw this.#callersSignal.reason;
-      if (silent)
-        throw new TimeoutError(this.#request, `no sign of the server for ${this.#silenceMsMax} ms`, { cause });
-      throw new NetworkError(this.#request, `no answer: ${describe(cause)}`, { cause });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** Lets go of the connection. */
-  giveUp(): void {
-    this.#controller.abort();
-  }
-}
+import type { Patience } from "./patience.ts";
 
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
-export class Answer {
+export class Reply {
   readonly request: RequestName;
   readonly #response: Response;
   readonly #patience: Patience;
@@ -93,13 +41,13 @@ export class Answer {
     return this.mediaType === "application/json" || this.mediaType.endsWith("+json");
   }
 
-  /** The size of the body, where it is said and not that of a compressed form. */
+  /** The size of the body, if the server states it and does not compress the body. */
   get #bytesTotal(): number | undefined {
     const { headers } = this.#response;
     return headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
   }
 
-  /** The body as it arrives. Whoever stops early lets go of the connection. */
+  /** The body as it arrives. Leaving the loop early closes the connection. */
   async *chunks(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<Uint8Array> {
     const reader = this.#response.body?.getReader();
     if (!reader) return;
@@ -136,11 +84,6 @@ export class Answer {
     }
   }
 
-  /** Reads the members of a JSON object, each as the text it is. */
-  async members(): Promise<ReadonlyMap<string, string>> {
-    return this.parse(await this.text(), membersOf);
-  }
-
   /** The text of each item of a list, as it arrives. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
@@ -153,25 +96,30 @@ export class Answer {
     }
   }
 
-  /** Lets go of a body that nobody wants. */
+  /** Closes the connection without reading the body. */
   discard(): void {
     this.#patience.giveUp();
   }
 
-  /** Applies a parser to a text of this answer; what it refuses is the server's fault. */
+  /** Applies a parser to a text from this reply. If the parser throws, the server is to blame. */
   parse<Result>(text: string, parser: (text: string) => Result): Result {
     try {
       return parser(text);
     } catch (cause) {
-      throw new InvalidResponseError(this.request, `the answer cannot be used: ${describe(cause)}`, { cause });
+      throw new InvalidResponseError(this.request, `the answer cannot be used: ${reasonOf(cause)}`, { cause });
     }
   }
 
-  /** What the server says about its refusal, be it a problem document, text, or nothing. */
+  /** The values of a JSON object in this reply by name, each as JSON text. */
+  values(json: string): ReadonlyMap<string, string> {
+    return this.parse(json, (text) => scanObject(text).toMap());
+  }
+
+  /** What the server says about its refusal: in a problem document, in plain text, or only by its status. */
   async refusal(): Promise<Refusal & { readonly current: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text();
-    const members = this.isJson ? membersIfObject(text) : undefined;
+    const members = this.isJson ? scanIfObject(text)?.toMap() : undefined;
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;
     const current = members?.get("current");
@@ -190,11 +138,4 @@ export class Answer {
     const ms = /^[0-9]+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
     return Number.isNaN(ms) ? undefined : Math.max(0, ms);
   }
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // Node says "fetch failed" and hides the reason.
-  const { cause } = error;
-  return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
 }

@@ -1,0 +1,50 @@
+// Waiting for the server, until it has been silent for too long or the caller aborts.
+
+import { NetworkError, type RequestName, reasonOf, TimeoutError } from "./errors.ts";
+
+/** The longest time that a timer can wait. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** The waiting for one reply, step by step: its head, then each piece of its body. */
+export class Patience {
+  readonly #request: RequestName;
+  readonly #silenceMsMax: number;
+  readonly #callersSignal: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  /** Aborted when the caller aborts or the waiting ends. */
+  readonly signal: AbortSignal;
+
+  constructor(request: RequestName, silenceMsMax: number, callersSignal: AbortSignal | undefined) {
+    this.#request = request;
+    this.#silenceMsMax = silenceMsMax;
+    this.#callersSignal = callersSignal;
+    this.signal = callersSignal ? AbortSignal.any([callersSignal, this.#controller.signal]) : this.#controller.signal;
+  }
+
+  async wait<Result>(step: () => Promise<Result>): Promise<Result> {
+    let silent = false;
+    const timer = setTimeout(
+      () => {
+        silent = true;
+        this.giveUp();
+      },
+      Math.min(this.#silenceMsMax, timerMsMax),
+    );
+    try {
+      this.#callersSignal?.throwIfAborted();
+      return await step();
+    } catch (cause) {
+      if (this.#callersSignal?.aborted) throw this.#callersSignal.reason;
+      if (silent)
+        throw new TimeoutError(this.#request, `no sign of the server for ${this.#silenceMsMax} ms`, { cause });
+      throw new NetworkError(this.#request, `no answer: ${reasonOf(cause)}`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Closes the connection. */
+  giveUp(): void {
+    this.#controller.abort();
+  }
+}
