@@ -113,7 +113,7 @@ export class ChunkedFraming implements BodyFraming {
       if (++this.#trailerLines > trailerLinesMax || name === undefined) {
         throw malformed("The trailer behind the body is malformed or too long");
       }
-      if (headOnlyFields.has(name.toLowerCase())) throw malformed(`The trailer behind the body has ${name} in it`);
+      if (headOnlyFields.has(name.toLowerCase())) throw malformed(`The trailer must not contain ${name}`);
     }
   }
 }
