@@ -2,7 +2,7 @@
 // after an upgrade of Bun, the title says which part of the service would break.
 
 import "reflect-metadata";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect as connectHttp2, createServer } from "node:http2";
 import { join } from "node:path";
@@ -63,27 +63,25 @@ const reconnect = `
 const once = <Value>(subscribe: (resolve: (value: Value) => void) => unknown) =>
   new Promise<Value>((resolve) => void subscribe(resolve));
 
-describe("socket.upgradeTLS({ isServer }), on which HTTPS is built,", () => {
-  test("makes a TLS server of an accepted socket, and reports the protocol chosen by ALPN: else no HTTPS, or no HTTP/2", async () => {
-    const handshake = Promise.withResolvers<unknown>();
-    const listener = listenInClearText(handshake.resolve);
-    const options = { host: "127.0.0.1", port: listener.port, rejectUnauthorized: false, ALPNProtocols: ["h2"] };
-    const client = connectTls(options);
-    await once((resolve) => client.once("secureConnect", resolve));
-    expect(client.alpnProtocol).toBe("h2");
-    expect(await handshake.promise).toBe("h2");
-    client.write("hello");
-    expect(String(await once((resolve) => client.once("data", resolve)))).toBe("hello");
-    client.destroy();
-    listener.stop(true);
-  });
+test("HTTPS needs this: upgradeTLS({ isServer }) turns an accepted socket into a TLS server and reports the protocol that ALPN chose", async () => {
+  const handshake = Promise.withResolvers<unknown>();
+  const listener = listenInClearText(handshake.resolve);
+  const options = { host: "127.0.0.1", port: listener.port, rejectUnauthorized: false, ALPNProtocols: ["h2"] };
+  const client = connectTls(options);
+  await once((resolve) => client.once("secureConnect", resolve));
+  expect(client.alpnProtocol).toBe("h2");
+  expect(await handshake.promise).toBe("h2");
+  client.write("hello");
+  expect(String(await once((resolve) => client.once("data", resolve)))).toBe("hello");
+  client.destroy();
+  listener.stop(true);
+});
 
-  test("keeps its TLS context between connections: else no session resumes, and every connection costs a full handshake", async () => {
-    const listener = listenInClearText(() => {});
-    const client = Bun.spawn(["node", "--eval", reconnect, String(listener.port)], { stdout: "pipe" });
-    expect(await new Response(client.stdout).text()).toBe("true\n");
-    listener.stop(true);
-  });
+test("resumed TLS sessions need this: upgradeTLS({ isServer }) keeps its TLS context between connections", async () => {
+  const listener = listenInClearText(() => {});
+  const client = Bun.spawn(["node", "--eval", reconnect, String(listener.port)], { stdout: "pipe" });
+  expect(await new Response(client.stdout).text()).toBe("true\n");
+  listener.stop(true);
 });
 
 /** Two streams; what is written to one is read from the other. */
@@ -101,60 +99,56 @@ function pair(): [Duplex, Duplex] {
   return [one, two];
 }
 
-describe("node:http2's server, given a Duplex as a connection by emit(),", () => {
-  test("makes a session of it at once, which carries requests: else no HTTP/2", async () => {
-    const [ours, theirs] = pair();
-    const server = createServer();
-    let sessions = 0;
-    server.on("session", (session) => {
-      sessions++;
-      session.on("stream", (stream) => {
-        stream.respond({ ":status": 200 });
-        stream.end("hello");
-      });
+test('HTTP/2 needs this: node:http2 makes a session of a Duplex as soon as it gets it by emit("connection")', async () => {
+  const [ours, theirs] = pair();
+  const server = createServer();
+  let sessions = 0;
+  server.on("session", (session) => {
+    sessions++;
+    session.on("stream", (stream) => {
+      stream.respond({ ":status": 200 });
+      stream.end("hello");
     });
-    server.emit("connection", ours);
-    expect(sessions).toBe(1);
-    const client = connectHttp2("http://localhost", { createConnection: () => theirs });
-    const stream = client.request({ ":path": "/" });
-    const headers = await once<Record<string, unknown>>((resolve) => stream.once("response", resolve));
-    expect(headers[":status"]).toBe(200);
-    expect(String(await once((resolve) => stream.once("data", resolve)))).toBe("hello");
-    client.destroy();
   });
+  server.emit("connection", ours);
+  expect(sessions).toBe(1);
+  const client = connectHttp2("http://localhost", { createConnection: () => theirs });
+  const stream = client.request({ ":path": "/" });
+  const headers = await once<Record<string, unknown>>((resolve) => stream.once("response", resolve));
+  expect(headers[":status"]).toBe(200);
+  expect(String(await once((resolve) => stream.once("data", resolve)))).toBe("hello");
+  client.destroy();
 });
 
-describe("setImmediate, which ends a turn token (turn.ts),", () => {
-  test("runs after all sockets of a turn are read and before a socket of the next turn is: else a read may be stale", async () => {
-    const order: string[] = [];
-    let accepted = 0;
-    const allAccepted = Promise.withResolvers<void>();
-    const done = Promise.withResolvers<void>();
-    const listener = Bun.listen<undefined>({
-      hostname: "127.0.0.1",
-      port: 0,
-      socket: {
-        open() {
-          if (++accepted === 3) allAccepted.resolve();
-        },
-        data(_socket, bytes) {
-          order.push(String(bytes));
-          if (order.length === 1) {
-            setImmediate(() => order.push("end of turn"));
-            next.write("next turn");
-          }
-          if (String(bytes) === "next turn") done.resolve();
-        },
+test("fresh reads need this: setImmediate runs after all sockets of a turn are read and before a socket of the next turn is", async () => {
+  const order: string[] = [];
+  let accepted = 0;
+  const allAccepted = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const listener = Bun.listen<undefined>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open() {
+        if (++accepted === 3) allAccepted.resolve();
       },
-    });
-    const open = () => Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data() {} } });
-    const [one, other, next] = await Promise.all([open(), open(), open()]);
-    await allAccepted.promise;
-    one.write("this turn");
-    other.write("this turn");
-    await done.promise;
-    expect(order).toEqual(["this turn", "this turn", "end of turn", "next turn"]);
-    for (const socket of [one, other, next]) socket.end();
-    listener.stop(true);
+      data(_socket, bytes) {
+        order.push(String(bytes));
+        if (order.length === 1) {
+          setImmediate(() => order.push("end of turn"));
+          next.write("next turn");
+        }
+        if (String(bytes) === "next turn") done.resolve();
+      },
+    },
   });
+  const open = () => Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data() {} } });
+  const [one, other, next] = await Promise.all([open(), open(), open()]);
+  await allAccepted.promise;
+  one.write("this turn");
+  other.write("this turn");
+  await done.promise;
+  expect(order).toEqual(["this turn", "this turn", "end of turn", "next turn"]);
+  for (const socket of [one, other, next]) socket.end();
+  listener.stop(true);
 });
