@@ -41,6 +41,8 @@ const works: readonly Work[] = [
 ];
 const ours = "ours";
 const theirs = "Bun.serve";
+/** On a busy machine this says more than requests a second. */
+const cpu = (work: string) => `${work}, CPU`;
 
 const results = new Results();
 for (let round = 1; round <= rounds; round++) {
@@ -50,10 +52,12 @@ for (let round = 1; round <= rounds; round++) {
   }
 }
 for (const { name } of works) {
-  const ratio = results.ratio([name, theirs], [name, ours]);
-  console.log(
-    `${name}: ours ${perSecond(name, ours)}, Bun.serve ${perSecond(name, theirs)}, ratio ${ratio.toFixed(2)} (threshold ${threshold})`,
-  );
+  const ratio = results.ratio([name, theirs], [name, ours]).toFixed(2);
+  console.log(`${name}: Bun.serve has ${ratio} of our speed (threshold ${threshold})`);
+  for (const contender of [ours, theirs]) {
+    const microseconds = results.median(cpu(name), contender).toFixed(0);
+    console.log(`  ${contender}: ${perSecond(name, contender)}, ${microseconds} µs of CPU for each request`);
+  }
 }
 await conform(bunServe());
 // Connections that were never answered are still open.
@@ -80,7 +84,9 @@ async function measure({ name, items, script }: Work, contender: Contender, roun
     ...(script ? { script: script(server, run) } : {}),
   });
   await run(server, load(2 * round));
-  results.add(name, contender.name, (await run(server, load(2 * round + 1))).perSecond);
+  const measured = await run(server, load(2 * round + 1));
+  results.add(name, contender.name, measured.perSecond);
+  results.add(cpu(name), contender.name, measured.cpuMicroseconds);
   await server.stop();
 }
 
