@@ -249,6 +249,32 @@ export const echo: Contender = {
   },
 };
 
+/** The same app and store as `todoitems`, behind Bun.serve instead of src/wire. */
+export function bunServe({ name = "Bun.serve", scheme = "http" }: Pick<TodoitemsOptions, "name" | "scheme"> = {}) {
+  return {
+    name,
+    async start(items) {
+      const port = await freePort();
+      const store = join(folder, `${port}.db`);
+      await copyStore(items, store);
+      const certificate = scheme === "https" ? onlyCertificate() : [];
+      const program = join(benchFolder, "peers/bun-serve.ts");
+      const server = await launch({
+        command: [process.execPath, program, String(port), store, ...certificate],
+        port,
+        scheme,
+      });
+      return {
+        ...server,
+        async stop() {
+          await server.stop();
+          removeStore(store);
+        },
+      };
+    },
+  } satisfies Contender;
+}
+
 /** A port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -1,10 +1,10 @@
-// What was kept of a body so far. In one piece: however small the pieces it arrives in, it costs no more
-// than its bytes, and not an object for each piece.
+// The part of a body that has arrived, in one buffer. A body that arrives in many small pieces costs at most
+// twice its bytes, and no object for each piece.
 
-const nothing: Buffer = Buffer.alloc(0);
+const empty: Buffer = Buffer.alloc(0);
 
 export class BodyContent {
-  #bytes: Buffer = nothing;
+  #bytes: Buffer = empty;
   #length = 0;
 
   get length(): number {
@@ -13,7 +13,7 @@ export class BodyContent {
 
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
-    // Most bodies arrive in one piece. That one is as long as itself, so it is never written to.
+    // Most bodies arrive in one piece, which is used as it is. A second piece does not fit, so it is never written to.
     if (this.#length === 0) this.#bytes = piece;
     else {
       if (length > this.#bytes.length) this.#grow(length);
@@ -22,7 +22,7 @@ export class BodyContent {
     this.#length = length;
   }
 
-  /** All of it; what is added next begins anew. */
+  /** Returns all of it and starts again with an empty body. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.drop();
@@ -30,7 +30,7 @@ export class BodyContent {
   }
 
   drop(): void {
-    this.#bytes = nothing;
+    this.#bytes = empty;
     this.#length = 0;
   }
 

@@ -1,12 +1,12 @@
-// Where a request's body ends (RFC 9112, sections 6 and 7): after so many bytes, or after the last of
-// its chunks. Bytes are taken as they arrive, cut anywhere.
+// Finds where a request's body ends (RFC 9112, sections 6 and 7): after a number of bytes, or after its last
+// chunk. Bytes are taken as they arrive, cut anywhere.
 
 import { malformed } from "./refusal.ts";
 
 export interface BodyFraming {
   /** True once the body's last byte was taken. */
   readonly done: boolean;
-  /** Takes what belongs to the body from the start of `input`, hands on its content, says how many bytes it took. */
+  /** Takes the bytes at the start of `input` that belong to the body, passes on their content, returns how many it took. */
   take(input: Buffer, onContent: (content: Buffer) => void): number;
 }
 
@@ -30,12 +30,28 @@ export class LengthFraming implements BodyFraming {
   }
 }
 
-/** What is left of a line that no sender needs longer: a size with its extensions, or a trailer field. */
+/** No sender needs a longer line for a chunk size with its extensions, or for a trailer field. */
 const lineCharactersMax = 4096;
 const trailerLinesMax = 100;
-// Chunk extensions mean nothing to us, but what they may be made of is fixed.
-const sizePattern = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
-const trailerPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/;
+// We ignore chunk extensions, but parsers must agree on where they end. So they are checked in full, and the
+// blanks that old senders put around their parts are refused.
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const quoted = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
+const sizePattern = new RegExp(`^([0-9A-Fa-f]{1,13})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`);
+const trailerPattern = new RegExp(`^(${token}):[\\t\\x20-\\x7e\\x80-\\xff]*$`);
+/** These say how to read a message or where it goes. In a trailer they come too late (RFC 9110, section 6.5.1). */
+const headOnlyFields: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 type ChunkPart = "size" | "content" | "end of content" | "trailer" | "done";
 
@@ -66,7 +82,7 @@ export class ChunkedFraming implements BodyFraming {
     return at;
   }
 
-  /** Takes a line, or what is there of one, and returns where it stopped. */
+  /** Takes a line, or the part of it that has arrived, and returns where it stopped. */
   #takeLine(input: Buffer, from: number): number {
     const lineFeed = input.indexOf(0x0a, from);
     const end = lineFeed === -1 ? input.length : lineFeed + 1;
@@ -92,10 +108,12 @@ export class ChunkedFraming implements BodyFraming {
     } else if (line === "") {
       this.#part = "done";
     } else {
-      // Nothing that may stand behind a body means anything to us.
-      if (++this.#trailerLines > trailerLinesMax || !trailerPattern.test(line)) {
+      // Trailer fields are checked and ignored.
+      const name = trailerPattern.exec(line)?.[1];
+      if (++this.#trailerLines > trailerLinesMax || name === undefined) {
         throw malformed("The trailer behind the body is malformed or too long");
       }
+      if (headOnlyFields.has(name.toLowerCase())) throw malformed(`The trailer must not contain ${name}`);
     }
   }
 }

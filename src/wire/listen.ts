@@ -36,7 +36,7 @@ export interface Certificate {
 }
 
 /** How many connections a process has, over all of its servers. */
-export interface ConnectionCount {
+interface ConnectionCount {
   open: number;
   readonly max: number;
 }

@@ -1,5 +1,5 @@
-// The head of an HTTP/1.1 request (RFC 9112), read strictly: what the grammar does not allow is refused,
-// and so is everything that two readers could take for different messages.
+// Reads the head of an HTTP/1.1 request (RFC 9112) strictly: it refuses what the grammar does not allow, and
+// everything that two parsers could read as different messages. The time it takes is linear in the head's length.
 
 import { malformed } from "./refusal.ts";
 
@@ -11,45 +11,57 @@ export interface RequestHead {
   readonly keepsConnection: boolean;
   /** False for HTTP/1.0, which knows no chunked bodies. */
   readonly takesChunks: boolean;
-  /** Trailing bytes that belong to this request: so many, or in chunks that say how many. */
+  /** How long the body is, if its chunks do not say so. */
   readonly bodyLength: number | "chunked";
   readonly expectsContinue: boolean;
 }
 
-/** More fields than any client sends; each costs an entry in a table. */
+/** More fields than any client sends. Each costs an entry in a table. */
 const fieldsMax = 200;
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const targetPattern = /^[\x21-\x7e\x80-\xff]+$/;
+const targetPattern = /^[\x21-\x7e]+$/;
 const requestLinePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\/([0-9])\.([0-9])$/;
-// Everything but tabs among the control characters; a line end that is not CR LF is one as well.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// All control characters but the tab. A line end that is not CR LF is among them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const forbiddenInValue = /[\x00-\x08\x0a-\x1f\x7f]/;
-const absoluteFormPattern = /^https?:\/\/([^/?#]*)([^#]*)$/i;
+const schemePattern = /^https?:\/\//i;
+// Parsers disagree on whether a tab around the value of these belongs to it.
+const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 
-/** `text` is the head without the empty line that ends it, each byte as the character of its number. */
+/** `text` is the head without the empty line that ends it. Each character stands for the byte of its number. */
 export function parseHead(text: string): RequestHead {
   const [requestLine = "", ...fieldLines] = text.split("\r\n");
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
   if (major === undefined)
     throw malformed("The request line is not METHOD, target and HTTP/1.1, with one space between");
-  if (major !== "1") {
+  // RFC 9112 defines no HTTP/1.2. What a sender would mean by it, no two parsers agree on.
+  if (major !== "1" || (minor !== "1" && minor !== "0")) {
     throw malformed("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
   }
   const headers = parseFields(fieldLines);
   const isHttp10 = minor === "0";
+  const isConnect = method === "CONNECT";
   if (!isHttp10 || headers.has("host")) checkHost(headers.get("host"));
-  const connection = headers.get("connection")?.toLowerCase() ?? "";
+  const bodyLength = bodyLengthOf(headers, isHttp10);
   return {
     method,
     ...parseTarget(method, target),
     headers,
-    keepsConnection: !isHttp10 && !connection.split(",").some((option) => option.trim() === "close"),
+    // After CONNECT the client may send another protocol. We never switch to one, so nothing after it is read.
+    keepsConnection: !isHttp10 && !isConnect && !saysClose(headers),
     takesChunks: !isHttp10,
-    bodyLength: bodyLengthOf(headers, isHttp10),
+    bodyLength: isConnect ? 0 : bodyLength,
     expectsContinue: !isHttp10 && headers.get("expect")?.toLowerCase() === "100-continue",
   };
+}
+
+/** Proxy-Connection is no standard field, but some parsers obey it, and then nothing after the request is read. */
+function saysClose(headers: ReadonlyMap<string, string>): boolean {
+  return [headers.get("connection"), headers.get("proxy-connection")].some((options = "") =>
+    options.split(",").some((option) => option.trim().toLowerCase() === "close"),
+  );
 }
 
 function parseFields(lines: readonly string[]): Map<string, string> {
@@ -64,6 +76,7 @@ function parseFields(lines: readonly string[]): Map<string, string> {
     if (forbiddenInValue.test(line)) throw malformed("A header field has a control character or a lone line end in it");
     const key = name.toLowerCase();
     const value = trimBlanks(line, colon + 1);
+    if (framingFields.has(key) && line.includes("\t")) throw malformed(`The ${name} header has a tab in it`);
     const before = headers.get(key);
     if (before !== undefined && (key === "host" || key === "content-length")) {
       throw malformed(`The request has two ${name} headers`);
@@ -73,7 +86,7 @@ function parseFields(lines: readonly string[]): Map<string, string> {
   return headers;
 }
 
-/** Without the spaces and tabs at both ends; other white space is part of the value. */
+/** Removes the spaces and tabs at both ends. Other white space is part of the value. */
 function trimBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -86,7 +99,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** RFC 9112, section 3.2: a request whose Host is none is no request. */
+/** RFC 9112, section 3.2: a request with an invalid Host must be refused. */
 export function checkHost(host: string | undefined): void {
   if (host !== undefined && hostPattern.test(host)) return;
   throw malformed("The Host header is not one valid host name; send the host and port the request is meant for");
@@ -100,10 +113,16 @@ export function checkMethod(method: string): string {
 export function parseTarget(method: string, target: string): { path: string; query: string } {
   if (!targetPattern.test(target)) throw malformed("The request's target has a character in it that no URL has");
   if (target.startsWith("/")) return splitQuery(target);
-  // About the server as a whole: no route of ours.
+  // Asks about the server as a whole. It matches no route.
   if (target === "*" && method === "OPTIONS") return { path: target, query: "" };
-  const [, authority = "", rest = ""] = absoluteFormPattern.exec(target) ?? [];
-  if (!hostPattern.test(authority)) throw malformed("The request's target is neither a path nor an http(s) URL");
+  const scheme = schemePattern.exec(target)?.[0] ?? "";
+  const afterScheme = target.slice(scheme.length);
+  const hostEnd = afterScheme.search(/[/?]/);
+  const host = hostEnd === -1 ? afterScheme : afterScheme.slice(0, hostEnd);
+  if (scheme === "" || target.includes("#") || !hostPattern.test(host)) {
+    throw malformed("The request's target is neither a path nor an http(s) URL");
+  }
+  const rest = afterScheme.slice(host.length);
   return splitQuery(rest.startsWith("/") ? rest : `/${rest}`);
 }
 

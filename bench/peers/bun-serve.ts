@@ -1,0 +1,62 @@
+// The service with Bun.serve in the place of src/wire: the same app on the same store, behind the runtime's
+// own HTTP server. bun bun-serve.ts PORT STORE [--tls-cert FILE --tls-key FILE]
+
+import { parseArgs } from "node:util";
+import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import type { Answer, HttpRequest } from "../../src/wire/message.ts";
+import { bodyTooLarge } from "../../src/wire/refusal.ts";
+import { Service } from "../../test/service.ts";
+
+const { values, positionals } = parseArgs({
+  options: { "tls-cert": { type: "string" }, "tls-key": { type: "string" } },
+  allowPositionals: true,
+});
+const [port = "", store = ""] = positionals;
+const { "tls-cert": cert, "tls-key": key } = values;
+const { app } = await Service.on(new SqliteEngine(store, { readOnly: false }));
+
+const noContent = new Uint8Array();
+
+Bun.serve({
+  hostname: "127.0.0.1",
+  port: Number(port),
+  development: false,
+  ...(cert && key ? { tls: { cert: Bun.file(cert), key: Bun.file(key) } } : {}),
+  fetch(request) {
+    const answer = app.handle(requestOf(request));
+    return answer instanceof Promise ? answer.then(responseOf) : responseOf(answer);
+  },
+});
+console.log("ready");
+
+/** As cheap as it gets: the URL is not parsed again, and a header is looked up only if the app asks for it. */
+function requestOf(request: Request): HttpRequest {
+  const { url } = request;
+  const pathAt = url.indexOf("/", "https://".length);
+  const queryAt = url.indexOf("?", pathAt);
+  return {
+    method: request.method,
+    path: queryAt === -1 ? url.slice(pathAt) : url.slice(pathAt, queryAt),
+    query: queryAt === -1 ? "" : url.slice(queryAt + 1),
+    headers: { get: (name) => request.headers.get(name) ?? undefined },
+    peer: "127.0.0.1",
+    isSecure: false,
+    // Bun.serve does not say which requests arrived in the same turn, so each list asks the store on its own.
+    turn: undefined,
+    readBody: (bytesMax) => (request.body === null ? noContent : readBody(request, bytesMax)),
+  };
+}
+
+async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const bytes = await request.bytes();
+  if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax, false);
+  return bytes;
+}
+
+function responseOf({ status, headers, body }: Answer): Response {
+  if (body === undefined) return new Response(null, { status, headers });
+  if (typeof body === "string") return new Response(body, { status, headers });
+  if (body instanceof Uint8Array)
+    return new Response(Buffer.from(body.buffer, body.byteOffset, body.length), { status, headers });
+  throw new Error("the change feed is not a part of this comparison");
+}

@@ -1,0 +1,117 @@
+// Runs in Node: reads request streams from standard input, each after its length in four bytes, and answers
+// for each with a line of JSON that says what llhttp, Node's HTTP parser, made of it. `allowed` names what was
+// done on the way although llhttp would have stopped.
+
+import { METHODS } from "node:http";
+import { createRequire } from "node:module";
+
+const { HTTPParser, methods } = createRequire(import.meta.url)("_http_common");
+
+/** Longer than any head that is sent here: llhttp must not refuse because of a length. */
+const headBytesMax = 1024 ** 2;
+/** llhttp takes SOURCE in its own dialect only. */
+const known = new Set(METHODS.filter((method) => method !== "SOURCE"));
+
+/** Reads the stream once. No lenient flags: they are the last argument of `initialize`. */
+function parse(bytes) {
+  const messages = [];
+  const allowed = [];
+  let fields = [];
+  let target = "";
+  const parser = new HTTPParser();
+  parser.initialize(HTTPParser.REQUEST, {}, headBytesMax, 0);
+  // Called with a part of the fields if there are many, and with the trailers, which are left out.
+  parser[HTTPParser.kOnHeaders] = (more, moreTarget) => {
+    fields.push(...more);
+    target += moreTarget;
+  };
+  parser[HTTPParser.kOnHeadersComplete] = (_major, _minor, allFields, method, wholeTarget) => {
+    messages.push({
+      method: methods[method],
+      target: wholeTarget ?? target,
+      fields: allFields ?? fields,
+      body: "",
+      isComplete: false,
+    });
+    fields = [];
+    target = "";
+    return 0;
+  };
+  parser[HTTPParser.kOnBody] = (content) => {
+    messages.at(-1).body += content.toString("latin1");
+  };
+  parser[HTTPParser.kOnMessageComplete] = () => {
+    messages.at(-1).isComplete = true;
+    fields = [];
+    target = "";
+  };
+  let rest = bytes;
+  while (rest.length > 0) {
+    const taken = parser.execute(rest);
+    if (taken instanceof Error) return { messages, allowed, error: taken.code, reason: taken.reason };
+    // After a request with Upgrade, Node's binding hides errors of llhttp: it takes no more bytes.
+    if (taken === 0) return { messages, allowed, error: "an error after an Upgrade" };
+    rest = rest.subarray(taken);
+    // llhttp stops here because another protocol may follow. After CONNECT that is the end. After an Upgrade
+    // that the server ignores, HTTP/1.1 goes on.
+    if (rest.length === 0) break;
+    if (messages.at(-1)?.method === "CONNECT") return { messages, allowed, error: "CONNECT" };
+    allowed.push("ignored upgrade");
+  }
+  return { messages, allowed };
+}
+
+/** The length of the shortest beginning of the stream that has this many complete messages. */
+function endOfMessage(bytes, count) {
+  let tooFew = 0;
+  let enough = bytes.length;
+  if (count === 0) return 0;
+  while (enough - tooFew > 1) {
+    const middle = (tooFew + enough) >> 1;
+    if (parse(bytes.subarray(0, middle)).messages.filter((message) => message.isComplete).length < count)
+      tooFew = middle;
+    else enough = middle;
+  }
+  return enough;
+}
+
+/** llhttp refuses methods that it does not know. It reads the stream as if each of them were POST. */
+function read(bytes) {
+  const renamed = new Map();
+  let stream = bytes;
+  for (;;) {
+    const reading = parse(stream);
+    const count = reading.messages.filter((message) => message.isComplete).length;
+    const replacement = reading.error && !renamed.has(count) ? withKnownMethod(stream, count) : undefined;
+    if (!replacement) {
+      for (const [index, method] of renamed) {
+        if (reading.messages[index]) reading.messages[index].method = method;
+        reading.allowed.push("unknown method");
+      }
+      return reading;
+    }
+    renamed.set(count, replacement.method);
+    stream = replacement.stream;
+  }
+}
+
+function withKnownMethod(bytes, messagesBefore) {
+  let start = endOfMessage(bytes, messagesBefore);
+  while (bytes[start] === 0x0d || bytes[start] === 0x0a) start++;
+  const [method] = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= )/.exec(bytes.toString("latin1", start)) ?? [];
+  if (method === undefined || known.has(method)) return undefined;
+  const rest = bytes.subarray(start + method.length);
+  return { method, stream: Buffer.concat([bytes.subarray(0, start), Buffer.from("POST"), rest]) };
+}
+
+let input = Buffer.alloc(0);
+process.stdin.on("data", (bytes) => {
+  input = Buffer.concat([input, bytes]);
+  let answers = "";
+  while (input.length >= 4 && input.length >= 4 + input.readUInt32BE()) {
+    const end = 4 + input.readUInt32BE();
+    answers += `${JSON.stringify(read(input.subarray(4, end)))}\n`;
+    input = input.subarray(end);
+  }
+  process.stdout.write(answers);
+});

@@ -1,0 +1,53 @@
+// Whatever our connection accepts, llhttp (Node's parser) accepts and reads the same way: method, target, header
+// fields, body, and where the next request begins. `npm run test:wire` compares a million messages.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type allowedDifferences, compare, compareRandom, describeFinding, Oracle } from "./llhttp-comparison.ts";
+import { findings } from "./llhttp-findings.ts";
+
+const messages = 20_000;
+const next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/** For each allowed difference, a stream in which we read every request and llhttp by itself would stop. */
+const allowedStreams: Record<keyof typeof allowedDifferences, string> = {
+  "unknown method": `FROBNICATE / HTTP/1.1\r\nHost: a\r\n\r\n${next}`,
+  "ignored upgrade": `GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n${next}`,
+};
+
+let oracle: Oracle;
+beforeAll(() => {
+  oracle = new Oracle();
+});
+afterAll(() => oracle.stop());
+
+describe("what we accept, llhttp reads the same way", () => {
+  test(`in ${messages} random messages, cut anywhere`, async () => {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const rounds = await compareRandom(oracle, seed, messages);
+    const found = rounds.findings.map(describeFinding);
+    expect(found, `npm run test:wire -- --seed ${seed} --messages ${messages}\n${found.join("\n")}`).toEqual([]);
+    // A comparison of streams that we refuse would prove little.
+    expect(rounds.accepted).toBeGreaterThan(rounds.messages / 2);
+  });
+
+  for (const [title, text] of Object.entries(findings)) {
+    test(`${title}, which a run once found`, async () => {
+      const everywhere = Array.from({ length: text.length - 1 }, (_, index) => index + 1);
+      const streams = [true, false].flatMap((readsBodies) =>
+        [[], everywhere].map((cuts) => ({ text, cuts, readsBodies })),
+      );
+      expect((await compare(oracle, streams)).map(describeFinding)).toEqual([]);
+    });
+  }
+
+  for (const name of Object.keys(allowedStreams) as (keyof typeof allowedStreams)[]) {
+    test(`except for this, by our contract: ${name}`, async () => {
+      const text = allowedStreams[name];
+      let accepted = 0;
+      const stream = { text, cuts: [], readsBodies: true };
+      expect(await compare(oracle, [stream], (requests) => (accepted = requests))).toEqual([]);
+      oracle.ask([text]);
+      expect([accepted, (await oracle.answer()).allowed]).toEqual([2, [name]]);
+    });
+  }
+});

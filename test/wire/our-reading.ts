@@ -1,0 +1,94 @@
+// Feeds bytes to a connection of ours and records the requests that its handler gets. Everything here that
+// knows how a connection is made is in this file.
+
+import { Clock } from "../../src/wire/clock.ts";
+import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
+import { Http1Connection } from "../../src/wire/http1-connection.ts";
+import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
+import { Refusal } from "../../src/wire/refusal.ts";
+
+export interface OurMessage {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly fields: ReadonlyMap<string, string>;
+  /** Undefined if it was not read, was refused or never ended. */
+  body: string | undefined;
+}
+
+const bodyBytesMax = 1024 ** 2;
+/** As many turns of the microtask queue as a connection needs to go on after an answer, and some more. */
+const quietTurns = 6;
+
+class Recorder implements ConnectionHost, Handler {
+  readonly handler: Handler = this;
+  readonly limits = { headerBytesMax: 16 * 1024, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+  readonly clock = new Clock();
+  readonly messages: OurMessage[] = [];
+  readonly #readsBodies: boolean;
+  #toSend: Connection[] = [];
+
+  constructor(readsBodies: boolean) {
+    this.#readsBodies = readsBodies;
+  }
+
+  handle(request: HttpRequest): Answer | Promise<Answer> {
+    const { method, path, query, headers } = request;
+    if (!(headers instanceof Map)) throw new Error("the header fields of a request are no longer a Map");
+    const message: OurMessage = { method, path, query, fields: headers, body: undefined };
+    this.messages.push(message);
+    return this.#readsBodies ? this.#readBody(request, message) : new Answer(200, {}, "");
+  }
+
+  async #readBody(request: HttpRequest, message: OurMessage): Promise<Answer> {
+    try {
+      message.body = Buffer.from(await request.readBody(bodyBytesMax)).toString("latin1");
+      return new Answer(200, {}, "");
+    } catch (error) {
+      if (error instanceof Refusal) return this.refuse(error);
+      throw error;
+    }
+  }
+
+  refuse({ closesConnection }: Refusal): Answer {
+    return new Answer(400, {}, "", { closesConnection });
+  }
+
+  turn(): undefined {}
+
+  sendSoon(connection: Connection): void {
+    this.#toSend.push(connection);
+  }
+
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < quietTurns; quiet++) {
+      for (const connection of this.#toSend.splice(0)) {
+        connection.drained();
+        quiet = 0;
+      }
+      await undefined;
+    }
+  }
+}
+
+/** A socket that takes everything at once. */
+const transport = {
+  write: (piece: string | Uint8Array, offset = 0, length = Buffer.byteLength(piece) - offset) => length,
+  end() {},
+  terminate() {},
+  pause() {},
+  resume() {},
+};
+
+/** The requests that a connection reads from these bytes, and their bodies if the handler reads bodies. */
+export async function ourReading(pieces: readonly Buffer[], readsBodies: boolean): Promise<readonly OurMessage[]> {
+  const host = new Recorder(readsBodies);
+  const connection = new Http1Connection(transport, "192.0.2.1", host, false);
+  for (const piece of pieces) {
+    connection.receive(piece);
+    await host.settle();
+  }
+  connection.closed();
+  await host.settle();
+  return host.messages;
+}

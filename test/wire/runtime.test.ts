@@ -1,0 +1,154 @@
+// The parts of Bun that src/wire relies on and that its documentation does not promise. If one of these fails
+// after an upgrade of Bun, the title says which part of the service would break.
+
+import "reflect-metadata";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect as connectHttp2, createServer } from "node:http2";
+import { join } from "node:path";
+import { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let certificate: { readonly cert: string; readonly key: string };
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const { cert, key } = await developmentCertificate(join(folder.path, "https"));
+  certificate = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+});
+afterAll(() => folder.dispose());
+
+/** Accepts connections in clear text, puts TLS on each, and sends back what it receives over TLS. */
+function listenInClearText(onHandshake: (alpn: string | false | null | undefined) => void) {
+  return Bun.listen<undefined>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        // Not among the documented options, so it is not written where their type is checked.
+        const options = {
+          data: undefined,
+          tls: { ...certificate, ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1") },
+          isServer: true,
+          socket: {
+            open() {},
+            handshake: (secure: Bun.Socket<undefined>) => onHandshake(secure.alpnProtocol),
+            data: (secure: Bun.Socket<undefined>, bytes: Buffer) => void secure.write(bytes),
+          },
+        };
+        socket.upgradeTLS<undefined>(options);
+      },
+      data() {},
+    },
+  });
+}
+
+/** Run by Node: connects, keeps the session, connects again with it, and prints whether the server resumed it. */
+const reconnect = `
+  const { connect } = require("node:tls");
+  const options = { host: "127.0.0.1", port: Number(process.argv[1]), rejectUnauthorized: false };
+  const first = connect(options, () => first.write("hello"));
+  first.once("session", (session) => {
+    first.destroy();
+    const second = connect({ ...options, session }, () => {
+      console.log(second.isSessionReused());
+      second.destroy();
+    });
+  });
+`;
+
+const once = <Value>(subscribe: (resolve: (value: Value) => void) => unknown) =>
+  new Promise<Value>((resolve) => void subscribe(resolve));
+
+test("HTTPS needs this: upgradeTLS({ isServer }) turns an accepted socket into a TLS server and reports the protocol that ALPN chose", async () => {
+  const handshake = Promise.withResolvers<unknown>();
+  const listener = listenInClearText(handshake.resolve);
+  const options = { host: "127.0.0.1", port: listener.port, rejectUnauthorized: false, ALPNProtocols: ["h2"] };
+  const client = connectTls(options);
+  await once((resolve) => client.once("secureConnect", resolve));
+  expect(client.alpnProtocol).toBe("h2");
+  expect(await handshake.promise).toBe("h2");
+  client.write("hello");
+  expect(String(await once((resolve) => client.once("data", resolve)))).toBe("hello");
+  client.destroy();
+  listener.stop(true);
+});
+
+test("resumed TLS sessions need this: upgradeTLS({ isServer }) keeps its TLS context between connections", async () => {
+  const listener = listenInClearText(() => {});
+  const client = Bun.spawn(["node", "--eval", reconnect, String(listener.port)], { stdout: "pipe" });
+  expect(await new Response(client.stdout).text()).toBe("true\n");
+  listener.stop(true);
+});
+
+/** Two streams; what is written to one is read from the other. */
+function pair(): [Duplex, Duplex] {
+  const make = (other: () => Duplex) =>
+    new Duplex({
+      read() {},
+      write: (bytes: Buffer, _encoding, done) => {
+        other().push(bytes);
+        done();
+      },
+    });
+  const one: Duplex = make(() => two);
+  const two: Duplex = make(() => one);
+  return [one, two];
+}
+
+test('HTTP/2 needs this: node:http2 makes a session of a Duplex as soon as it gets it by emit("connection")', async () => {
+  const [ours, theirs] = pair();
+  const server = createServer();
+  let sessions = 0;
+  server.on("session", (session) => {
+    sessions++;
+    session.on("stream", (stream) => {
+      stream.respond({ ":status": 200 });
+      stream.end("hello");
+    });
+  });
+  server.emit("connection", ours);
+  expect(sessions).toBe(1);
+  const client = connectHttp2("http://localhost", { createConnection: () => theirs });
+  const stream = client.request({ ":path": "/" });
+  const headers = await once<Record<string, unknown>>((resolve) => stream.once("response", resolve));
+  expect(headers[":status"]).toBe(200);
+  expect(String(await once((resolve) => stream.once("data", resolve)))).toBe("hello");
+  client.destroy();
+});
+
+test("fresh reads need this: setImmediate runs after all sockets of a turn are read and before a socket of the next turn is", async () => {
+  const order: string[] = [];
+  let accepted = 0;
+  const allAccepted = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const listener = Bun.listen<undefined>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open() {
+        if (++accepted === 3) allAccepted.resolve();
+      },
+      data(_socket, bytes) {
+        order.push(String(bytes));
+        if (order.length === 1) {
+          setImmediate(() => order.push("end of turn"));
+          next.write("next turn");
+        }
+        if (String(bytes) === "next turn") done.resolve();
+      },
+    },
+  });
+  const open = () => Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data() {} } });
+  const [one, other, next] = await Promise.all([open(), open(), open()]);
+  await allAccepted.promise;
+  one.write("this turn");
+  other.write("this turn");
+  await done.promise;
+  expect(order).toEqual(["this turn", "this turn", "end of turn", "next turn"]);
+  for (const socket of [one, other, next]) socket.end();
+  listener.stop(true);
+});
