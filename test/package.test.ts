@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { projectFolder } from "./program.ts";
 
@@ -70,7 +71,7 @@ describe("the package", () => {
       const compilerOptions = { ...options, module, moduleResolution, noEmit: true, skipLibCheck: false };
       writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
       writeFileSync(join(folder.path, "package.json"), '{"type":"module"}');
-      const { exitCode, stdout, stderr } = await run([process.execPath, "check", "--no-script"]);
+      const { exitCode, stdout, stderr } = await run([...bunCommand, "check", "--no-script"]);
       expect({ exitCode, output: stdout + stderr }).toEqual({
         exitCode: 0,
         output: expect.stringContaining("No type errors"),

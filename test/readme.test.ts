@@ -97,18 +97,21 @@ describe("the README", () => {
         return changed.replaceAll(shown, made).replace(start, made.slice(0, 4));
       }, text);
     for (const { command, output } of session) {
-      const shell = Bun.spawn(["bash", "-c", `${asMade(command).replace("npx", "exec npx --prefix $PROJECT")} 2>&1`], {
-        cwd: folder.path,
-        env: {
-          ...process.env,
-          PROJECT: projectFolder,
-          TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
-          HOME: folder.path,
-          // A new home is one that npm has not told of its newer versions yet.
-          npm_config_update_notifier: "false",
+      const shell = Bun.spawn(
+        ["bash", "-c", `${asMade(command).replace("npx", 'exec npx --prefix "$PROJECT"')} 2>&1`],
+        {
+          cwd: folder.path,
+          env: {
+            ...process.env,
+            PROJECT: projectFolder,
+            TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
+            HOME: folder.path,
+            // A new home is one that npm has not told of its newer versions yet.
+            npm_config_update_notifier: "false",
+          },
+          stdout: "pipe",
         },
-        stdout: "pipe",
-      });
+      );
       const printed = (await new Response(shell.stdout).text()).replaceAll(/^npm warn.*\n/gm, "");
       const [[shown = ""] = [], [made = ""] = []] = [output, printed].map((text) => /[0-9a-f-]{36}/.exec(text) ?? []);
       if (command.includes(" add ")) ids.push([shown, made]);

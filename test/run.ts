@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { projectFolder } from "./program.ts";
 
@@ -26,7 +27,7 @@ console.log(`${tests - failures} passed, ${failed} failed`);
 process.exit(checksPassed && testsPassed && failed === 0 ? 0 : 1);
 
 function run(...args: string[]): boolean {
-  return Bun.spawnSync([process.execPath, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
+  return Bun.spawnSync([...bunCommand, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
     .success;
 }
 

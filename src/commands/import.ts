@@ -104,7 +104,7 @@ class Import {
   }
 
   async store(items: AsyncIterable<string>, parallel: number): Promise<ImportSummary> {
-    process.once("SIGINT", () => this.#interrupted());
+    process.on("SIGINT", () => this.#interrupted());
     if (this.#resumed > 0) console.error(`Going on after item ${this.#resumed}, where the last run ended.`);
     /** Under way, in the order of the file: whoever is first in line is waited for, so all before it is done. */
     const underWay: Promise<void>[] = [];

@@ -4,6 +4,7 @@
 import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
 import { checkPortIsFree } from "../wire/server.ts";
+import { bunCommand } from "./bun-command.ts";
 import type { Listener, RunningService } from "./greeting.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -67,7 +68,7 @@ class Workers {
   start(flags: readonly string[]): Promise<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     const startedAt = performance.now();
-    const worker = Bun.spawn([process.execPath, program, workCommand, ...this.#args, ...flags], {
+    const worker = Bun.spawn([...bunCommand, program, workCommand, ...this.#args, ...flags], {
       stdio: ["ignore", "ignore", "inherit"],
       ipc: (message: Ready) => resolve(message),
       onExit: (worker, exitCode, signal) => {

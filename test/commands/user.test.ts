@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -88,7 +89,7 @@ describe("a service with --auth", () => {
     expect(await status(program, "bob", "hidden")).toBe(401);
     await user(["add", "bob"], "hidden\n");
     await user(["remove", "ann"]);
-    while ((await status(program, "ann", "secret")) !== 401) await Bun.sleep(20);
+    await eventually(async () => (await status(program, "ann", "secret")) === 401);
     expect(await status(program, "bob", "hidden")).toBe(200);
   });
 

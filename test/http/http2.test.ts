@@ -10,6 +10,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { type Certificate, type RunningServer, type ServerOptions, startServer } from "../../src/wire/server.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Service } from "../service.ts";
 import { serverOptions } from "./server-options.ts";
 
@@ -93,7 +94,7 @@ test("a connection over the limit is told so and closed, so that the next may fi
   const isClosed = closed(refused);
   expect(await get(refused)).toBe(503);
   await isClosed;
-  while (connections.open > 10) await Bun.sleep(1);
+  await eventually(() => connections.open === 10);
   connections.open--;
   expect(await get(session())).toBe(200);
 });

@@ -58,7 +58,7 @@ async function recordOnBroken(file: string, part: string, replacement: string): 
 test("a build that does not ask whether others have committed is found out", async () => {
   const asking = "hasNews(): Promise<boolean> {";
   const history = await recordOnBroken(
-    "src/engines/postgres.ts",
+    "src/engines/postgres/postgres-engine.ts",
     asking,
     `${asking}\n    if (true) return Promise.resolve(false);`,
   );
@@ -66,6 +66,6 @@ test("a build that does not ask whether others have committed is found out", asy
 }, 120_000);
 
 test("a build that stores writes behind others' changes of the same items is found out", async () => {
-  const history = await recordOnBroken("src/engines/postgres-schema.ts", "ON id = needed", "ON false");
+  const history = await recordOnBroken("src/engines/postgres/postgres-schema.ts", "ON id = needed", "ON false");
   expect(check(history)).toBeString();
 }, 120_000);

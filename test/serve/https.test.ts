@@ -9,6 +9,7 @@ import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -180,7 +181,7 @@ describe("HTTPS", () => {
     }
     changing = false;
     await Promise.all(newcomers);
-    await until(() => answers === 3);
+    await eventually(() => answers === 3);
     expect(handshakes).toBeGreaterThan(10);
     expect(kept.destroyed).toBeFalse();
     kept.destroy();
@@ -196,7 +197,7 @@ describe("HTTPS", () => {
     socket.write(
       `POST /api/todoitems/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     );
-    while (!received.includes("100 Continue")) await Bun.sleep(5);
+    await eventually(() => received.includes("100 Continue"));
     copyFileSync(two.key, key);
     copyFileSync(two.cert, cert);
     while (!(await program.stderrLine()).includes("read again"));
@@ -267,7 +268,3 @@ describe("HTTPS", () => {
       expect(stdout).toContain(`\n${platform}`);
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
-}

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { version } from "../../package.json";
 import { describeSettings } from "../../src/serve/settings.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { exchange, RawConnection } from "../http/raw-connection.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
@@ -241,7 +242,7 @@ describe("stopping", () => {
     connection.send([...head, `Content-Length: ${body.length}`, "Expect: 100-continue", "", ""].join("\r\n"));
     await connection.until(/100 Continue/);
     program.kill("SIGTERM");
-    await until(async () => (await program.fetch("/api/todoitems/").catch(() => undefined)) === undefined);
+    await eventually(async () => (await program.fetch("/api/todoitems/").catch(() => undefined)) === undefined);
     connection.send(body);
     expect(await connection.untilClosed()).toContain("201 Created");
     expect(await program.exited).toBe(0);
@@ -282,7 +283,7 @@ describe("a limit on connections", () => {
     expect(refused).toContain("Retry-After: 1\r\n");
     expect(refused).toContain('"code":"Overloaded"');
     feeds[0]?.close();
-    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
     for (const feed of feeds) feed.close();
   });
 
@@ -290,7 +291,7 @@ describe("a limit on connections", () => {
     const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
     const port = Number(new URL(program.origin).port);
     const silent = await openMany(port, 20);
-    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
     for (const connection of silent) await connection.untilClosed();
   });
 });
@@ -317,7 +318,3 @@ describe("a disk that is full", () => {
     expect(await (await serve(["--store", store])).list()).toBe(`[${accepted.join(",")}]`);
   });
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(5);
-}

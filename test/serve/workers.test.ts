@@ -1,9 +1,10 @@
 // `--workers`: several processes, one port, one store, and nobody can tell.
 
-import { afterEach, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { childrenOf, isAlive, onLinux } from "../processes.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -18,28 +19,6 @@ async function start(...args: string[]): Promise<Program> {
   const program = await Program.start({ args: ["--port", "0", "--workers", "3", "--store", store, ...args] });
   programs.push(program);
   return program;
-}
-
-/** Linux alone lists a process's children in a file. */
-const onLinux = process.platform === "linux" ? describe : describe.skip;
-
-function workersOf(pid: number): number[] {
-  const parents = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name) && parentOf(name) === pid);
-  return parents.map(Number);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return undefined;
-  }
-}
-
-const isAlive = (pid: number) => parentOf(String(pid)) !== undefined;
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(20);
 }
 
 /** On a connection of its own, so that any worker may get it. */
@@ -109,7 +88,7 @@ test("a store that processes cannot share is refused", async () => {
 onLinux("the processes", () => {
   test("one signal stops them all, with exit code 0", async () => {
     const program = await start();
-    const workers = workersOf(program.pid);
+    const workers = childrenOf(program.pid);
     expect(workers).toHaveLength(3);
     expect((await program.stop()).exitCode).toBe(0);
     programs.pop();
@@ -118,20 +97,20 @@ onLinux("the processes", () => {
 
   test("a worker that was killed is replaced, and the service goes on meanwhile", async () => {
     const program = await start();
-    const [victim = 0, ...others] = workersOf(program.pid);
+    const [victim = 0, ...others] = childrenOf(program.pid);
     process.kill(victim, "SIGKILL");
     expect(await program.stderrLine()).toMatch(`Worker ${victim} ended with signal SIGKILL; another takes its place`);
     expect((await program.send("POST", "/api/todoitems/", item(ids.one), alone.headers)).status).toBe(201);
-    await until(() => workersOf(program.pid).length === 3);
-    expect(workersOf(program.pid)).toEqual(expect.arrayContaining(others));
-    expect(workersOf(program.pid)).not.toContain(victim);
+    await eventually(() => childrenOf(program.pid).length === 3);
+    expect(childrenOf(program.pid)).toEqual(expect.arrayContaining(others));
+    expect(childrenOf(program.pid)).not.toContain(victim);
   });
 
   test("workers whose parent was killed stop by themselves", async () => {
     const program = await start();
-    const workers = workersOf(program.pid);
+    const workers = childrenOf(program.pid);
     await program.stop("SIGKILL");
     programs.pop();
-    await until(() => !workers.some(isAlive));
+    await eventually(() => !workers.some(isAlive));
   });
 });
