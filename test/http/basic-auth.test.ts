@@ -114,6 +114,26 @@ describe("guessing", () => {
     expect(outcomes.filter((each) => each === "CredentialsRequired")).toHaveLength(1_000);
   });
 
+  test("from many addresses at once has at most 64 hashes computed at a time, and all are answered", async () => {
+    let underWay = 0;
+    let most = 0;
+    const auth = new BasicAuth(new Map([["ann", "hash"]]), {
+      async verify() {
+        most = Math.max(most, ++underWay);
+        await Bun.sleep(1);
+        underWay--;
+        return false;
+      },
+    });
+    const outcomes = await Promise.all(
+      Array.from({ length: 500 }, (_, count) =>
+        outcome(auth, header("ann", `${count}`), `10.0.${count >> 8}.${count & 255}`),
+      ),
+    );
+    expect(most).toBe(64);
+    expect(outcomes).toEqual(Array(500).fill("CredentialsRequired"));
+  });
+
   test("a name that does not exist has a hash computed like one that does, always the same one", async () => {
     const users = new Map(["ann", "bob", "eve"].map((name) => [name, hash(name)]));
     const computed: string[] = [];
