@@ -1,4 +1,4 @@
-// The program as its users run it: a process of its own, with flags, signals and an exit code.
+// The program as users run it: a process with flags, signals and an exit code.
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
@@ -93,7 +93,7 @@ export class Program {
   }
 }
 
-/** Runs the program to its end, with this on its standard input. */
+/** Runs the program to its end, with `input` on its standard input. */
 export async function runProgram(
   command: string,
   { input = "", ...options }: ProgramOptions & { readonly input?: string | Uint8Array<ArrayBuffer> },

@@ -1,5 +1,5 @@
-// `npm test`: the checks, then every test, and a last line that counts them. Arguments narrow the tests
-// down, as in `npm test -- test/http`; checks that fail count as one failure.
+// `npm test`: runs the checks, then every test, and prints the totals in the last line. Arguments select tests, as in
+// `npm test -- test/http`. Failed checks count as one failure.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const checksPassed = run("run", "check");
 const testsPassed = run(
   "test",
   "--only-failures",
-  // Generous, for machines that are busy with something else; a test that hangs still ends.
+  // Long enough for a busy machine; a test that hangs still ends.
   "--timeout=30000",
   "--reporter=junit",
   `--reporter-outfile=${report}`,
@@ -31,7 +31,7 @@ function run(...args: string[]): boolean {
     .success;
 }
 
-/** The totals of the run; a run that died before it could report counts as one failure. */
+/** The totals of the run. A run that ended without a report counts as one failure. */
 function readReport(): { tests: number; failures: number } {
   try {
     const [totals = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];

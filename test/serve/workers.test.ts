@@ -1,4 +1,4 @@
-// `--workers`: several processes, one port, one store, and nobody can tell.
+// `--workers`: several processes on one port and one store behave like one.
 
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -21,10 +21,10 @@ async function start(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** On a connection of its own, so that any worker may get it. */
+/** Makes a request use a new connection, so that any worker may get it. */
 const alone = { headers: { Connection: "close" } };
 
-test("a write that one worker answered is in the next list of every other", async () => {
+test("a write that one worker has answered is in the next list of every other worker", async () => {
   const program = await start();
   await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
   for (let n = 1; n <= 50; n++) {
@@ -36,7 +36,7 @@ test("a write that one worker answered is in the next list of every other", asyn
   }
 });
 
-test("one ID is created once, whichever workers are asked", async () => {
+test("an ID is created only once, whichever workers get the requests", async () => {
   const program = await start();
   const create = () => program.send("POST", "/api/todoitems/", item(ids.one), alone.headers);
   const statuses = (await Promise.all(Array.from({ length: 32 }, create))).map(({ status }) => status);
@@ -44,7 +44,7 @@ test("one ID is created once, whichever workers are asked", async () => {
   expect(statuses.filter((status) => status === 409)).toHaveLength(31);
 });
 
-test("a seed is put in once", async () => {
+test("a seed is stored only once", async () => {
   const seed = join(folder.path, "seed.json");
   await Bun.write(seed, `[${item(ids.one)},${item(ids.two)}]`);
   const program = await start("--seed", seed);
@@ -53,7 +53,7 @@ test("a seed is put in once", async () => {
   programs.pop();
 });
 
-test("stopped after many updates, they take turns at leaving the store tidy", async () => {
+test("workers that stop after many updates take turns to tidy the store", async () => {
   const program = await start();
   await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
   const update = async (n: number) =>
@@ -65,7 +65,7 @@ test("stopped after many updates, they take turns at leaving the store tidy", as
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining("tidy") });
 });
 
-test("what stops the first worker from starting is said once, and nothing runs", async () => {
+test("if the first worker cannot start, the error is printed and the service ends", async () => {
   const program = await start();
   const { port } = new URL(program.origin);
   const store = `sqlite:${join(folder.path, "other.db")}`;
@@ -79,14 +79,14 @@ test("what stops the first worker from starting is said once, and nothing runs",
   expect(broken.stderr).toContain("cannot be opened");
 });
 
-test("a store that processes cannot share is refused", async () => {
+test("a store that processes cannot share is refused with exit code 2", async () => {
   const { exitCode, stderr } = await runProgram("serve", { args: ["--workers", "2", "--store", "memory:"] });
   expect(exitCode).toBe(2);
   expect(stderr).toContain("--workers");
 });
 
-onLinux("the processes", () => {
-  test("one signal stops them all, with exit code 0", async () => {
+onLinux("worker processes", () => {
+  test("one signal stops all of them, with exit code 0", async () => {
     const program = await start();
     const workers = childrenOf(program.pid);
     expect(workers).toHaveLength(3);
@@ -95,7 +95,7 @@ onLinux("the processes", () => {
     expect(workers.filter(isAlive)).toEqual([]);
   });
 
-  test("a worker that was killed is replaced, and the service goes on meanwhile", async () => {
+  test("a worker that was killed is replaced while the service goes on", async () => {
     const program = await start();
     const [victim = 0, ...others] = childrenOf(program.pid);
     process.kill(victim, "SIGKILL");
