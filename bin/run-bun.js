@@ -10,9 +10,14 @@ import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
 
-// By itself Bun reads bunfig.toml and .env in the current folder: a `preload` there runs code, a variable there changes
-// a setting. The user did not ask for either.
-const isolation = [`--config=${fileURLToPath(new URL("bunfig.toml", import.meta.url))}`, "--no-env-file"];
+// By itself Bun reads files of the current folder: `preload` in bunfig.toml and `paths` in tsconfig.json make it run other
+// code, and variables in .env change settings. It is given empty files of ours instead.
+const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
+const isolation = [
+  `--config=${beside("bunfig.toml")}`,
+  `--tsconfig-override=${beside("tsconfig.json")}`,
+  "--no-env-file",
+];
 
 export function runBun(args) {
   const bun = findBun();

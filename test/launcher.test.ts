@@ -36,7 +36,7 @@ function linkProject(): void {
     symlinkSync(join(projectFolder, name), join(folder.path, name));
 }
 
-describe("in a folder with a bunfig.toml and a .env of somebody else", () => {
+describe("in a folder with a bunfig.toml, a tsconfig.json and a .env of somebody else", () => {
   const marker = () => join(folder.path, "code-was-run");
   let requests: number;
   let elsewhere: Bun.Server<undefined>;
@@ -52,6 +52,8 @@ describe("in a folder with a bunfig.toml and a .env of somebody else", () => {
     });
     writeFileSync(join(folder.path, "bunfig.toml"), 'preload = ["./code.ts"]\n[test]\npreload = ["./code.ts"]\n');
     writeFileSync(join(folder.path, "code.ts"), `await Bun.write(${JSON.stringify(marker())}, "");`);
+    const paths = { "*": ["./code.ts"] };
+    writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({ compilerOptions: { baseUrl: ".", paths } }));
     const variables = [`TODOITEMS_SERVER=${elsewhere.url}`, "TODOITEMS_FORMS=a", "TODOITEMS_INVENTED=1"];
     writeFileSync(join(folder.path, ".env"), variables.join("\n"));
   });

@@ -71,7 +71,7 @@ describe("the package", () => {
       const compilerOptions = { ...options, module, moduleResolution, noEmit: true, skipLibCheck: false };
       writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
       writeFileSync(join(folder.path, "package.json"), '{"type":"module"}');
-      const { exitCode, stdout, stderr } = await run([...bunCommand, "check", "--no-script"]);
+      const { exitCode, stdout, stderr } = await run([...bunCommand, "check", "--no-script", "--project", "."]);
       expect({ exitCode, output: stdout + stderr }).toEqual({
         exitCode: 0,
         output: expect.stringContaining("No type errors"),
