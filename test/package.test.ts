@@ -31,7 +31,15 @@ afterAll(() => folder.dispose());
 describe("the package", () => {
   test("contains the program and the client, and no tests", () => {
     const files = readdirSync(join(modules, "todoitems"), { recursive: true }).map(String);
-    for (const file of ["bin/todoitems.js", "bin/bunfig.toml", "src/main.ts", "dist/client.js", "LICENSE", "README.md"])
+    for (const file of [
+      "bin/todoitems.js",
+      "bin/bunfig.toml",
+      "bin/tsconfig.json",
+      "src/main.ts",
+      "dist/client.js",
+      "LICENSE",
+      "README.md",
+    ])
       expect(files).toContain(file);
     expect(files.filter((file) => file.includes("test"))).toEqual([]);
   });
