@@ -1,3 +1,3 @@
-@rem The npm scripts say "exec", which a POSIX shell uses to hand its process, and so every signal, to
-@rem the service. Windows has no such command; this one runs what follows it.
+@rem The npm scripts "start" and "dev" begin with "exec": a POSIX shell then replaces itself by the launcher, so a
+@rem signal that npm sends to the shell reaches the service. Windows has no exec; this file runs the command after it.
 @%*

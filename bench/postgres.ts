@@ -5,6 +5,7 @@
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { PostgresServer } from "../test/engines/postgres/postgres-server.ts";
 import { Program } from "../test/program.ts";
 import { writePostgresPart } from "./document.ts";
@@ -78,7 +79,7 @@ async function measureCreates(round: number): Promise<void> {
     for (const program of programs) await program.stop();
   }
   const program = join(benchFolder, "peers/insert-per-request.ts");
-  const peer = Bun.spawn([process.execPath, program, await newDatabase(`plain_${round}`)], {
+  const peer = Bun.spawn([...bunCommand, program, await newDatabase(`plain_${round}`)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const { value } = await peer.stdout.getReader().read();

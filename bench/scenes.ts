@@ -2,6 +2,7 @@
 // anew and its contenders take turns, so that whatever else the machine does hits all of them.
 
 import { join } from "node:path";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { fixture, folder, user } from "./fixtures.ts";
 import { type Load, type Measured, run } from "./load.ts";
 import type { Results } from "./results.ts";
@@ -223,7 +224,7 @@ const rawSqlite: Scene = {
     for (const table of ["items", "log"]) {
       const database = join(folder, `raw-${table}-${number}.db`);
       const command = [
-        process.execPath,
+        ...bunCommand,
         join(benchFolder, "peers/raw-sqlite.ts"),
         table,
         database,

@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { fixture, folder, onlyCertificate } from "./fixtures.ts";
 
 export const benchFolder = import.meta.dir;
@@ -95,7 +96,7 @@ export function todoitems({ name = "todoitems", flags = [], scheme = "http", hea
         scheme === "http"
           ? ["--port", String(port)]
           : ["--port", "off", "--https-port", String(port), ...onlyCertificate()];
-      const command = [process.execPath, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
+      const command = [...bunCommand, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
       const server = await launch({ command: [...command, "--store", `sqlite:${store}`], port, scheme, headers });
       return {
         ...server,
@@ -116,7 +117,7 @@ async function copyStore(items: number, to: string): Promise<void> {
     const port = await freePort();
     const server = await launch({
       command: [
-        ...[process.execPath, join(projectFolder, "src/main.ts"), "serve", "--port", String(port)],
+        ...[...bunCommand, join(projectFolder, "src/main.ts"), "serve", "--port", String(port)],
         ...["--store", `sqlite:${filled}`, "--seed", fixture(items).file],
       ],
       port,
@@ -244,7 +245,7 @@ export const echo: Contender = {
   name: "bare Bun.serve echo",
   async start() {
     const port = await freePort();
-    const command = [process.execPath, join(benchFolder, "peers/echo.ts"), String(port)];
+    const command = [...bunCommand, join(benchFolder, "peers/echo.ts"), String(port)];
     return launch({ command, port, readyPath: "/" });
   },
 };

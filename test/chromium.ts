@@ -1,10 +1,10 @@
-// A real browser for tests: Chromium, found on this machine or installed from Debian's packages, driven headless.
+// A real browser for tests: headless Chromium, found on this machine or installed from Debian's packages.
 
 import { existsSync } from "node:fs";
 
 /**
- * Opens an empty page. One browser serves the whole test process and ends with it; close the page when done.
- * Certificates are not checked, so that a test can use a development certificate.
+ * Opens an empty page. One browser serves the whole test process and ends with it. Close the page after use.
+ * The browser does not check certificates, so a test can use a development certificate.
  */
 export async function openPage(): Promise<Bun.WebView> {
   const page = new Bun.WebView({
@@ -17,9 +17,9 @@ export async function openPage(): Promise<Bun.WebView> {
 }
 
 const browserFlags = [
-  // The sandbox needs privileges that containers withhold; these pages are our own.
+  // The sandbox needs privileges that containers do not give, and it is not needed for our own pages.
   "--no-sandbox",
-  // Containers give /dev/shm a few megabytes only.
+  // In containers /dev/shm has only a few megabytes.
   "--disable-dev-shm-usage",
   "--ignore-certificate-errors",
 ];

@@ -1,15 +1,26 @@
-// For what happens by itself, sooner or later.
+// Waiting for something that happens by itself, sooner or later.
 
-/** Tries until it holds; where it never does, the last failure is the test's. */
-export async function eventually(claim: () => Promise<unknown>): Promise<void> {
-  const giveUpAt = performance.now() + 20_000;
+const giveUpMs = 20_000;
+
+/**
+ * Resolves once the condition holds: it throws nothing and does not return false. If that takes too long, the error says
+ * what was waited for, and its cause is the condition's last failure.
+ */
+export async function eventually(condition: () => unknown, what = String(condition)): Promise<void> {
+  const giveUpAt = performance.now() + giveUpMs;
   for (;;) {
-    try {
-      await claim();
-      return;
-    } catch (error) {
-      if (performance.now() > giveUpAt) throw error;
-      await Bun.sleep(20);
-    }
+    const failure = await failureOf(condition);
+    if (failure === undefined) return;
+    if (performance.now() > giveUpAt) throw new Error(`This did not happen within ${giveUpMs} ms: ${what}`, failure);
+    await Bun.sleep(5);
+  }
+}
+
+/** Why the condition does not hold yet; undefined if it does. */
+async function failureOf(condition: () => unknown): Promise<{ readonly cause?: unknown } | undefined> {
+  try {
+    return (await condition()) === false ? {} : undefined;
+  } catch (error) {
+    return { cause: error };
   }
 }

@@ -1,9 +1,10 @@
-// The package as npm would publish it: packed, unpacked elsewhere, and used there.
+// The package as npm publishes it: packed, unpacked in another folder, and used there.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { projectFolder } from "./program.ts";
 
@@ -28,14 +29,22 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 describe("the package", () => {
-  test("holds the program and the client, and no tests", () => {
+  test("contains the program and the client, and no tests", () => {
     const files = readdirSync(join(modules, "todoitems"), { recursive: true }).map(String);
-    for (const file of ["bin/todoitems.js", "src/main.ts", "dist/client.js", "LICENSE", "README.md"])
+    for (const file of [
+      "bin/todoitems.js",
+      "bin/bunfig.toml",
+      "bin/tsconfig.json",
+      "src/main.ts",
+      "dist/client.js",
+      "LICENSE",
+      "README.md",
+    ])
       expect(files).toContain(file);
     expect(files.filter((file) => file.includes("test"))).toEqual([]);
   });
 
-  test("its client imports in Node and depends on nothing", async () => {
+  test("has a client that Node can import and that depends on nothing", async () => {
     writeFileSync(
       join(folder.path, "use.mjs"),
       'import { jsonText, TodoClient } from "todoitems/client"; console.log(new TodoClient("http://x/", { codec: jsonText }).url);',
@@ -46,7 +55,7 @@ describe("the package", () => {
     );
   });
 
-  test("its client type-checks in a strict project that knows only the web", async () => {
+  test("has a client whose types are correct in a strict project with only the types of the web", async () => {
     writeFileSync(
       join(folder.path, "use.ts"),
       `import { isTodoError, TodoClient } from "todoitems/client";
@@ -70,7 +79,7 @@ describe("the package", () => {
       const compilerOptions = { ...options, module, moduleResolution, noEmit: true, skipLibCheck: false };
       writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
       writeFileSync(join(folder.path, "package.json"), '{"type":"module"}');
-      const { exitCode, stdout, stderr } = await run([process.execPath, "check", "--no-script"]);
+      const { exitCode, stdout, stderr } = await run([...bunCommand, "check", "--no-script", "--project", "."]);
       expect({ exitCode, output: stdout + stderr }).toEqual({
         exitCode: 0,
         output: expect.stringContaining("No type errors"),
@@ -78,7 +87,7 @@ describe("the package", () => {
     }
   });
 
-  test("its command runs with Node alone, whether or not Bun's install script did", async () => {
+  test("has a command that needs only Node, whether or not the install script of Bun was run", async () => {
     for (const name of readdirSync(project("")))
       if (!["bun", "@oven", ".bin"].includes(name)) symlinkSync(project(name), join(modules, name));
     const launcher = ["node", "node_modules/todoitems/bin/todoitems.js", "--version"];
@@ -88,7 +97,7 @@ describe("the package", () => {
     };
     await expectAdvice();
 
-    // As npm leaves it where it does not run install scripts: a text in place of the binary.
+    // Without install scripts, npm leaves a text in place of the binary.
     mkdirSync(join(modules, "bun/bin"), { recursive: true });
     cpSync(project("bun/package.json"), join(modules, "bun/package.json"));
     writeFileSync(join(modules, "bun/bin/bun.exe"), "not yet");
@@ -100,21 +109,21 @@ describe("the package", () => {
     symlinkSync(process.execPath, binary);
     expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
 
-    // And where it does.
+    // With install scripts, the binary is in the package `bun`.
     chmodSync(join(modules, "bun/bin/bun.exe"), 0o755);
     cpSync(process.execPath, join(modules, "bun/bin/bun.exe"));
     rmSync(binary);
     expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
   });
 
-  test("its command serves the page too, passes signals on and ends with the program's exit code", async () => {
+  test("has a command that serves the page, passes signals on and ends with the exit code of the program", async () => {
     const child = Bun.spawn(
       ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
       { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
     );
     const { value } = await child.stdout.getReader().read();
     const [, origin = ""] = /^todoitems is ready on (\S+)\/\n/.exec(new TextDecoder().decode(value)) ?? [];
-    // The page and the API's description are made of files that must have come along.
+    // The page and the description of the API are made from files that must be in the package.
     const page = await (await fetch(`${origin}/`)).text();
     const linked = [...page.matchAll(/(?:src|href)="([^":]+)"/g)].map(([, path = ""]) => path);
     expect(linked.length).toBeGreaterThan(1);

@@ -1,23 +1,28 @@
-// The program as its users run it: a process of its own, with flags, signals and an exit code.
+// The program as users run it: a process with flags, signals and an exit code.
 
 import { join } from "node:path";
+import { bunCommand } from "../src/serve/bun-command.ts";
 
 export const projectFolder = join(import.meta.dir, "..");
 
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Stands before the program on the command line: a shell that sets a limit, say. */
+  /** Precedes the program on the command line: a shell that sets a limit, for example. */
   readonly launcher?: readonly string[];
-  /** Where another build of the program lies. */
+  /** The folder of another build of the program. */
   readonly folder?: string;
+  /** Another way to start the program and its command: `npm start --`, for example. */
+  readonly start?: readonly string[];
+  /** The current folder of the program. */
+  readonly cwd?: string;
 }
 
 export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
   readonly #stderr: OutputReader;
-  /** Where it listens, as it said; the first of them is `origin`. */
+  /** Where it listens, according to its ready lines. */
   readonly origins: readonly string[];
 
   private constructor(
@@ -32,7 +37,7 @@ export class Program {
     this.origins = origins;
   }
 
-  /** Starts `todoitems serve` and waits for its ready lines, which must be the first. */
+  /** Starts `todoitems serve` and waits for its ready lines, which it must print first. */
   static async start(options: ProgramOptions): Promise<Program> {
     const process = spawn("serve", options);
     const stdout = new OutputReader(process.stdout);
@@ -72,7 +77,7 @@ export class Program {
     return this.#stderr.line();
   }
 
-  /** Signals without waiting for the end. */
+  /** Sends a signal without waiting for the end. */
   kill(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }
@@ -88,13 +93,13 @@ export class Program {
   }
 }
 
-/** Runs the program to its end, with this on its standard input. */
+/** Runs the program to its end, with `input` on its standard input. */
 export async function runProgram(
   command: string,
   { input = "", ...options }: ProgramOptions & { readonly input?: string | Uint8Array<ArrayBuffer> },
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const process = Bun.spawn(commandLine(command, options), {
-    env: environmentOf(options),
+    ...surroundings(options),
     stdin: typeof input === "string" ? new TextEncoder().encode(input) : input,
     stdout: "pipe",
     stderr: "pipe",
@@ -109,22 +114,24 @@ export async function runProgram(
 
 function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore", "pipe", "pipe"> {
   return Bun.spawn(commandLine(command, options), {
-    env: environmentOf(options),
+    ...surroundings(options),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
 }
 
-function commandLine(command: string, { args = [], launcher = [], folder = projectFolder }: ProgramOptions): string[] {
-  return [...launcher, process.execPath, join(folder, "src/main.ts"), command, ...args];
+function commandLine(command: string, options: ProgramOptions): string[] {
+  const { args = [], launcher = [], folder = projectFolder } = options;
+  const start = options.start ?? [...bunCommand, join(folder, "src/main.ts"), command];
+  return [...launcher, ...start, ...args];
 }
 
-function environmentOf({ environment = {} }: ProgramOptions): Record<string, string | undefined> {
-  return { ...process.env, ...environment };
+function surroundings({ environment = {}, cwd = process.cwd() }: ProgramOptions) {
+  return { env: { ...process.env, ...environment }, cwd };
 }
 
-/** Reads output as it comes: lines first, what is left at the end. */
+/** Reads output as it comes: line by line, and all that is left at the end. */
 class OutputReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #decoder = new TextDecoder();

@@ -1,5 +1,4 @@
-// The README is run, not believed: its commands are typed as they stand there, and its tables are
-// compared with the code.
+// The README is true: its commands are run as they are written, and its tables are compared with the code.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -32,14 +31,14 @@ const blocks: readonly (readonly Step[])[] = [...readme.matchAll(/^```console\n(
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const started: Bun.Subprocess[] = [];
 afterEach(async () => {
-  // To npm itself, as a supervisor would: the service must end with it, and in good order.
+  // A supervisor signals npm itself; the service must end with it, and cleanly.
   for (const process of started.splice(0)) {
     process.kill("SIGTERM");
     expect(await process.exited).toBe(0);
   }
 });
 
-/** Runs `npm start` with the README's arguments and some of the test's, and returns what it prints when ready. */
+/** Runs `npm start` with these arguments on a free port, and returns what it prints when it is ready. */
 async function npmStart(args: readonly string[], cwd: string): Promise<{ printed: string; port: string }> {
   const process = Bun.spawn([npm, "start", "--silent", "--prefix", projectFolder, "--", ...args, "--port", "0"], {
     cwd,
@@ -56,14 +55,14 @@ async function npmStart(args: readonly string[], cwd: string): Promise<{ printed
 }
 
 describe("the README", () => {
-  test("starts with the two commands, and they are the ones the continuous integration runs", () => {
+  test("begins with the two commands that continuous integration runs", () => {
     expect(readme).toContain("\n$ npm ci && npm start\n");
     expect(readme).toContain("`npm ci && npm test`");
     const ci = readFileSync(join(projectFolder, ".ci/run"), "utf8");
     expect(ci).toContain("npm ci\nnpm test\n");
   });
 
-  test("its transcript is what happens", async () => {
+  test("shows a transcript of what really happens", async () => {
     const folder = temporaryFolder();
     const [[start] = [], steps = []] = blocks;
     const store = join(folder.path, "todoitems.db");
@@ -84,12 +83,12 @@ describe("the README", () => {
     folder.dispose();
   }, 30_000);
 
-  test("its session at the command line is what happens", async () => {
+  test("shows a session at the command line as it really happens", async () => {
     const folder = temporaryFolder();
     const { port } = await npmStart(["--store", "memory:"], folder.path);
     const session = blocks.find(([first]) => first?.command.startsWith("npx todoitems add")) ?? [];
     expect(session.length).toBeGreaterThan(3);
-    /** The IDs in the README, and those the service made in their place. */
+    /** Each ID in the README, and the one that the service made instead. */
     const ids: [shown: string, made: string][] = [];
     const asMade = (text: string) =>
       ids.reduce((changed, [shown, made]) => {
@@ -97,18 +96,21 @@ describe("the README", () => {
         return changed.replaceAll(shown, made).replace(start, made.slice(0, 4));
       }, text);
     for (const { command, output } of session) {
-      const shell = Bun.spawn(["bash", "-c", `${asMade(command).replace("npx", "exec npx --prefix $PROJECT")} 2>&1`], {
-        cwd: folder.path,
-        env: {
-          ...process.env,
-          PROJECT: projectFolder,
-          TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
-          HOME: folder.path,
-          // A new home is one that npm has not told of its newer versions yet.
-          npm_config_update_notifier: "false",
+      const shell = Bun.spawn(
+        ["bash", "-c", `${asMade(command).replace("npx", 'exec npx --prefix "$PROJECT"')} 2>&1`],
+        {
+          cwd: folder.path,
+          env: {
+            ...process.env,
+            PROJECT: projectFolder,
+            TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
+            HOME: folder.path,
+            // In a new home folder npm would announce its newer versions.
+            npm_config_update_notifier: "false",
+          },
+          stdout: "pipe",
         },
-        stdout: "pipe",
-      });
+      );
       const printed = (await new Response(shell.stdout).text()).replaceAll(/^npm warn.*\n/gm, "");
       const [[shown = ""] = [], [made = ""] = []] = [output, printed].map((text) => /[0-9a-f-]{36}/.exec(text) ?? []);
       if (command.includes(" add ")) ids.push([shown, made]);
@@ -123,7 +125,7 @@ describe("the README", () => {
   }, 60_000);
 
   for (const { command } of blocks[2] ?? []) {
-    test(`"${command}" starts`, async () => {
+    test(`names a command that works: ${command}`, async () => {
       const folder = temporaryFolder();
       await Bun.write(join(folder.path, "items.json"), '[{"Name":"from the seed"}]');
       const args = command
@@ -141,7 +143,7 @@ describe("the README", () => {
     }, 30_000);
   }
 
-  test("its settings table is the code's", () => {
+  test("lists the settings that the code has", () => {
     const quoted = (text: string) => (text === "" ? "" : `\`${text}\``);
     const rows = describeSettings().map(
       ({ flag, variable, default: standard, meaning }) =>
@@ -151,7 +153,7 @@ describe("the README", () => {
     expect(table.trimEnd().split("\n")).toEqual(rows);
   });
 
-  test("its table of error codes is the code's", () => {
+  test("lists the error codes and statuses that the code has", () => {
     const rows = [...readme.matchAll(/^\| ([0-9]{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
       code,
       Number(status),
@@ -159,7 +161,7 @@ describe("the README", () => {
     expect(Object.fromEntries(rows)).toEqual(problemStatuses);
   });
 
-  test("npm ci works on every platform: the lock file has every optional package, and names no registry", () => {
+  test("promises npm ci on every platform: the lock file has every optional package and names no registry", () => {
     const lock = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as LockFile;
     const missing = Object.values(lock.packages)
       .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
@@ -168,7 +170,7 @@ describe("the README", () => {
     expect(JSON.stringify(lock)).not.toContain('"resolved"');
   });
 
-  test("its links lead somewhere, and so do those of the other documents", () => {
+  test("has no dead links, and neither have the other documents", () => {
     const documents = ["README.md", ...new Bun.Glob("{CONTRIBUTING,CHANGELOG,docs/**/*}.md").scanSync(projectFolder)];
     const dead = documents.flatMap((document) =>
       [...readFileSync(join(projectFolder, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)]
@@ -179,7 +181,7 @@ describe("the README", () => {
     expect(dead).toEqual([]);
   });
 
-  test("the npm scripts it and CONTRIBUTING name exist", () => {
+  test("names only npm scripts that exist, and so does CONTRIBUTING", () => {
     const text = readme + readFileSync(join(projectFolder, "CONTRIBUTING.md"), "utf8");
     const named = new Set([...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name]) => name));
     expect([...named].filter((name) => !Object.keys(manifest.scripts).includes(name ?? ""))).toEqual([]);

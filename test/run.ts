@@ -1,8 +1,9 @@
-// `npm test`: the checks, then every test, and a last line that counts them. Arguments narrow the tests
-// down, as in `npm test -- test/http`; checks that fail count as one failure.
+// `npm test`: runs the checks, then every test, and prints the totals in the last line. Arguments select tests, as in
+// `npm test -- test/http`. Failed checks count as one failure.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bunCommand } from "../src/serve/bun-command.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { projectFolder } from "./program.ts";
 
@@ -12,7 +13,7 @@ const checksPassed = run("run", "check");
 const testsPassed = run(
   "test",
   "--only-failures",
-  // Generous, for machines that are busy with something else; a test that hangs still ends.
+  // Long enough for a busy machine; a test that hangs still ends.
   "--timeout=30000",
   "--reporter=junit",
   `--reporter-outfile=${report}`,
@@ -26,11 +27,11 @@ console.log(`${tests - failures} passed, ${failed} failed`);
 process.exit(checksPassed && testsPassed && failed === 0 ? 0 : 1);
 
 function run(...args: string[]): boolean {
-  return Bun.spawnSync([process.execPath, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
+  return Bun.spawnSync([...bunCommand, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
     .success;
 }
 
-/** The totals of the run; a run that died before it could report counts as one failure. */
+/** The totals of the run. A run that ended without a report counts as one failure. */
 function readReport(): { tests: number; failures: number } {
   try {
     const [totals = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];

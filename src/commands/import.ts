@@ -106,7 +106,7 @@ class Import {
   }
 
   async store(items: AsyncIterable<string>, parallel: number): Promise<ImportSummary> {
-    process.once("SIGINT", () => this.#interrupted());
+    process.on("SIGINT", () => this.#interrupted());
     if (this.#resumed > 0) console.error(`Going on after item ${this.#resumed}, where the last run ended.`);
     /** Unfinished requests in the order of the file. The oldest is always awaited first, so all items before it are stored. */
     const underWay: Promise<void>[] = [];

@@ -1,34 +1,123 @@
-// One process at a time: whoever makes the lock file may change what it guards. A lock left behind by a
-// process that died is broken after a while.
+// A lock beside a file: only the process that created the lock file may change what it guards. The lock names its holder,
+// so that the lock of a dead process can be told from that of a slow one.
 
-import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { hostname } from "node:os";
 
-const waitMs = 10_000;
-const staleMs = 30_000;
+const pollMs = 20;
+/** A lock without a holder's name is one that is just being made, unless it is older than this. */
+const unnamedStaleMs = 30_000;
+/** Whether a process on another machine is alive cannot be asked; nobody holds a lock for this long. */
+const foreignStaleMs = 300_000;
 
-export async function withFileLock<Result>(path: string, action: () => Result | Promise<Result>): Promise<Result> {
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** Tells the locks of one process apart. */
+  readonly id: string;
+}
+
+/** The IDs of the locks that this process holds. */
+const heldHere = new Set<string>();
+
+export async function withFileLock<Result>(
+  path: string,
+  action: () => Result | Promise<Result>,
+  waitMs = 10_000,
+): Promise<Result> {
   const lock = `${path}.lock`;
+  const id = crypto.randomUUID();
   const giveUpAt = performance.now() + waitMs;
-  while (!tryLock(lock)) {
-    if (performance.now() > giveUpAt)
-      throw new Error(`${lock}: another process is at work here; delete this file if there is none`);
-    await Bun.sleep(20);
+  while (!create(lock, `${process.pid} ${hostname()} ${id}\n`)) {
+    if (isAbandoned(lock)) breakLock(lock);
+    else if (performance.now() > giveUpAt) throw new Error(`${lock}: ${advice(readHolder(lock))}`);
+    await Bun.sleep(pollMs);
   }
+  heldHere.add(id);
   try {
     return await action();
   } finally {
     rmSync(lock, { force: true });
+    heldHere.delete(id);
   }
 }
 
-function tryLock(lock: string): boolean {
+/** Whether the file was created; it was not if it already existed. */
+function create(path: string, text: string): boolean {
   try {
-    closeSync(openSync(lock, "wx", 0o600));
+    const file = openSync(path, "wx", 0o600);
+    writeSync(file, text);
+    closeSync(file);
     return true;
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - made > staleMs) rmSync(lock, { force: true });
-    return false;
+    if (isSystemError(error, "EEXIST")) return false;
+    throw error;
   }
+}
+
+// Two processes may find the same lock abandoned. If the slower one removed it without looking again, it could remove the
+// lock that the faster one has taken since. So only one process at a time breaks locks, and it looks again.
+function breakLock(lock: string): void {
+  const guard = `${lock}.breaking`;
+  if (!create(guard, "")) {
+    if (ageMs(guard) > unnamedStaleMs) rmSync(guard, { force: true });
+    return;
+  }
+  try {
+    if (isAbandoned(lock)) rmSync(lock, { force: true });
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+function isAbandoned(lock: string): boolean {
+  const holder = readHolder(lock);
+  if (!holder) return ageMs(lock) > unnamedStaleMs;
+  if (holder.host !== hostname()) return ageMs(lock) > foreignStaleMs;
+  // After a restart of a container, this process often has the ID of the one that died.
+  return holder.pid === process.pid ? !heldHere.has(holder.id) : !isAlive(holder.pid);
+}
+
+/** Undefined if the lock is gone or names nobody. */
+function readHolder(lock: string): Holder | undefined {
+  const [, pid, host, id] = /^([1-9][0-9]*) (\S*) (\S+)\n$/.exec(readIfThere(lock)) ?? [];
+  if (pid === undefined || host === undefined || id === undefined) return undefined;
+  return { pid: Number(pid), host, id };
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return "";
+    throw error;
+  }
+}
+
+/** 0 for a file that is gone. */
+function ageMs(path: string): number {
+  const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return made === undefined ? 0 : Date.now() - made;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Any other failure, such as a missing permission, means that there is such a process.
+    return !isSystemError(error, "ESRCH");
+  }
+}
+
+function isSystemError(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function advice(holder: Holder | undefined): string {
+  if (!holder) return "another process is at work here; delete this file if there is none";
+  const isHere = holder.host === hostname();
+  const who = `process ${holder.pid} on ${isHere ? "this machine" : holder.host}`;
+  const otherwise = isHere ? "that process has nothing to do with todoitems" : "it no longer runs";
+  return `${who} is at work here; try again when it has ended, or delete this file if ${otherwise}`;
 }

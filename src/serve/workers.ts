@@ -1,26 +1,27 @@
-// Several processes on one port and one store. The parent starts them, puts a new one in the place of
-// one that dies, and passes a signal to stop on to all; it never touches a request or the store.
+// Several processes on one port and one store. The parent starts them, replaces one that dies, and passes a signal to stop
+// on to all of them; it never touches a request or the store.
 
 import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
+import { bunCommand } from "./bun-command.ts";
 import type { Listener, RunningService } from "./greeting.ts";
 import { checkPortIsFree } from "./listen-advice.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** What a parent runs its workers by; not for people. */
+/** The command that a parent starts its workers with; not for people. */
 export const workCommand = "worker";
 
-/** A worker could not start; it has said why itself. */
+/** A worker could not start. The worker itself printed the reason. */
 export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
-/** What a worker tells its parent once it answers requests. */
+/** The message of a worker to its parent once it answers requests. */
 type Ready = Pick<RunningService, "listeners" | "itemCount">;
 
-/** A worker that died is replaced at once, but no more often than this. */
+/** A worker that dies is replaced at once, unless it was started less than this ago. */
 const restartEveryMs = 1_000;
-/** What a worker may take for leaving the store tidy, beyond the grace for its requests. */
+/** The time a worker has to tidy the store, after the grace period of its requests. */
 const tidyingMs = 10_000;
 
 export async function startWorkers(settings: Settings, args: readonly string[], log: Log): Promise<RunningService> {
@@ -28,7 +29,7 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
   checkPortIsFree(settings.host, settings.httpsPort ?? 0, "--https-port");
   const workers = new Workers(args, log);
   try {
-    // The first alone: it makes what is not there yet, the store, a certificate, the port's number.
+    // The first one starts alone, because it creates the store and the certificate and picks the port.
     const ready = await workers.start([]);
     const flags = [...ready.listeners.flatMap(portFlags), "--seed", ""];
     await Promise.all(Array.from({ length: settings.workers - 1 }, () => workers.start(flags)));
@@ -40,12 +41,12 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
   }
 }
 
-/** In a worker: it is ready. */
+/** In a worker: tells the parent that it is ready. */
 export function reportReady({ listeners, itemCount }: RunningService): void {
   process.send?.({ listeners, itemCount } satisfies Ready);
 }
 
-/** In a worker: resolves when the parent is gone, however it went. */
+/** In a worker: resolves when the parent has ended, even if it was killed. */
 export function parentLost(): Promise<void> {
   return new Promise((resolve) => process.once("disconnect", resolve));
 }
@@ -55,7 +56,7 @@ class Workers {
   readonly #log: Log;
   readonly #running = new Set<Bun.Subprocess>();
   #stopping = false;
-  /** What those that replace others are started with. Not there until all have started. */
+  /** The flags for replacements. Undefined until all workers have started. */
   #flags: readonly string[] | undefined;
 
   constructor(args: readonly string[], log: Log) {
@@ -67,7 +68,7 @@ class Workers {
   start(flags: readonly string[]): Promise<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     const startedAt = performance.now();
-    const worker = Bun.spawn([process.execPath, program, workCommand, ...this.#args, ...flags], {
+    const worker = Bun.spawn([...bunCommand, program, workCommand, ...this.#args, ...flags], {
       stdio: ["ignore", "ignore", "inherit"],
       ipc: (message: Ready) => resolve(message),
       onExit: (worker, exitCode, signal) => {
@@ -80,7 +81,7 @@ class Workers {
     return promise;
   }
 
-  /** From now on a worker that dies is replaced; one that has died since it was ready is, too. */
+  /** Replaces every worker that dies from now on, and those that have died since they were ready. */
   keep(count: number, flags: readonly string[]): void {
     this.#flags = flags;
     for (let missing = count - this.#running.size; missing > 0; missing--) {
@@ -89,7 +90,7 @@ class Workers {
     }
   }
 
-  /** Resolves to an exit code: the worst of theirs. One that does not keep to its time is killed. */
+  /** Resolves to the highest exit code of the workers. A worker that takes too long is killed. */
   async stop(graceSeconds: number): Promise<number> {
     this.#stopping = true;
     const workers = [...this.#running];
@@ -106,7 +107,7 @@ class Workers {
   }
 
   #restart(flags: readonly string[]): void {
-    // Where it does not start, it ends, and that is what is looked after.
+    // A worker that fails to start ends, and then `onExit` takes care of it.
     if (!this.#stopping) this.start(flags).catch(() => {});
   }
 

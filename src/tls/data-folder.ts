@@ -1,4 +1,4 @@
-// Where this program keeps what belongs to the person who runs it, on each operating system.
+// The folder for the files that todoitems keeps for a user, on each operating system.
 
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// HTTPS on a developer's machine: an authority of its own, made once and trusted by hand, and a
-// certificate for this machine that the authority signs and that is renewed without anybody noticing.
+// HTTPS on a developer's machine: an authority that is made once and trusted by hand, and a certificate for this machine
+// that the authority signs and that is renewed automatically.
 
 import "reflect-metadata";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
@@ -27,7 +27,7 @@ export interface CertificateFiles {
 }
 
 export interface DevelopmentCertificate extends CertificateFiles {
-  /** What clients must trust. */
+  /** The certificate that clients must trust. */
   readonly authorityCert: string;
   readonly names: readonly string[];
 }
@@ -35,11 +35,11 @@ export interface DevelopmentCertificate extends CertificateFiles {
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const dayMs = 86_400_000;
 const authorityDays = 3_650;
-// Apple's systems refuse certificates of more than 825 days, also those of authorities trusted by hand.
+// Apple's systems refuse certificates that are valid for more than 825 days, even if their authority is trusted by hand.
 const certificateDays = 397;
 const renewalDays = 30;
 
-/** The certificate in this folder; made there, or made anew, if it is missing, about to expire, or not for this machine's present names. */
+/** The certificate in this folder. It is made if it is missing, about to expire, or not for the present names of this machine. */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return withFileLock(join(folder, "certificate"), () => openCertificate(folder, now));
@@ -55,21 +55,21 @@ async function openCertificate(folder: string, now: Date): Promise<DevelopmentCe
   return { ...files, authorityCert: authority.cert, names };
 }
 
-/** Every name and address under which clients reach this machine; 10.0.2.2 is what an Android emulator calls its host. */
+/** Every name and address by which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
 export function machineNames(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   const usable = addresses.filter(({ address }) => !address.startsWith("fe80:")).map(({ address }) => address);
   return [...new Set(["localhost", "127.0.0.1", "::1", "10.0.2.2", hostname(), ...usable])];
 }
 
-/** Whether there are a certificate and its key, whole, and good for a while yet. */
+/** Whether the certificate and its key are there, belong together, and will be valid for a while. */
 function isUsable({ cert, key }: CertificateFiles, now: Date): boolean {
   try {
     const certificate = new ParsedCertificate(readFileSync(cert));
     if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(key)))) return false;
     return new Date(certificate.validTo).getTime() - now.getTime() > renewalDays * dayMs;
   } catch (error) {
-    // Missing, cut off or garbled: made anew all the same.
+    // The file is missing, cut off or garbled; in each case it is made again.
     if (error instanceof Error) return false;
     throw error;
   }
@@ -132,16 +132,16 @@ async function makeCertificate(
 }
 
 function lifetime(now: Date, days: number): { notBefore: Date; notAfter: Date } {
-  // A day early, for clients whose clock is behind.
+  // Valid from yesterday, for clients whose clock is slow.
   return { notBefore: new Date(now.getTime() - dayMs), notAfter: new Date(now.getTime() + days * dayMs) };
 }
 
-/** Positive, and never used before. */
+/** A positive number that was never used before. */
 function serialNumber(): string {
   return `01${randomBytes(15).toString("hex")}`;
 }
 
-// Commas and the like have a meaning in a certificate's names.
+// Commas and similar characters have a meaning in the names of a certificate.
 function nameOfMachine(): string {
   return hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
 }

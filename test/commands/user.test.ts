@@ -1,9 +1,10 @@
-// `todoitems user` and a service that knows those users, as processes.
+// `todoitems user`, and a service with those users; both run as processes.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -49,7 +50,7 @@ describe("todoitems user", () => {
     expect(await user(["list"])).toMatchObject({ stdout: "Zoë\n" });
   });
 
-  test("mends a file with a weak hash, and takes no password that is not UTF-8", async () => {
+  test("repairs a file with a weak hash, and refuses a password that is not UTF-8", async () => {
     writeFileSync(users, "ann:{SHA}weak\n");
     expect(await user(["list"])).toMatchObject({ stdout: "ann\n" });
     expect(await user(["add", "ann"], "secret\n")).toMatchObject({ exitCode: 0 });
@@ -81,18 +82,18 @@ describe("todoitems user", () => {
 });
 
 describe("a service with --auth", () => {
-  test("lets its users in, and learns of changes to the file without a restart", async () => {
+  test("accepts its users, and notices changes to the file without a restart", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users);
     expect(await status(program, "ann", "secret")).toBe(200);
     expect(await status(program, "bob", "hidden")).toBe(401);
     await user(["add", "bob"], "hidden\n");
     await user(["remove", "ann"]);
-    while ((await status(program, "ann", "secret")) !== 401) await Bun.sleep(20);
+    await eventually(async () => (await status(program, "ann", "secret")) === 401);
     expect(await status(program, "bob", "hidden")).toBe(200);
   });
 
-  test("keeps its users when the file becomes unusable, and says so", async () => {
+  test("keeps its users and logs an error when the file becomes unusable", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users);
     writeFileSync(users, "ann:plain text\n");
@@ -100,7 +101,7 @@ describe("a service with --auth", () => {
     expect(await status(program, "ann", "secret")).toBe(200);
   });
 
-  test("does not start without users, or with one whose password is weakly hashed", async () => {
+  test("does not start without users, or with a weak password hash", async () => {
     const start = (...args: string[]) => runProgram("serve", { args: ["--port", "0", "--store", "memory:", ...args] });
     expect(await start("--auth", "all")).toMatchObject({
       exitCode: 2,
@@ -122,13 +123,13 @@ describe("a service with --auth", () => {
     });
   });
 
-  test("warns where passwords would travel in clear text over a network", async () => {
+  test("warns if passwords would travel in clear text over a network", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users, "--host", "0.0.0.0");
     expect(await program.stderrLine()).toContain("anybody on the way can read them");
   });
 
-  test("slows guesses by the address a trusted proxy names, and not by one the sender invents", async () => {
+  test("slows guesses by the address that a trusted proxy names, not by one that the sender invents", async () => {
     await user(["add", "ann"], "secret\n");
     const guess = async (program: Program, forwarded: string, count: number) =>
       (
@@ -138,7 +139,7 @@ describe("a service with --auth", () => {
       ).status;
     const direct = await serve("--auth", "all", "--users", users);
     const proxied = await serve("--auth", "all", "--users", users, "--trust-proxy");
-    // All at once: a busy machine may take so long over five that a sixth is allowed again.
+    // All at once: a busy machine may take so long for five that a sixth is allowed again.
     const statusesOf = async (program: Program, forwarded: (count: number) => string) =>
       (await Promise.all(Array.from({ length: 12 }, (_, count) => guess(program, forwarded(count), count)))).toSorted();
     expect(await statusesOf(direct, (count) => `198.51.100.${count}`)).toContain(429);

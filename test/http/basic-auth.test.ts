@@ -14,7 +14,7 @@ function start(clock: Clock = { now: 0 }): BasicAuth {
   return new BasicAuth(new Map([["ann", hash("secret")]]), { now: () => clock.now });
 }
 
-/** How a check ends: at once or after computing a hash, let through or refused. */
+/** How a check ends: right at once, right after computing a hash, or refused with this code. */
 async function outcome(auth: BasicAuth, authorization: string, address = "192.0.2.1"): Promise<string> {
   try {
     const verifying = auth.check(new Map([["authorization", authorization]]), () => address);
@@ -27,7 +27,7 @@ async function outcome(auth: BasicAuth, authorization: string, address = "192.0.
   }
 }
 
-describe("a credential that was right", () => {
+describe("a right credential", () => {
   test("is remembered for a minute, then verified again", async () => {
     const clock = { now: 0 };
     const auth = start(clock);
@@ -38,7 +38,7 @@ describe("a credential that was right", () => {
     expect(await outcome(auth, ann)).toBe("verified");
   });
 
-  test("is forgotten when the users change, also while it is being verified", async () => {
+  test("is forgotten when the users change, even while it is being verified", async () => {
     const auth = start();
     expect(await outcome(auth, ann)).toBe("verified");
     auth.replaceUsers(new Map([["ann", hash("other")]]));
@@ -50,7 +50,7 @@ describe("a credential that was right", () => {
     expect(await outcome(auth, ann)).toBe("CredentialsRequired");
   });
 
-  test("sent many times at once is verified once, and uses up no guesses", async () => {
+  test("that is sent many times at once is verified once, and uses up no guesses", async () => {
     const auth = start();
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => outcome(auth, ann)));
     expect(new Set(outcomes)).toEqual(new Set(["verified"]));
@@ -59,15 +59,15 @@ describe("a credential that was right", () => {
   });
 });
 
-test("right passwords of many users sent at once from one address are all let through", async () => {
+test("right passwords of many users, sent at once from one address, are all accepted", async () => {
   const users = new Map(Array.from({ length: 12 }, (_, index) => [`user${index}`, hash(`${index}`)]));
   const auth = new BasicAuth(users);
   const outcomes = await Promise.all([...users.keys()].map((name, index) => outcome(auth, header(name, `${index}`))));
   expect(outcomes).toEqual(Array(12).fill("verified"));
 });
 
-describe("guessing", () => {
-  test("is slowed after five failures from one address, with the time to wait, and goes on after it", async () => {
+describe("guessing passwords", () => {
+  test("is slowed after five failures from one address, and the answer says how long to wait", async () => {
     const auth = start();
     for (let count = 0; count < 5; count++)
       expect(await outcome(auth, header("ann", `wrong ${count}`))).toBe("CredentialsRequired");
@@ -79,7 +79,7 @@ describe("guessing", () => {
     }
   });
 
-  test("from one address does not slow another, nor a credential already known to be right", async () => {
+  test("from one address slows neither another address nor a credential that is known to be right", async () => {
     const auth = start();
     expect(await outcome(auth, ann)).toBe("verified");
     for (let count = 0; count < 10; count++) await outcome(auth, header("ann", `wrong ${count}`));
@@ -88,7 +88,7 @@ describe("guessing", () => {
     expect(await outcome(auth, header("ann", "wrong"), "192.0.2.2")).toBe("CredentialsRequired");
   });
 
-  test("many passwords sent at once are counted before they are verified", async () => {
+  test("with many passwords at once gets no more tries than with one after the other", async () => {
     const auth = start();
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, count) => outcome(auth, header("ann", `${count}`))),
@@ -97,14 +97,14 @@ describe("guessing", () => {
     expect(outcomes.filter((each) => each === "TooManyRequests")).toHaveLength(45);
   });
 
-  test("however many one address sends at once, another's right password is verified", async () => {
+  test("with many passwords at once from one address does not keep another address from logging in", async () => {
     const auth = start();
     const wrong = Promise.all(Array.from({ length: 500 }, (_, count) => outcome(auth, header("ann", `${count}`))));
     expect(await outcome(auth, ann, "192.0.2.2")).toBe("verified");
     expect((await wrong).filter((each) => each === "CredentialsRequired")).toHaveLength(5);
   });
 
-  test("from very many addresses at once is bounded too", async () => {
+  test("from very many addresses at once is refused for all but 1,000 of them", async () => {
     const auth = new BasicAuth(new Map([["ann", "hash"]]), { verify: async () => false });
     const outcomes = await Promise.all(
       Array.from({ length: 2_000 }, (_, count) =>
@@ -114,7 +114,27 @@ describe("guessing", () => {
     expect(outcomes.filter((each) => each === "CredentialsRequired")).toHaveLength(1_000);
   });
 
-  test("a name that does not exist has a hash computed like one that does, always the same one", async () => {
+  test("from many addresses at once has at most 64 hashes computed at a time, and all are answered", async () => {
+    let underWay = 0;
+    let most = 0;
+    const auth = new BasicAuth(new Map([["ann", "hash"]]), {
+      async verify() {
+        most = Math.max(most, ++underWay);
+        await Bun.sleep(1);
+        underWay--;
+        return false;
+      },
+    });
+    const outcomes = await Promise.all(
+      Array.from({ length: 500 }, (_, count) =>
+        outcome(auth, header("ann", `${count}`), `10.0.${count >> 8}.${count & 255}`),
+      ),
+    );
+    expect(most).toBe(64);
+    expect(outcomes).toEqual(Array(500).fill("CredentialsRequired"));
+  });
+
+  test("with an unknown name computes a hash as for a known name, and always the same one", async () => {
     const users = new Map(["ann", "bob", "eve"].map((name) => [name, hash(name)]));
     const computed: string[] = [];
     const auth = new BasicAuth(users, {
@@ -128,7 +148,7 @@ describe("guessing", () => {
     expect(computed).toHaveLength(2);
     expect(computed[0]).toBe(computed[1] ?? "");
     expect([...users.values()]).toContain(computed[0] ?? "");
-    // Not even the password of the user whose hash stands in opens anything.
+    // Not even the password of the user whose hash is used is right for an unknown name.
     for (const password of users.keys())
       expect(await outcome(auth, header("nobody", password))).toBe("CredentialsRequired");
   });

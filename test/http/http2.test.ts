@@ -10,6 +10,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Service } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 
@@ -105,7 +106,7 @@ test("a connection over the limit is answered 503 and closed, so that the next o
   const isClosed = closed(refused);
   expect(await get(refused)).toBe(503);
   await isClosed;
-  while (connections.open > 10) await Bun.sleep(1);
+  await eventually(() => connections.open === 10);
   connections.open--;
   expect(await get(session())).toBe(200);
 });

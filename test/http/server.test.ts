@@ -5,6 +5,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { withRequestLog } from "../../src/http/request-log.ts";
 import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
+import { eventually } from "../eventually.ts";
 import { ids, item, type LogEntry, Service, type ServiceOptions } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 import { exchange, RawConnection } from "./raw-connection.ts";
@@ -42,6 +43,9 @@ const head = (method: string, path: string, ...headers: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...headers, "", ""].join("\r\n");
 const closing = "Connection: close";
 const json = "Content-Type: application/json";
+
+/** Once a later connection is answered, the server has read what earlier connections sent. */
+const serverHasRead = () => exchange(server.port, head("GET", "/", closing));
 
 function parse(answer: string): { status: number; headers: Headers; body: string } {
   const [top = "", ...body] = answer.split("\r\n\r\n");
@@ -233,14 +237,16 @@ describe("limits", () => {
   });
 
   test("if a client closes in the middle of a refused body, its connection is closed at once", async () => {
-    // The answer takes a moment, so that the beginning of the body and the close arrive before it.
-    service.app.handle = async () => {
-      await Bun.sleep(50);
+    const end = Promise.withResolvers<void>();
+    service.app.handle = async ({ path }) => {
+      if (path === "/nowhere") await end.promise;
       return new Answer(404, {});
     };
     const connection = await RawConnection.open(server.port);
     connection.send(`${head("POST", "/nowhere", "Content-Length: 100")}abc`);
     connection.endSending();
+    await serverHasRead();
+    end.resolve();
     expect(statuses(await connection.untilClosed())).toEqual(["404"]);
   });
 
@@ -255,7 +261,7 @@ describe("limits", () => {
       for (let cut = length - 2; cut <= length + 4; cut++) {
         const connection = await RawConnection.open(server.port);
         connection.send(request.slice(0, cut));
-        await Bun.sleep(5);
+        await serverHasRead();
         connection.send(request.slice(cut));
         expect(statuses(await connection.untilClosed())).toEqual([status]);
       }
@@ -285,7 +291,7 @@ describe("limits", () => {
     const connection = await RawConnection.open(server.port);
     connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 100")}{"a"`);
     connection.close();
-    await until(() => log.length > 0);
+    await eventually(() => log.length > 0);
     expect(log.map(({ level }) => level)).toEqual(["info"]);
     expect(service.log).toEqual([]);
     expect(await service.list()).toBe("[]");
@@ -314,12 +320,13 @@ describe("the number of connections", () => {
     await restart({ connections });
     connections.open = 2_000;
     expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
-    await until(() => connections.open === 2_000);
+    await eventually(() => connections.open === 2_000);
     expect(log).toEqual([]);
   });
 
   test("the first connection after a quiet time has its full time", async () => {
     await restart({ idleTimeoutMs: 2_000 });
+    // Time itself is what this test needs to pass.
     await Bun.sleep(2_100);
     const connection = await RawConnection.open(server.port);
     // A stale clock would now find it idle since before the quiet time.
@@ -362,7 +369,3 @@ describe("listening and stopping", () => {
     expect(await connection.untilClosed()).not.toContain("201");
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
-}

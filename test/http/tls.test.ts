@@ -8,6 +8,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Service } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
@@ -38,7 +39,7 @@ test("a handshake that stalls is cut off when the request's time is up", async (
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
-  while (connections.open > 0) await Bun.sleep(1);
+  await eventually(() => connections.open === 0);
 });
 
 test("a handshake far over the connection limit is cut off at once, and not counted", async () => {
@@ -48,14 +49,15 @@ test("a handshake far over the connection limit is cut off at once, and not coun
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
-  while (connections.open > 2_000) await Bun.sleep(1);
+  await eventually(() => connections.open === 2_000);
 });
 
 test("a stop does not wait for a handshake", async () => {
-  await start({});
+  const connections = { open: 0, max: 10 };
+  await start({ connections });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
-  await Bun.sleep(50);
+  await eventually(() => connections.open === 1);
   expect(await server.stop(5_000)).toBe(0);
   await connection.untilClosed();
 });

@@ -1,4 +1,4 @@
-// HTTPS as clients meet it: the program, a real handshake, both protocols, a certificate that changes.
+// HTTPS as clients see it: a real handshake with the program, both protocols, a certificate that changes.
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -9,6 +9,7 @@ import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -34,7 +35,7 @@ async function serve(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** A service with the first of two certificates, in files that the test may replace by the second. */
+/** A service with the first of two certificates, in files that a test can overwrite with the second. */
 async function serveReplaceable() {
   const [one, two] = [
     await developmentCertificate(join(folder.path, "1")),
@@ -49,7 +50,7 @@ async function serveReplaceable() {
 
 const portOf = (origin = "") => Number(new URL(origin).port);
 
-/** Shakes hands as a client that trusts this authority. */
+/** Connects as a client that trusts this authority. */
 function handshake(port: number, ca: string, options: { maxVersion?: SecureVersion } = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", servername: "localhost", ca: readFileSync(ca), ...options });
@@ -58,7 +59,7 @@ function handshake(port: number, ca: string, options: { maxVersion?: SecureVersi
 }
 
 describe("HTTPS", () => {
-  test("beside HTTP, or alone, with one ready line each", async () => {
+  test("works next to HTTP or alone, with a ready line for each", async () => {
     const both = await serve("--port", "0");
     expect(both.origins.map((origin) => new URL(origin).protocol)).toEqual(["http:", "https:"]);
     const alone = await serve("--port", "off");
@@ -66,7 +67,7 @@ describe("HTTPS", () => {
     expect((await alone.stop()).stdout).toContain("HTTPS                development certificate");
   });
 
-  test("serves a client that trusts the development authority, and only such a one", async () => {
+  test("serves only clients that trust the development authority", async () => {
     const program = await serve("--port", "off");
     const tls = { ca: readFileSync(authority, "utf8") };
     const created = await fetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {
@@ -80,7 +81,7 @@ describe("HTTPS", () => {
     expect(fetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
   });
 
-  test("speaks HTTP/2 with clients that offer it", async () => {
+  test("uses HTTP/2 with clients that offer it", async () => {
     const program = await serve("--port", "off");
     const client = connectHttp2(program.origin, { ca: readFileSync(authority) });
     const body = item(ids.one);
@@ -97,7 +98,7 @@ describe("HTTPS", () => {
     client.close();
   });
 
-  test("takes TLS 1.2 and 1.3, and nothing older", async () => {
+  test("accepts TLS 1.2 and 1.3, and refuses older versions", async () => {
     const program = await serve("--port", "off");
     const port = portOf(program.origin);
     for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
@@ -108,7 +109,7 @@ describe("HTTPS", () => {
     expect(handshake(port, authority, { maxVersion: "TLSv1.1" })).rejects.toThrow();
   });
 
-  test("tells browsers to stay with HTTPS where asked to, and only over HTTPS", async () => {
+  test("sends Strict-Transport-Security with --hsts, and only over HTTPS", async () => {
     const program = await serve("--port", "0", "--hsts");
     const [http, https] = program.origins;
     const tls = { ca: readFileSync(authority, "utf8") };
@@ -122,7 +123,7 @@ describe("HTTPS", () => {
     );
   });
 
-  test("offers no cipher that only encrypts", async () => {
+  test("offers no cipher that encrypts without authenticating", async () => {
     const program = await serve("--port", "off");
     const weak = new Promise((resolve, reject) => {
       connect({
@@ -138,7 +139,7 @@ describe("HTTPS", () => {
     expect(weak).rejects.toThrow();
   });
 
-  test("uses a certificate that changes without a restart, and keeps the old one where the new is no good", async () => {
+  test("uses a new certificate without a restart, and keeps the old one if the new one cannot be used", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const port = portOf(program.origin);
     (await handshake(port, one.authorityCert)).destroy();
@@ -155,7 +156,7 @@ describe("HTTPS", () => {
     expect(handshake(port, one.authorityCert)).rejects.toThrow();
   });
 
-  test("a certificate that changes disturbs nobody: connections go on, and every handshake succeeds", async () => {
+  test("keeps its connections when the certificate changes, and every handshake succeeds", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const port = portOf(program.origin);
     const authorities = [one.authorityCert, two.authorityCert].map((file) => readFileSync(file, "utf8"));
@@ -180,13 +181,13 @@ describe("HTTPS", () => {
     }
     changing = false;
     await Promise.all(newcomers);
-    await until(() => answers === 3);
+    await eventually(() => answers === 3);
     expect(handshakes).toBeGreaterThan(10);
     expect(kept.destroyed).toBeFalse();
     kept.destroy();
   });
 
-  test("a request begun under the old certificate is answered, also when a stop comes after the change", async () => {
+  test("answers a request that began under the old certificate, even if a stop follows the change", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const socket = await handshake(portOf(program.origin), one.authorityCert);
     let received = "";
@@ -196,7 +197,7 @@ describe("HTTPS", () => {
     socket.write(
       `POST /api/todoitems/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     );
-    while (!received.includes("100 Continue")) await Bun.sleep(5);
+    await eventually(() => received.includes("100 Continue"));
     copyFileSync(two.key, key);
     copyFileSync(two.cert, cert);
     while (!(await program.stderrLine()).includes("read again"));
@@ -208,7 +209,7 @@ describe("HTTPS", () => {
     expect(await program.exited).toBe(0);
   });
 
-  test("a port in use names the flag to change", async () => {
+  test("names the flag to change if its port is in use", async () => {
     const port = String(portOf((await serve("--port", "off")).origin));
     const { stderr } = await runProgram("serve", {
       environment,
@@ -217,7 +218,7 @@ describe("HTTPS", () => {
     expect(stderr).toContain("Choose another with --https-port");
   });
 
-  test("does not start with a certificate that is missing, no certificate, or another's key", async () => {
+  test("does not start if the certificate is missing or unreadable, or if the key is not its key", async () => {
     const [one, two] = [
       await developmentCertificate(join(folder.path, "1")),
       await developmentCertificate(join(folder.path, "2")),
@@ -239,7 +240,7 @@ describe("HTTPS", () => {
     }
   });
 
-  test("does not start with an RSA key that clients would refuse", async () => {
+  test("does not start with an RSA key that is too weak for clients", async () => {
     const algorithm = {
       name: "RSASSA-PKCS1-v1_5",
       hash: "SHA-256",
@@ -259,7 +260,7 @@ describe("HTTPS", () => {
     expect(stderr).toContain("an RSA key of 1024 bits is too weak");
   });
 
-  test("todoitems certificate names the authority and how to trust it on every platform", async () => {
+  test("has a command, todoitems certificate, that says how to trust the authority on every platform", async () => {
     const { exitCode, stdout } = await runProgram("certificate", { environment });
     expect(exitCode).toBe(0);
     expect(stdout).toContain(authority);
@@ -267,7 +268,3 @@ describe("HTTPS", () => {
       expect(stdout).toContain(`\n${platform}`);
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
-}

@@ -1,4 +1,4 @@
-// The program itself: start-up, settings, signals, exit codes, and what is on disk afterwards.
+// The program itself: start-up, settings, signals, exit codes, and the files on disk afterwards.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { version } from "../../package.json";
 import { describeSettings } from "../../src/serve/settings.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { exchange, RawConnection } from "../http/raw-connection.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
@@ -37,7 +38,7 @@ function file(name: string, content: string): string {
 }
 
 describe("starting", () => {
-  test("prints the ready line first, then where everything is", async () => {
+  test("prints the ready line first, then the addresses and the store", async () => {
     const program = await serve(["--store", store]);
     const { stdout, stderr } = await program.stop();
     const { port } = new URL(program.origin);
@@ -51,7 +52,7 @@ describe("starting", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("a port in use is said, with how to pick another; exit code 1", async () => {
+  test("a port in use is an error that says how to choose another; exit code 1", async () => {
     const { port } = new URL((await serve(["--store", "memory:"])).origin);
     const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, "--store", "memory:"] });
     expect(exitCode).toBe(1);
@@ -70,7 +71,7 @@ describe("starting", () => {
     for (const wrong of ["--port x", "--store y", "TODOITEMS_FORMS=z"]) expect(stderr).toContain(wrong);
   });
 
-  test("a file that is no store is said; exit code 1, no stack", async () => {
+  test("a file that is not a store is an error in one line; exit code 1", async () => {
     const path = file("letter.txt", "Dear diary, ".repeat(500));
     const { exitCode, stderr } = await runProgram("serve", { args: ["--port", "0", "--store", `sqlite:${path}`] });
     expect(exitCode).toBe(1);
@@ -78,7 +79,7 @@ describe("starting", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("--help lists every flag; --version is the package's", async () => {
+  test("--help lists every flag, and --version prints the version of the package", async () => {
     const help = await runProgram("serve", { args: ["--help"] });
     expect(help.exitCode).toBe(0);
     for (const { flag } of describeSettings()) expect(help.stdout).toContain(`  ${flag} `);
@@ -102,7 +103,7 @@ describe("instances", () => {
     expect((await program.stop()).stdout).toContain("read-only: changes are accepted but not kept");
   });
 
-  test("--seed fills an empty store, once, and keeps every digit", async () => {
+  test("--seed fills an empty store only once, and keeps every digit", async () => {
     const items = [item(ids.one, '"n":1.0'), `{ "Name": "no ID", "big": 12345678901234567890 }`];
     const seed = file("seed.json", `[\n${items.join(",\n")}\n]`);
     const first = await serve(["--store", store, "--seed", seed]);
@@ -116,7 +117,7 @@ describe("instances", () => {
     expect((await second.stop()).stderr).toContain("The store has items already: the seed was not used");
   });
 
-  test("--seed with --read-only fills a store that was made before and is empty", async () => {
+  test("--seed with --read-only fills an empty store that exists already", async () => {
     await (await serve(["--store", store])).stop();
     const seed = file("seed.json", `[${item(ids.one)}]`);
     expect(await (await serve(["--store", store, "--seed", seed, "--read-only"])).list()).toBe(`[${item(ids.one)}]`);
@@ -130,11 +131,11 @@ describe("instances", () => {
 
   for (const [title, content, message] of [
     [
-      "no JSON",
+      "malformed JSON",
       "[{]",
       "seed.json: The document is not valid JSON: expected a field name in double quotes at line 1, column 3",
     ],
-    ["no array", "{}", "seed.json: A list of items is a JSON array"],
+    ["an object instead of an array", "{}", "seed.json: A list of items is a JSON array"],
     ["a bad item", `[${item(ids.one)}, {"ID":"x"}]`, 'seed.json, item 2: The field "ID" is not a UUID'],
     [
       "an item nested too deep",
@@ -147,7 +148,7 @@ describe("instances", () => {
       `seed.json: items 1 and 3 have the same ID ${ids.one}`,
     ],
   ] as const) {
-    test(`a seed with ${title} is refused with its place; exit code 1, nothing stored`, async () => {
+    test(`a seed with ${title} is refused, and the error names the place; exit code 1, nothing stored`, async () => {
       const { exitCode, stderr } = await runProgram("serve", {
         args: ["--port", "0", "--store", store, "--seed", file("seed.json", content)],
       });
@@ -157,14 +158,14 @@ describe("instances", () => {
     });
   }
 
-  test("a seed that is not there is said; exit code 1", async () => {
+  test("a seed that does not exist is an error; exit code 1", async () => {
     const { exitCode, stderr } = await runProgram("serve", {
       args: ["--port", "0", "--store", store, "--seed", join(folder.path, "none.json")],
     });
     expect([exitCode, stderr.includes("none.json: the seed cannot be read")]).toEqual([1, true]);
   });
 
-  test("--read-only serves a store that another instance writes, and sees its writes at once", async () => {
+  test("--read-only shows the writes of another instance at once", async () => {
     const writer = await serve(["--store", store]);
     const reader = await serve(["--store", store, "--read-only"]);
     for (let count = 1; count <= 20; count++) {
@@ -189,7 +190,7 @@ describe("instances", () => {
     expect(one).toBe(two ?? "");
   });
 
-  test("settings come from the environment too", async () => {
+  test("settings can come from the environment", async () => {
     const program = await serve([], {
       environment: {
         TODOITEMS_STORE: "memory:",
@@ -211,7 +212,7 @@ describe("instances", () => {
 
 describe("stopping", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal}: what was accepted is answered and kept, then exit code 0`, async () => {
+    test(`${signal}: every accepted write is answered and kept, then the exit code is 0`, async () => {
       const program = await serve(["--store", store]);
       const answered: string[] = [];
       const writers = Array.from({ length: 20 }, async () => {
@@ -233,7 +234,7 @@ describe("stopping", () => {
     });
   }
 
-  test("SIGTERM: a request whose body is still on its way is waited for and answered", async () => {
+  test("SIGTERM: a request whose body has not arrived yet is still answered", async () => {
     const program = await serve(["--store", store]);
     const connection = await RawConnection.open(Number(new URL(program.origin).port));
     const body = item(ids.one);
@@ -241,14 +242,14 @@ describe("stopping", () => {
     connection.send([...head, `Content-Length: ${body.length}`, "Expect: 100-continue", "", ""].join("\r\n"));
     await connection.until(/100 Continue/);
     program.kill("SIGTERM");
-    await until(async () => (await program.fetch("/api/todoitems/").catch(() => undefined)) === undefined);
+    await eventually(async () => (await program.fetch("/api/todoitems/").catch(() => undefined)) === undefined);
     connection.send(body);
     expect(await connection.untilClosed()).toContain("201 Created");
     expect(await program.exited).toBe(0);
     expect(await (await serve(["--store", store])).list()).toBe(`[${body}]`);
   });
 
-  test("kill -9: everything answered is there after a restart", async () => {
+  test("kill -9: every answered write is there after a restart", async () => {
     const program = await serve(["--store", store]);
     for (const id of [ids.one, ids.two]) await program.send("POST", "/api/todoitems/", item(id));
     await program.send("PUT", "/api/todoitems/", item(ids.one, '"n":2'));
@@ -256,7 +257,7 @@ describe("stopping", () => {
     expect(await (await serve(["--store", store])).list()).toBe(`[${item(ids.one, '"n":2')},${item(ids.two)}]`);
   });
 
-  test("a clean stop leaves one file, with nothing obsolete in it", async () => {
+  test("a clean stop leaves one file without deleted items in it", async () => {
     const program = await serve(["--store", store]);
     await program.send("POST", "/api/todoitems/", item(ids.one, '"secret":"swordfish"'));
     await program.fetch(`/api/todoitems/${ids.one}`, { method: "DELETE" });
@@ -271,7 +272,7 @@ describe("a limit on connections", () => {
   const openMany = (port: number, count: number) =>
     Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
 
-  test("the first connection over it is answered 503, and there is room again as soon as one closes", async () => {
+  test("the first connection over the limit is answered 503, and there is room again as soon as one closes", async () => {
     const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
     const port = Number(new URL(program.origin).port);
     const feeds = await openMany(port, 20);
@@ -282,23 +283,23 @@ describe("a limit on connections", () => {
     expect(refused).toContain("Retry-After: 1\r\n");
     expect(refused).toContain('"code":"Overloaded"');
     feeds[0]?.close();
-    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
     for (const feed of feeds) feed.close();
   });
 
-  test("connections that have been silent for a while make room for others", async () => {
+  test("connections that have been idle for a while are closed to make room for others", async () => {
     const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
     const port = Number(new URL(program.origin).port);
     const silent = await openMany(port, 20);
-    await until(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
+    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
     for (const connection of silent) await connection.untilClosed();
   });
 });
 
 describe("a disk that is full", () => {
-  test("refuses writes with 503, keeps reading, loses nothing and says so in the log", async () => {
-    // A limit on the size of files does what a full disk does, and needs no disk of its own. The shell
-    // ignores the signal that goes with it, so that the program sees the failed write.
+  test("makes writes fail with 503 and a line in the log; reads go on, and nothing is lost", async () => {
+    // A limit on the size of files has the effect of a full disk. The shell ignores the signal that comes with it, so that
+    // the program sees the failed write.
     const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 256; exec "$@"', "limited"];
     const program = await serve(["--store", store], { launcher });
     const accepted: string[] = [];
@@ -317,7 +318,3 @@ describe("a disk that is full", () => {
     expect(await (await serve(["--store", store])).list()).toBe(`[${accepted.join(",")}]`);
   });
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(5);
-}

@@ -14,7 +14,7 @@ function problems(args: readonly string[], environment: Record<string, string> =
 }
 
 describe("settings", () => {
-  test("have defaults that serve on this machine and keep what is written", () => {
+  test("have defaults: this machine only, and a store on disk", () => {
     expect(read([])).toEqual({
       host: "127.0.0.1",
       port: 5000,
@@ -48,11 +48,11 @@ describe("settings", () => {
     });
   });
 
-  test("cannot be changed once read", () => {
+  test("cannot be changed after they are read", () => {
     expect(Object.isFrozen(read([]))).toBe(true);
   });
 
-  test("come from flags, with a space or an equals sign", () => {
+  test("can be flags, with a space or an equals sign", () => {
     expect(read(["--port", "8080", "--forms=a", "--read-only"])).toMatchObject({
       port: 8080,
       forms: "a",
@@ -62,7 +62,7 @@ describe("settings", () => {
     expect(read(["--store", "memory:"]).store).toEqual({ engine: "memory" });
   });
 
-  test("come from the environment, where flags win", () => {
+  test("can come from the environment, and flags take precedence", () => {
     const environment = { TODOITEMS_PORT: "1234", TODOITEMS_READ_ONLY: "true", TODOITEMS_FIELD_NAMES: "camel" };
     expect(read(["--port", "4321"], environment)).toMatchObject({ port: 4321, readOnly: true, fieldNames: "camel" });
     expect(read(["--read-only=off"], environment).readOnly).toBe(false);
@@ -78,7 +78,7 @@ describe("settings", () => {
     test(`a size of ${size} is ${bytes} bytes`, () => expect(read(["--body-limit", size]).bodyBytesMax).toBe(bytes));
   }
 
-  test("that are wrong are all named at once, each with what would be right", () => {
+  test("that are wrong are all reported at once, each with the values that are allowed", () => {
     const args = [
       "--port",
       "70000",
@@ -110,7 +110,7 @@ describe("settings", () => {
   });
 
   for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
-    test(`a store of ${JSON.stringify(store)} is refused with those there are`, () => {
+    test(`a store of ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
       expect(problems([`--store=${store}`])).toEqual([
         `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
       ]);
@@ -160,31 +160,31 @@ describe("settings", () => {
     });
   }
 
-  test("stale reads are a number of seconds, or none", () => {
+  test("stale reads are a positive number of seconds", () => {
     expect(read(["--stale-reads", "60"]).staleSecondsMax).toBe(60);
     for (const wrong of ["0", "-1", "always"]) expect(problems(["--stale-reads", wrong])).toHaveLength(1);
   });
 
-  test("that are empty in the environment are not set", () => {
+  test("that are empty in the environment count as not set", () => {
     expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));
   });
 
-  test("that do not exist are warned of in the environment, where other programs may have theirs", () => {
+  test("that do not exist give a warning if they are in the environment, not an error", () => {
     expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
       warnings: ["TODOITEMS_PROT is no setting and was not used; --help lists them all"],
     });
   });
 
   for (const name of ["constructor", "__proto__", "hasOwnProperty"]) {
-    test(`--${name} is no flag`, () => expect(problems([`--${name}=x`])).toHaveLength(1));
+    test(`--${name} is not a flag`, () => expect(problems([`--${name}=x`])).toHaveLength(1));
   }
 
-  test("an IPv6 host may come in brackets", () => {
+  test("an IPv6 host may be written in brackets", () => {
     expect(read(["--host", "[::1]"]).host).toBe("::1");
     expect(problems(["--host", "[]"])).toHaveLength(1);
   });
 
-  test("origins are taken as browsers spell them, and nothing else is", () => {
+  test("CORS origins are normalized as browsers write them, and anything else is refused", () => {
     expect(read(["--cors", "https://App.example:443, http://localhost:8100/"]).cors).toEqual(
       new Set(["https://app.example", "http://localhost:8100"]),
     );
@@ -207,7 +207,7 @@ describe("settings", () => {
     for (const rate of ["0", "1.5/s", "10/m", "many"]) expect(problems(["--rate-limit", rate])).toHaveLength(1);
   });
 
-  test("HTTP or HTTPS may be switched off, but not both; a certificate comes with its key and a port", () => {
+  test("HTTP or HTTPS can be switched off, but not both; a certificate needs its key and a port", () => {
     expect(read(["--port", "off", "--https-port", "5001"])).toMatchObject({ port: undefined, httpsPort: 5001 });
     expect(problems(["--port", "off"])).toHaveLength(1);
     expect(problems(["--https-port", "0", "--tls-cert", "a.pem"])).toHaveLength(1);
@@ -215,14 +215,14 @@ describe("settings", () => {
     expect(problems(["--tls-cert", "a.pem", "--tls-key", "b.pem"])).toHaveLength(1);
   });
 
-  test("users without credentials asked for are warned of", () => {
+  test("a users file without --auth gives a warning", () => {
     expect(readSettings(["--users", "u"], {})).toMatchObject({
       warnings: [expect.stringContaining("--users without --auth")],
     });
     expect(readSettings(["--users", "u", "--auth", "all"], {})).toMatchObject({ warnings: [] });
   });
 
-  test("a demonstration has no store to choose", () => {
+  test("--demo cannot be combined with a store on disk", () => {
     expect(problems(["--demo", "--store", "memory:"])).toEqual([]);
     expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);
   });

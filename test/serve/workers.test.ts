@@ -1,9 +1,10 @@
-// `--workers`: several processes, one port, one store, and nobody can tell.
+// `--workers`: several processes on one port and one store behave like one.
 
-import { afterEach, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { childrenOf, isAlive, onLinux } from "../processes.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -20,32 +21,10 @@ async function start(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** Linux alone lists a process's children in a file. */
-const onLinux = process.platform === "linux" ? describe : describe.skip;
-
-function workersOf(pid: number): number[] {
-  const parents = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name) && parentOf(name) === pid);
-  return parents.map(Number);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return undefined;
-  }
-}
-
-const isAlive = (pid: number) => parentOf(String(pid)) !== undefined;
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(20);
-}
-
-/** On a connection of its own, so that any worker may get it. */
+/** Makes a request use a new connection, so that any worker may get it. */
 const alone = { headers: { Connection: "close" } };
 
-test("a write that one worker answered is in the next list of every other", async () => {
+test("a write that one worker has answered is in the next list of every other worker", async () => {
   const program = await start();
   await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
   for (let n = 1; n <= 50; n++) {
@@ -57,7 +36,7 @@ test("a write that one worker answered is in the next list of every other", asyn
   }
 });
 
-test("one ID is created once, whichever workers are asked", async () => {
+test("an ID is created only once, whichever workers get the requests", async () => {
   const program = await start();
   const create = () => program.send("POST", "/api/todoitems/", item(ids.one), alone.headers);
   const statuses = (await Promise.all(Array.from({ length: 32 }, create))).map(({ status }) => status);
@@ -65,7 +44,7 @@ test("one ID is created once, whichever workers are asked", async () => {
   expect(statuses.filter((status) => status === 409)).toHaveLength(31);
 });
 
-test("a seed is put in once", async () => {
+test("a seed is stored only once", async () => {
   const seed = join(folder.path, "seed.json");
   await Bun.write(seed, `[${item(ids.one)},${item(ids.two)}]`);
   const program = await start("--seed", seed);
@@ -74,7 +53,7 @@ test("a seed is put in once", async () => {
   programs.pop();
 });
 
-test("stopped after many updates, they take turns at leaving the store tidy", async () => {
+test("workers that stop after many updates take turns to tidy the store", async () => {
   const program = await start();
   await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
   const update = async (n: number) =>
@@ -86,7 +65,7 @@ test("stopped after many updates, they take turns at leaving the store tidy", as
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining("tidy") });
 });
 
-test("what stops the first worker from starting is said once, and nothing runs", async () => {
+test("if the first worker cannot start, the error is printed and the service ends", async () => {
   const program = await start();
   const { port } = new URL(program.origin);
   const store = `sqlite:${join(folder.path, "other.db")}`;
@@ -100,38 +79,38 @@ test("what stops the first worker from starting is said once, and nothing runs",
   expect(broken.stderr).toContain("cannot be opened");
 });
 
-test("a store that processes cannot share is refused", async () => {
+test("a store that processes cannot share is refused with exit code 2", async () => {
   const { exitCode, stderr } = await runProgram("serve", { args: ["--workers", "2", "--store", "memory:"] });
   expect(exitCode).toBe(2);
   expect(stderr).toContain("--workers");
 });
 
-onLinux("the processes", () => {
-  test("one signal stops them all, with exit code 0", async () => {
+onLinux("worker processes", () => {
+  test("one signal stops all of them, with exit code 0", async () => {
     const program = await start();
-    const workers = workersOf(program.pid);
+    const workers = childrenOf(program.pid);
     expect(workers).toHaveLength(3);
     expect((await program.stop()).exitCode).toBe(0);
     programs.pop();
     expect(workers.filter(isAlive)).toEqual([]);
   });
 
-  test("a worker that was killed is replaced, and the service goes on meanwhile", async () => {
+  test("a worker that was killed is replaced while the service goes on", async () => {
     const program = await start();
-    const [victim = 0, ...others] = workersOf(program.pid);
+    const [victim = 0, ...others] = childrenOf(program.pid);
     process.kill(victim, "SIGKILL");
     expect(await program.stderrLine()).toMatch(`Worker ${victim} ended with signal SIGKILL; another takes its place`);
     expect((await program.send("POST", "/api/todoitems/", item(ids.one), alone.headers)).status).toBe(201);
-    await until(() => workersOf(program.pid).length === 3);
-    expect(workersOf(program.pid)).toEqual(expect.arrayContaining(others));
-    expect(workersOf(program.pid)).not.toContain(victim);
+    await eventually(() => childrenOf(program.pid).length === 3);
+    expect(childrenOf(program.pid)).toEqual(expect.arrayContaining(others));
+    expect(childrenOf(program.pid)).not.toContain(victim);
   });
 
   test("workers whose parent was killed stop by themselves", async () => {
     const program = await start();
-    const workers = workersOf(program.pid);
+    const workers = childrenOf(program.pid);
     await program.stop("SIGKILL");
     programs.pop();
-    await until(() => !workers.some(isAlive));
+    await eventually(() => !workers.some(isAlive));
   });
 });

@@ -15,7 +15,7 @@ afterEach(() => folder.dispose());
 const parse = (path: string) => new X509Certificate(readFileSync(path));
 const days = (count: number) => new Date(Date.now() + count * 86_400_000);
 
-test("the certificate is the authority's, for this machine under all its names", async () => {
+test("the certificate is signed by the authority and valid for all names of this machine", async () => {
   const { cert, authorityCert } = await developmentCertificate(folder.path);
   const [certificate, authority] = [parse(cert), parse(authorityCert)];
   expect(authority.ca).toBe(true);
@@ -29,13 +29,13 @@ test("the certificate is the authority's, for this machine under all its names",
   expect(certificate.checkHost("example.com")).toBeUndefined();
 });
 
-test("all of it is for its owner's eyes only", async () => {
+test("only the owner can read the certificates and keys", async () => {
   const { cert, key, authorityCert } = await developmentCertificate(folder.path);
   for (const path of [cert, key, authorityCert, join(folder.path, "authority-key.pem")])
     expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("it is made once, and anew before it expires; the authority stays, so that it is trusted once", async () => {
+test("the certificate is renewed before it expires; the authority stays, so it must be trusted only once", async () => {
   const first = await developmentCertificate(folder.path);
   const before = [readFileSync(first.cert, "utf8"), readFileSync(first.authorityCert, "utf8")];
   await developmentCertificate(folder.path, days(300));
@@ -46,7 +46,7 @@ test("it is made once, and anew before it expires; the authority stays, so that 
   expect(new Date(parse(first.cert).validTo) > days(700)).toBe(true);
 });
 
-test("a certificate for other names, of another authority, or without its key is made anew", async () => {
+test("a certificate of another authority, or without its key, is made again", async () => {
   const { cert, key, authorityCert } = await developmentCertificate(folder.path);
   const other = temporaryFolder();
   const foreign = await developmentCertificate(other.path);
@@ -65,14 +65,14 @@ for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "ce
     ["empty", () => ""],
     ["cut off", (text: string) => text.slice(0, text.length / 2)],
     [
-      "another's",
+      "a key of somebody else",
       () =>
         generateKeyPairSync("ec", { namedCurve: "P-256" })
           .privateKey.export({ type: "pkcs8", format: "pem" })
           .toString(),
     ],
   ] as const) {
-    test(`${name} that is ${kind} is made anew, with what belongs to it`, async () => {
+    test(`if ${name} is ${kind}, it is made again together with the files that depend on it`, async () => {
       await developmentCertificate(folder.path);
       const path = join(folder.path, name);
       writeFileSync(path, damage(readFileSync(path, "utf8")));
@@ -83,7 +83,7 @@ for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "ce
   }
 }
 
-test("made by several at once it is one certificate, whole", async () => {
+test("several processes that make it at once end up with one intact certificate", async () => {
   const made = await Promise.all(Array.from({ length: 4 }, () => developmentCertificate(folder.path)));
   const [first] = made;
   if (!first) throw new Error("none was made");
@@ -91,7 +91,7 @@ test("made by several at once it is one certificate, whole", async () => {
   expect(parse(first.cert).checkPrivateKey(createPrivateKey(readFileSync(first.key)))).toBe(true);
 });
 
-test("it is kept where each system keeps a person's data", () => {
+test("it is kept in the folder that each operating system has for data of a user", () => {
   expect(dataFolder({ XDG_DATA_HOME: "/data" }, "linux")).toBe("/data/todoitems");
   expect(dataFolder({}, "linux")).toEndWith("/.local/share/todoitems");
   expect(dataFolder({}, "darwin")).toEndWith("/Library/Application Support/todoitems");

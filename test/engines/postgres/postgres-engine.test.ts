@@ -700,7 +700,7 @@ describe("a connection that is lost", () => {
     for (let count = 0; count < 300; count++) await expect(engine.hasNews()).rejects.toThrow(StoreError);
     expect(wire.connections).toBeLessThan(50);
     wire.refusing = false;
-    await eventually(() => engine.hasNews());
+    await eventually(async () => expect(await engine.hasNews()).toBeBoolean());
   });
 });
 

@@ -19,7 +19,11 @@ beforeEach(() => {
   path = join(folder.path, "store.db");
 });
 
-afterEach(() => folder.dispose());
+afterEach(() => {
+  // Some tests take away the right to write in the folder, and so the right to empty it.
+  chmodSync(folder.path, 0o700);
+  folder.dispose();
+});
 
 function open(readOnly = false): SqliteEngine {
   return new SqliteEngine(path, { readOnly });

@@ -1,0 +1,67 @@
+// Starts the Bun that was installed with this package, ends as it ends, and passes signals on. Every start of Bun by a
+// command or an npm script goes through here. Plain JavaScript for Node, because Node is all that is sure to be there.
+
+import { spawn } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { constants } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const require = createRequire(import.meta.url);
+
+// By itself Bun reads files of the current folder: `preload` in bunfig.toml and `paths` in tsconfig.json make it run other
+// code, and variables in .env change settings. It is given empty files of ours instead.
+const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
+const isolation = [
+  `--config=${beside("bunfig.toml")}`,
+  `--tsconfig-override=${beside("tsconfig.json")}`,
+  "--no-env-file",
+];
+
+export function runBun(args) {
+  const bun = findBun();
+  if (bun === undefined) {
+    console.error(
+      `todoitems needs Bun, which is installed with it, but there is none for ${process.platform} on ${process.arch}. Install todoitems again without --omit=optional.`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(bun, [...isolation, ...args], { stdio: "inherit" });
+  // On Ctrl-C the terminal signals Bun too, so Bun may receive SIGINT twice; the commands allow for that.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => {
+    console.error(`todoitems cannot start ${bun}: ${error.message}`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
+
+// Bun's binary comes in a package for each platform. The install script of the package `bun` moves it there; if install
+// scripts are not run, as with npm 12, it stays in the package of the platform.
+function findBun() {
+  const bun = folderOf("bun");
+  if (bun === undefined) return undefined;
+  const { optionalDependencies } = require("bun/package.json");
+  const usesMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
+  const fits = (name) => name.endsWith("-musl") === usesMusl && !name.endsWith("-android");
+  const folders = Object.keys(optionalDependencies).filter(fits).map(folderOf);
+  const candidates = folders
+    .filter((folder) => folder !== undefined)
+    .flatMap((folder) => [join(folder, "bin", "bun"), join(folder, "bin", "bun.exe")]);
+  return [...candidates, join(bun, "bin", "bun.exe")].find(isBinary);
+}
+
+/** The folder of an installed package. */
+function folderOf(name) {
+  try {
+    return dirname(require.resolve(`${name}/package.json`));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Until the install script has run, a short text is in the binary's place. */
+function isBinary(path) {
+  return existsSync(path) && statSync(path).size > 1_000_000;
+}

@@ -1,0 +1,59 @@
+// The bounds on password hashes: how many are computed at a time, and whose turn it is.
+
+import { expect, test } from "bun:test";
+import { PasswordVerifier } from "../../src/credentials/password-verifier.ts";
+import { eventually } from "../eventually.ts";
+
+const guesses = { take: () => 0, giveBack() {} };
+
+/** A verifier whose hashes are computed when the test says so; `computing` holds their passwords in the order they began. */
+function start() {
+  const computing: { readonly password: string; readonly end: (right: boolean) => void }[] = [];
+  const verifier = new PasswordVerifier(new Map([["ann", "hash"]]), guesses, (password) => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    computing.push({ password, end: resolve });
+    return promise;
+  });
+  const verify = async (password: string, address: string) =>
+    (await verifier.verify({ name: "ann", password }, address)).kind;
+  return { computing, verify };
+}
+
+test("an address with many passwords waiting does not keep another one waiting behind all of them", async () => {
+  const { computing, verify } = start();
+  const others = Array.from({ length: 64 }, (_, count) => verify(`other ${count}`, `192.0.2.${count}`));
+  await eventually(() => computing.length === 64);
+  const many = Array.from({ length: 10 }, (_, count) => verify(`many ${count}`, "198.51.100.1"));
+  const one = verify("one", "198.51.100.2");
+  for (let index = 0; index < 75; index++) {
+    await eventually(() => computing.length > index);
+    computing[index]?.end(true);
+  }
+  expect(computing.slice(64, 68).map(({ password }) => password)).toEqual(["many 0", "one", "many 1", "many 2"]);
+  expect(new Set(await Promise.all([...others, ...many, one]))).toEqual(new Set(["right"]));
+});
+
+test("the 65th password that waits at one address is refused, and another address still has room", async () => {
+  const { computing, verify } = start();
+  const waiting = Array.from({ length: 64 }, (_, count) => verify(`${count}`, "192.0.2.1"));
+  expect(await verify("one too many", "192.0.2.1")).toBe("busy");
+  const other = verify("other", "192.0.2.2");
+  for (let index = 0; index < 65; index++) {
+    await eventually(() => computing.length > index);
+    computing[index]?.end(true);
+  }
+  expect(await other).toBe("right");
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(["right"]));
+});
+
+test("a hash that fails frees its place, and the next password of the address is verified", async () => {
+  let calls = 0;
+  const verifier = new PasswordVerifier(new Map([["ann", "hash"]]), guesses, async () => {
+    if (++calls <= 64) throw new Error("out of memory");
+    return true;
+  });
+  const verify = () => verifier.verify({ name: "ann", password: "secret" }, "192.0.2.1");
+  const outcomes = await Promise.allSettled(Array.from({ length: 64 }, verify));
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(await verify()).toEqual({ kind: "right" });
+});

@@ -1,0 +1,31 @@
+// The processes of this machine, as Linux lists them.
+
+import { describe } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** For suites that look at processes: only Linux lists them in files. */
+export const onLinux = process.platform === "linux" ? describe : describe.skip;
+
+export function childrenOf(pid: number): number[] {
+  const numbers = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
+  return numbers.map(Number).filter((child) => parentOf(child) === pid);
+}
+
+/** Children, their children, and so on. */
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+export function isAlive(pid: number): boolean {
+  return parentOf(pid) !== undefined;
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch (error) {
+    // The process ended: its folder is gone, or cannot be read any more.
+    if (error instanceof Error && "code" in error) return undefined;
+    throw error;
+  }
+}
