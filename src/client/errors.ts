@@ -50,7 +50,7 @@ export class RedirectError extends TodoClientError {
 }
 
 /** What an error answer says. */
-export interface Refusal {
+export interface ErrorReply {
   readonly status: number;
   /** A stable code for programs, if the server sends one. */
   readonly code: string | undefined;
@@ -61,14 +61,14 @@ export interface Refusal {
 }
 
 /** The server answered with an error status. Subclasses exist for the statuses that have a meaning of their own. */
-export class HttpError extends TodoClientError implements Refusal {
+export class HttpError extends TodoClientError implements ErrorReply {
   override readonly name: string = "HttpError";
   readonly status: number;
   readonly code: string | undefined;
   readonly detail: string;
   readonly retryAfterMs: number | undefined;
 
-  constructor(request: RequestName, refusal: Refusal) {
+  constructor(request: RequestName, refusal: ErrorReply) {
     super(request, [String(refusal.status), refusal.detail].filter((part) => part !== "").join(", "));
     this.status = refusal.status;
     this.code = refusal.code;
@@ -115,7 +115,7 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   /** The ETag of the current item, to send as `ifMatch` after merging. */
   readonly currentEtag: string | undefined;
 
-  constructor(request: RequestName, refusal: Refusal, current: Item | undefined, currentEtag: string | undefined) {
+  constructor(request: RequestName, refusal: ErrorReply, current: Item | undefined, currentEtag: string | undefined) {
     super(request, refusal);
     this.current = current;
     this.currentEtag = currentEtag;
@@ -155,7 +155,7 @@ const classesByStatus = new Map<number, typeof HttpError>([
 ]);
 
 /** The error for any status but 412, whose error also holds the current item. */
-export function httpError(request: RequestName, refusal: Refusal): HttpError {
+export function httpError(request: RequestName, refusal: ErrorReply): HttpError {
   const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
   return new ErrorClass(request, refusal);
 }

@@ -2,7 +2,7 @@
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import { InvalidResponseError, type Refusal, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
+import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
 import type { Patience } from "./patience.ts";
 
@@ -116,7 +116,7 @@ export class Reply {
   }
 
   /** What the server says about its refusal: in a problem document, in plain text, or only by its status. */
-  async refusal(): Promise<Refusal & { readonly current: string | undefined }> {
+  async refusal(): Promise<ErrorReply & { readonly current: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text();
     const members = this.isJson ? scanIfObject(text)?.toMap() : undefined;

@@ -9,7 +9,7 @@ import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { Header } from "./header.tsx";
-import { ItemList } from "./item-list.tsx";
+import { ItemRows } from "./item-rows.tsx";
 import { Notices } from "./notices.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
 import { StatusBar } from "./status-bar.tsx";
@@ -61,7 +61,7 @@ export function App({ session, instance }: { session: Session; instance: Instanc
           searchRef={searchBox}
           counts={{ all: items.length, open: openCount, done: items.length - openCount }}
         />
-        <ItemList
+        <ItemRows
           items={shown}
           loaded={session.loaded}
           emptyText={emptyText(items.length, filter, search)}

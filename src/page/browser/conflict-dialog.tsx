@@ -26,16 +26,16 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
         Which version shall it be?{count > 1 && ` (${count} such items)`}
       </p>
       <div class="versions">
-        <Version title="Yours" json={deletes ? undefined : item.json} other={theirs?.json}>
+        <ItemVersion title="Yours" json={deletes ? undefined : item.json} other={theirs?.json}>
           <button type="button" class="primary" onClick={() => onDecide("mine")} data-control="mine">
             Keep mine
           </button>
-        </Version>
-        <Version title="Theirs" json={theirs?.json} other={deletes ? undefined : item.json}>
+        </ItemVersion>
+        <ItemVersion title="Theirs" json={theirs?.json} other={deletes ? undefined : item.json}>
           <button type="button" class="primary" onClick={() => onDecide("theirs")} data-control="theirs">
             Keep theirs
           </button>
-        </Version>
+        </ItemVersion>
       </div>
       <button type="button" class="quiet" onClick={onLater}>
         Decide later
@@ -44,14 +44,14 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
   );
 }
 
-interface VersionProps {
+interface ItemVersionProps {
   readonly title: string;
   readonly json: string | undefined;
   readonly other: string | undefined;
   readonly children: ComponentChildren;
 }
 
-function Version({ title, json, other, children }: VersionProps) {
+function ItemVersion({ title, json, other, children }: ItemVersionProps) {
   return (
     <section class="version" aria-label={title}>
       <h3>{title}</h3>

@@ -9,7 +9,7 @@ import { useRowFocus } from "./use-row-focus.ts";
 import { useRowLayout } from "./use-row-layout.ts";
 import { useScrollAnchor, type View } from "./use-scroll-anchor.ts";
 
-interface ItemListProps {
+interface ItemRowsProps {
   readonly items: readonly ShownItem[];
   readonly loaded: boolean;
   readonly emptyText: { readonly title: string; readonly hint: string };
@@ -26,7 +26,7 @@ interface ItemListProps {
 /** How far rows are drawn above and below the view, so that scrolling and the keyboard find them ready. */
 const marginPixels = 400;
 
-export function ItemList(props: ItemListProps) {
+export function ItemRows(props: ItemRowsProps) {
   const { items, editingId, onEdit, onNowhere } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { layout, observeRow } = useRowLayout(items);
@@ -96,7 +96,7 @@ function rowsToDraw(
   return rows;
 }
 
-function Empty({ loaded, emptyText }: ItemListProps) {
+function Empty({ loaded, emptyText }: ItemRowsProps) {
   if (!loaded) return <div class="list empty" aria-busy="true" />;
   return (
     <div class="list empty">
