@@ -183,7 +183,7 @@ describe("the README", () => {
 
   test("names only npm scripts that exist, and so does CONTRIBUTING", () => {
     const text = readme + readFileSync(join(projectFolder, "CONTRIBUTING.md"), "utf8");
-    const named = new Set([...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name]) => name));
+    const named = new Set([...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name));
     expect([...named].filter((name) => !Object.keys(manifest.scripts).includes(name ?? ""))).toEqual([]);
   });
 });
