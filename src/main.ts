@@ -3,7 +3,7 @@
 
 import { version } from "../package.json";
 import { UsageError } from "./commands/command.ts";
-import { commands } from "./commands/commands.ts";
+import { commands } from "./commands/command-list.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview } from "./commands/help.ts";
 import { exitWhenPipeCloses, printLine } from "./commands/output.ts";

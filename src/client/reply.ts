@@ -4,20 +4,20 @@ import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
-import type { Patience } from "./patience.ts";
+import type { SilenceTimeout } from "./silence-timeout.ts";
 
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export class Reply {
   readonly request: RequestName;
   readonly #response: Response;
-  readonly #patience: Patience;
+  readonly #timeout: SilenceTimeout;
   readonly #bytesMax: number;
 
-  constructor(request: RequestName, response: Response, patience: Patience, bytesMax: number) {
+  constructor(request: RequestName, response: Response, timeout: SilenceTimeout, bytesMax: number) {
     this.request = request;
     this.#response = response;
-    this.#patience = patience;
+    this.#timeout = timeout;
     this.#bytesMax = bytesMax;
   }
 
@@ -55,7 +55,7 @@ export class Reply {
     let complete = false;
     try {
       for (;;) {
-        const { done, value } = await this.#patience.wait(() => reader.read());
+        const { done, value } = await this.#timeout.wait(() => reader.read());
         complete = done;
         if (done) return;
         bytes += value.byteLength;
@@ -68,7 +68,7 @@ export class Reply {
         yield value;
       }
     } finally {
-      if (!complete) this.#patience.giveUp();
+      if (!complete) this.#timeout.giveUp();
     }
   }
 
@@ -98,7 +98,7 @@ export class Reply {
 
   /** Closes the connection without reading the body. */
   discard(): void {
-    this.#patience.giveUp();
+    this.#timeout.giveUp();
   }
 
   /** Applies a parser to a text from this reply. If the parser throws, the server is to blame. */

@@ -2,8 +2,8 @@
 
 import type { ItemCodec } from "./codecs.ts";
 import { type HttpError, httpError, isPassing, PreconditionFailedError, RedirectError } from "./errors.ts";
-import { Patience } from "./patience.ts";
 import { Reply } from "./reply.ts";
+import { SilenceTimeout } from "./silence-timeout.ts";
 
 export interface Credentials {
   readonly username: string;
@@ -79,19 +79,19 @@ export class Requester<Item> {
   async send(request: RequestParts): Promise<Reply> {
     const { method, url, body, signal } = request;
     const headers = await this.#headers(request);
-    const patience = new Patience(request, request.silenceMsMax ?? this.options.timeoutMs, signal);
+    const timeout = new SilenceTimeout(request, request.silenceMsMax ?? this.options.timeoutMs, signal);
     const init: RequestInit = {
       method,
       headers,
-      signal: patience.signal,
+      signal: timeout.signal,
       redirect: "manual",
       // Without this, a browser would ask for a password itself after a 401.
       credentials: "omit",
       cache: "no-store",
       ...(body === undefined ? {} : { body }),
     };
-    const response = await patience.wait(() => this.options.fetch(url, init));
-    const reply = new Reply(request, response, patience, this.options.maxResponseBytes);
+    const response = await timeout.wait(() => this.options.fetch(url, init));
+    const reply = new Reply(request, response, timeout, this.options.maxResponseBytes);
     if (reply.ok || reply.status === request.alsoAccept) return reply;
     // A browser hides the target of the redirect and reports status 0.
     if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400 && reply.status !== 304)) {

@@ -2,8 +2,8 @@
 // next list encodes only the stale chunks again. If there was no write in between, a list costs nothing. An item's
 // text is kept once, inside its chunk; only items that are not encoded yet have a string of their own.
 
+import { firstIndexWhere } from "./binary-search.ts";
 import type { Version } from "./engine.ts";
-import { firstIndex } from "./first-index.ts";
 
 /** One item in the list. The document knows its place and its bytes. */
 export interface ListedItem {
@@ -58,7 +58,7 @@ export class ListDocument {
     const item: ListedItem = { position, version, chunk, fresh: undefined, offset: 0, byteLength: 0 };
     // The first item of a chunk has no comma before it.
     if (chunk.items.length > 0) chunk.byteLength++;
-    const index = firstIndex(chunk.items, (other) => other.position > position);
+    const index = firstIndexWhere(chunk.items, (other) => other.position > position);
     if (index === chunk.items.length) chunk.items.push(item);
     else chunk.items.splice(index, 0, item);
     this.#count++;
@@ -107,7 +107,8 @@ export class ListDocument {
   #chunkFor(position: Version): Chunk {
     const last = this.#chunks.at(-1);
     const startsAfter = (chunk: Chunk) => (chunk.items[0]?.position ?? 0) > position;
-    if (last && startsAfter(last)) return this.#chunks[Math.max(0, firstIndex(this.#chunks, startsAfter) - 1)] ?? last;
+    if (last && startsAfter(last))
+      return this.#chunks[Math.max(0, firstIndexWhere(this.#chunks, startsAfter) - 1)] ?? last;
     const isAtEnd = (last?.items.at(-1)?.position ?? 0) < position;
     if (last && (!isAtEnd || last.byteLength < chunkBytes)) return last;
     if (last?.stale) encode(last);

@@ -1,7 +1,7 @@
 // `todoitems add`: stores a new item.
 
 import { defineCommand, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { displayText, fieldFlag, fieldOf, parseField, setFields } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { printable } from "./terminal.ts";

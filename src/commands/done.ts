@@ -3,7 +3,7 @@
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { displayText, fieldOf, setFields } from "./fields.ts";
 import { findId } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";

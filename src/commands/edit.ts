@@ -11,7 +11,7 @@ import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
 import type { Environment } from "../serve/environment.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { CommandError } from "./failure.ts";
 import { fieldFlag, parseField, setFields } from "./fields.ts";
 import { findItem } from "./find-item.ts";

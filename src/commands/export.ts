@@ -1,8 +1,8 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
-import { printLine, summaryFlag } from "./output.ts";
+import { connect, connectionFlags } from "./connect.ts";
+import { jsonSummaryFlag, printLine } from "./output.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
@@ -13,7 +13,7 @@ export const exportItems = defineCommand(
     name: "export",
     parameters: "[FILE]",
     summary: "write every item to a file",
-    flags: [formatFlag, summaryFlag, ...connectionFlags],
+    flags: [formatFlag, jsonSummaryFlag, ...connectionFlags],
     notes:
       "Without FILE it writes to standard output. The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
   },

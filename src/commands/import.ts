@@ -8,9 +8,9 @@ import type { TodoClient } from "../client/todo-client.ts";
 import { scanObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { CommandError } from "./failure.ts";
-import { printLine, summaryFlag } from "./output.ts";
+import { jsonSummaryFlag, printLine } from "./output.ts";
 import { Checkpoint, type ImportCounts } from "./transfer/checkpoint.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
@@ -35,7 +35,7 @@ export const importItems = defineCommand(
         meaning: "an ID that is taken by another item: fail, skip it, or replace what is there (fail)",
         choices: conflictRules,
       },
-      summaryFlag,
+      jsonSummaryFlag,
       { name: "parallel", placeholder: "N", meaning: "requests under way at once; above 1 the order may change (1)" },
       ...connectionFlags,
     ],

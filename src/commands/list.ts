@@ -4,7 +4,7 @@ import { idOf } from "../client/item-text.ts";
 import { scanObject } from "../items/json-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { displayText } from "./fields.ts";
 import { shortIds } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";

@@ -5,7 +5,7 @@ import type { Flag } from "./command.ts";
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON, exact and for programs" };
 
 /** For a command that moves many items: it prints a summary instead of the items. */
-export const summaryFlag: Flag = { ...jsonFlag, meaning: "print the counts and the hash as JSON" };
+export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the counts and the hash as JSON" };
 
 /** Prints a line, and waits until the next one can be written. */
 export async function printLine(line: string): Promise<void> {

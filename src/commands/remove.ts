@@ -1,7 +1,7 @@
 // `todoitems remove`: deletes items.
 
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { findId } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
 

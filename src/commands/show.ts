@@ -4,7 +4,7 @@ import { indented } from "../items/indented.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { padEnd, printable, styleOf } from "./terminal.ts";

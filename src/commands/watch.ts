@@ -3,7 +3,7 @@
 import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../serve/environment.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connection.ts";
+import { connect, connectionFlags } from "./connect.ts";
 import { displayText, fieldOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { printable, shorten, styleOf, widthOf } from "./terminal.ts";

@@ -8,7 +8,7 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
-import { clientHas, entityTag } from "./conditions.ts";
+import { entityTag, ifNoneMatchHits } from "./conditions.ts";
 import { jsonHeaders, nosniff } from "./headers.ts";
 import { RecentEvents } from "./recent-events.ts";
 
@@ -80,7 +80,7 @@ export class ChangeFeed {
     const { epoch, version } = past ?? this.#collection;
     const etag = entityTag(epoch, version, this.#options.fieldNames);
     const headers = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
-    if (clientHas(request.headers, etag)) return new Answer(304, headers);
+    if (ifNoneMatchHits(request.headers, etag)) return new Answer(304, headers);
     const document = past
       ? `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[${past.texts.join(",")}]}`
       : this.#wholeDelta(etag);

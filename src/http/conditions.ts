@@ -13,13 +13,13 @@ export function entityTag(epoch: string, version: Version, fieldNames: FieldName
 }
 
 /** True if `If-None-Match` says that the client already has this state. */
-export function clientHas(headers: HeaderFields, tag: string): boolean {
+export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-none-match");
   return header !== undefined && matchesWeakly(header, tag);
 }
 
 /** False if `If-Match` names other states than this one. */
-export function clientMeans(headers: HeaderFields, tag: string): boolean {
+export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-match");
   return header === undefined || matchesStrongly(header, tag);
 }

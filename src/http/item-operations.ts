@@ -9,7 +9,7 @@ import type { FieldNames } from "../items/field-names.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
-import { clientHas, clientMeans, entityTag, writeCondition } from "./conditions.ts";
+import { entityTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { Problem, problemAnswer } from "./problem.ts";
@@ -81,8 +81,8 @@ export class ItemOperations {
 
   #answerList({ headers }: HttpRequest): Answer {
     const list = this.#currentList();
-    if (!clientMeans(headers, list.etag)) return listChanged(list.etag);
-    return clientHas(headers, list.etag) ? list.notModified : list.answer;
+    if (!ifMatchHolds(headers, list.etag)) return listChanged(list.etag);
+    return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.answer;
   }
 
   /** The same answer object until something changes, so that the wire can keep it ready to send. */
@@ -103,8 +103,8 @@ export class ItemOperations {
     if (!item) throw recordNotFound(id);
     const etag = this.#tag(item.version);
     const caching = { ETag: etag, "Cache-Control": "no-cache" };
-    if (!clientMeans(headers, etag)) return this.#preconditionFailed(item);
-    if (clientHas(headers, etag)) return new Answer(304, caching);
+    if (!ifMatchHolds(headers, etag)) return this.#preconditionFailed(item);
+    if (ifNoneMatchHits(headers, etag)) return new Answer(304, caching);
     return new Answer(200, { ...jsonHeaders, ...caching }, item.json);
   }
 

@@ -1,7 +1,7 @@
 // The newest events of the change feed, kept once for all of its readers.
 
+import { firstIndexWhere } from "../collection/binary-search.ts";
 import type { Version } from "../collection/engine.ts";
-import { firstIndex } from "../collection/first-index.ts";
 
 /** What is kept for readers that are behind. */
 const charactersMax = 4 * 1024 ** 2;
@@ -52,7 +52,7 @@ export class RecentEvents {
     if (this.#portion?.from === version) return this.#portion;
     let text = "";
     let to = version;
-    const first = firstIndex(this.#events, (event) => event.version > version);
+    const first = firstIndexWhere(this.#events, (event) => event.version > version);
     for (let index = first; index < this.#events.length; index++) {
       const event = this.#events[index];
       if (!event || (text !== "" && text.length + event.text.length > portionCharacters)) break;

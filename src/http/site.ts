@@ -2,7 +2,7 @@
 // are cached forever if their name contains a hash of their content.
 
 import { Answer, type HttpRequest } from "../wire/message.ts";
-import { clientHas } from "./conditions.ts";
+import { ifNoneMatchHits } from "./conditions.ts";
 import { nosniff } from "./headers.ts";
 
 export interface SiteFile {
@@ -43,7 +43,7 @@ export function siteAnswer(request: HttpRequest, file: SiteFile): Answer {
     "Cache-Control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
     Vary: "Accept-Encoding",
   };
-  if (clientHas(request.headers, file.etag)) return new Answer(304, headers);
+  if (ifNoneMatchHits(request.headers, file.etag)) return new Answer(304, headers);
   const { body, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   if (file.mediaType.startsWith("text/html")) {

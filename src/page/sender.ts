@@ -7,7 +7,7 @@ import { parseToken } from "../items/token.ts";
 import type { Edit, Outbox, OutboxEntry } from "./outbox.ts";
 
 /** The result of sending one edit. The outbox already reflects it. */
-export type Outcome =
+export type SendOutcome =
   | { readonly kind: "stored"; readonly entry: OutboxEntry }
   /** The service had this state before: somebody made the same change, or an earlier attempt lost its answer. */
   | { readonly kind: "alreadyDone" }
@@ -25,7 +25,7 @@ export interface SenderParts {
   /** The client to send the next edit with. */
   readonly client: () => TodoClient<string>;
   /** Called after each edit that was sent. */
-  readonly onOutcome: (outcome: Outcome) => void;
+  readonly onOutcome: (outcome: SendOutcome) => void;
 }
 
 const resendMs = 2_000;
@@ -58,7 +58,7 @@ export class Sender {
     this.#sending = false;
   }
 
-  async #sendOne(entry: OutboxEntry): Promise<Outcome> {
+  async #sendOne(entry: OutboxEntry): Promise<SendOutcome> {
     try {
       const etag = await this.#request(entry.edit);
       this.#outbox.stored(entry, etag, versionOf(etag));
@@ -77,7 +77,7 @@ export class Sender {
     return undefined;
   }
 
-  #failed(entry: OutboxEntry, error: unknown): Outcome {
+  #failed(entry: OutboxEntry, error: unknown): SendOutcome {
     const { edit } = entry;
     if (isTodoError(error, "UnauthorizedError")) return { kind: "signInNeeded" };
     if (isPassing(error)) return { kind: "tryLater" };
@@ -91,7 +91,7 @@ export class Sender {
     return { kind: "refused", edit, error };
   }
 
-  #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): Outcome {
+  #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): SendOutcome {
     const { edit } = entry;
     const theirs = typeof current === "string" ? { json: current, etag: currentEtag } : undefined;
     if (edit.kind !== "delete" && theirs && sameContent(theirs.json, edit.json)) {

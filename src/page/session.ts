@@ -6,7 +6,7 @@ import { newId } from "../client/item-text.ts";
 import { type ItemFields, newItem, readFields, type Spelling, spellingOf, withFields } from "./item-fields.ts";
 import type { Edit, Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
-import { type Outcome, Sender } from "./sender.ts";
+import { Sender, type SendOutcome } from "./sender.ts";
 import { StoredItems } from "./stored-items.ts";
 
 export interface Notice {
@@ -241,7 +241,7 @@ export class Session {
     this.#changed();
   }
 
-  #sent(outcome: Outcome): void {
+  #sent(outcome: SendOutcome): void {
     if (outcome.kind === "stored") {
       this.signIn = undefined;
       if (this.readOnly) {

@@ -3,25 +3,13 @@
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
+import { isLoopback } from "./loopback.ts";
+import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
-
-export interface Listener {
-  readonly scheme: "http" | "https";
-  readonly host: string;
-  readonly port: number;
-}
 
 /** Programs wait for these lines: the first on standard output, one for each listener. */
 export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, host, port)}/`;
-}
-
-/** A service that answers requests. */
-export interface RunningService {
-  readonly listeners: readonly Listener[];
-  readonly itemCount: number;
-  /** Resolves to the exit code. */
-  readonly stop: () => Promise<number>;
 }
 
 export function greeting(settings: Settings, { listeners, itemCount }: RunningService): string {
@@ -86,10 +74,6 @@ function networkAddresses(): string[] {
 
 function origin(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
 function isUnspecified(host: string): boolean {

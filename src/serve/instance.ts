@@ -13,12 +13,12 @@ import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
-import { PageFiles } from "../page/site-files.ts";
+import { PageFiles } from "../page/page-files.ts";
 import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
-import type { RunningService } from "./greeting.ts";
+import type { RunningService } from "./running-service.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
 import { startServers } from "./servers.ts";
@@ -140,7 +140,7 @@ function openPage(settings: Settings, environment: Environment): PageFiles {
   const { httpsPort, tlsCert, readOnly, demo, fieldNames, forms, auth } = settings;
   const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
   return new PageFiles({
-    instance: { readOnly: readOnly || demo, fieldNames, form: forms === "a" ? "a" : "b", auth, hasAuthority },
+    settings: { readOnly: readOnly || demo, fieldNames, form: forms === "a" ? "a" : "b", auth, hasAuthority },
     authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
   });
 }

@@ -11,7 +11,7 @@ export class ListenError extends Error {
 type PortFlag = "--port" | "--https-port";
 
 /** Starts something that listens; if that fails, throws a `ListenError`. */
-export function listening<Server>(host: string, port: number, flag: PortFlag, start: () => Server): Server {
+export function listenOrExplain<Server>(host: string, port: number, flag: PortFlag, start: () => Server): Server {
   try {
     return start();
   } catch (error) {
@@ -23,7 +23,7 @@ export function listening<Server>(host: string, port: number, flag: PortFlag, st
 /** Throws a `ListenError` if another program listens; a listener that shares its port would not notice. */
 export function checkPortIsFree(host: string, port: number, flag: PortFlag): void {
   const probe = () => Bun.listen({ hostname: host, port, socket: { data() {} } });
-  if (port !== 0) listening(host, port, flag, probe).stop(true);
+  if (port !== 0) listenOrExplain(host, port, flag, probe).stop(true);
 }
 
 // The runtime does not give a reliable error code for a host that it cannot resolve, so the host is checked first.

@@ -8,8 +8,8 @@ import type { Handler } from "../wire/message.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
-import type { Listener } from "./greeting.ts";
-import { listening } from "./listen-advice.ts";
+import { listenOrExplain } from "./listen-advice.ts";
+import type { Listener } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
@@ -31,7 +31,7 @@ export async function startServers(
   const options = listenOptions(settings, log);
   const servers: ListeningServer[] = [];
   if (port !== undefined) {
-    const server = listening(host, port, "--port", () => listen(handler, { ...options, port }));
+    const server = listenOrExplain(host, port, "--port", () => listen(handler, { ...options, port }));
     servers.push({ scheme: "http", host, port: server.port, server });
   }
   if (httpsPort !== undefined) {
@@ -65,7 +65,7 @@ async function startHttps(
   const files = await certificateFiles(settings, environment);
   const certificate = readCertificate(files);
   const { host, port } = options;
-  const server = listening(host, port, "--https-port", () => listen(handler, { ...options, certificate }));
+  const server = listenOrExplain(host, port, "--https-port", () => listen(handler, { ...options, certificate }));
   watchFiles([files.cert, files.key], certificateWatchMs, () => {
     try {
       server.replaceCertificate(readCertificate(files));

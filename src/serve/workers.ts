@@ -4,8 +4,8 @@
 import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
 import { bunCommand } from "./bun-command.ts";
-import type { Listener, RunningService } from "./greeting.ts";
 import { checkPortIsFree } from "./listen-advice.ts";
+import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** The command that a parent starts its workers with; not for people. */

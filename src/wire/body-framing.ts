@@ -1,7 +1,7 @@
 // Finds where a request's body ends (RFC 9112, sections 6 and 7): after a number of bytes, or after its last
 // chunk. Bytes are taken as they arrive, cut anywhere.
 
-import { malformed } from "./refusal.ts";
+import { closingRefusal } from "./refusal.ts";
 
 export interface BodyFraming {
   /** True once the body's last byte was taken. */
@@ -87,9 +87,9 @@ export class ChunkedFraming implements BodyFraming {
     const lineFeed = input.indexOf(0x0a, from);
     const end = lineFeed === -1 ? input.length : lineFeed + 1;
     this.#line += input.toString("latin1", from, end);
-    if (this.#line.length > lineCharactersMax) throw malformed("A line among the chunks of the body is too long");
+    if (this.#line.length > lineCharactersMax) throw closingRefusal("A line among the chunks of the body is too long");
     if (lineFeed === -1) return end;
-    if (!this.#line.endsWith("\r\n")) throw malformed("A line among the chunks of the body does not end in CR LF");
+    if (!this.#line.endsWith("\r\n")) throw closingRefusal("A line among the chunks of the body does not end in CR LF");
     const line = this.#line.slice(0, -2);
     this.#line = "";
     this.#endLine(line);
@@ -99,11 +99,11 @@ export class ChunkedFraming implements BodyFraming {
   #endLine(line: string): void {
     if (this.#part === "size") {
       const size = sizePattern.exec(line)?.[1];
-      if (size === undefined) throw malformed("A chunk of the body does not begin with its size");
+      if (size === undefined) throw closingRefusal("A chunk of the body does not begin with its size");
       this.#missing = Number.parseInt(size, 16);
       this.#part = this.#missing === 0 ? "trailer" : "content";
     } else if (this.#part === "end of content") {
-      if (line !== "") throw malformed("A chunk of the body is longer than it says");
+      if (line !== "") throw closingRefusal("A chunk of the body is longer than it says");
       this.#part = "size";
     } else if (line === "") {
       this.#part = "done";
@@ -111,9 +111,9 @@ export class ChunkedFraming implements BodyFraming {
       // Trailer fields are checked and ignored.
       const name = trailerPattern.exec(line)?.[1];
       if (++this.#trailerLines > trailerLinesMax || name === undefined) {
-        throw malformed("The trailer behind the body is malformed or too long");
+        throw closingRefusal("The trailer behind the body is malformed or too long");
       }
-      if (headOnlyFields.has(name.toLowerCase())) throw malformed(`The trailer must not contain ${name}`);
+      if (headOnlyFields.has(name.toLowerCase())) throw closingRefusal(`The trailer must not contain ${name}`);
     }
   }
 }

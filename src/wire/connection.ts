@@ -53,4 +53,4 @@ export interface Connection {
   cut(): void;
 }
 
-export const never: number = Number.POSITIVE_INFINITY;
+export const noDeadline: number = Number.POSITIVE_INFINITY;

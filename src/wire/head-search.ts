@@ -1,6 +1,6 @@
 // Finds the head of a request among the bytes that have arrived, or the reason why there will never be one.
 
-import { headTooLarge, malformed, type Refusal } from "./refusal.ts";
+import { closingRefusal, headTooLarge, type Refusal } from "./refusal.ts";
 
 /** Most heads are shorter than this, and what follows one may be long. */
 const shortHeadBytes = 1024;
@@ -30,11 +30,14 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
 
 /** Why the beginning of a head cannot become a complete one; undefined if it can. */
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
-  if (/(?:^|[^\r])\n/.test(text)) return malformed("A line of the request's head does not end in CR LF");
-  if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return malformed("The request does not begin with a method");
+  if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end in CR LF");
+  if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
   // All but the last byte of the empty line that ends it may be there.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)
-    : malformed(`The request's target is longer than ${bytesMax} bytes, the most this instance takes`, "TargetTooLong");
+    : closingRefusal(
+        `The request's target is longer than ${bytesMax} bytes, the most this instance takes`,
+        "TargetTooLong",
+      );
 }

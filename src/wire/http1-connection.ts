@@ -2,7 +2,7 @@
 // keeps what one connection may cost within bounds: in time, and in bytes that wait on either side.
 
 import { answerPieces, chunkBytes, lastChunkBytes, streamHead } from "./answer-pieces.ts";
-import { type Connection, type ConnectionHost, never, type Transport } from "./connection.ts";
+import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 import { findHead, refusalOfPart } from "./head-search.ts";
 import { InputBuffer } from "./input-buffer.ts";
 import {
@@ -18,7 +18,7 @@ import { RememberedHead } from "./remembered-head.ts";
 import { RequestBody, skippedBytesMax } from "./request-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import { type Piece, SendQueue } from "./send-queue.ts";
-import { FirstRequest, type Turn } from "./turn.ts";
+import { FirstRequestTracker, type Turn } from "./turn.ts";
 
 type Phase =
   /** Between requests. */
@@ -53,7 +53,7 @@ export class Http1Connection implements Connection {
   readonly #input: InputBuffer;
   readonly #unsent = new SendQueue();
   readonly #lastHead = new RememberedHead();
-  readonly #firstRequest = new FirstRequest();
+  readonly #firstRequest = new FirstRequestTracker();
   #phase: Phase = "idle";
   #deadline: number;
   #inputEnded = false;
@@ -64,7 +64,7 @@ export class Http1Connection implements Connection {
   /** The request in progress. */
   #head: RequestHead | undefined;
   #body = RequestBody.none;
-  #requestDeadline = never;
+  #requestDeadline = noDeadline;
   #saidContinue = false;
 
   /** Of the answer in progress: whether all of it is in the queue, and what streams the rest of it. */
@@ -86,7 +86,7 @@ export class Http1Connection implements Connection {
   }
 
   get idleSince(): number {
-    return this.#phase === "idle" ? this.#deadline - this.#host.limits.idleTimeoutMs : never;
+    return this.#phase === "idle" ? this.#deadline - this.#host.limits.idleTimeoutMs : noDeadline;
   }
 
   receive(bytes: Buffer): void {
@@ -186,7 +186,7 @@ export class Http1Connection implements Connection {
       case "answering":
       case "streaming":
       case "closed":
-        return never;
+        return noDeadline;
     }
   }
 

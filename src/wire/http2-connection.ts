@@ -7,7 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import { type Connection, type ConnectionHost, never, type Transport } from "./connection.ts";
+import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 import { Http2Exchange } from "./http2-exchange.ts";
 import { TransportStream } from "./transport-stream.ts";
 
@@ -50,7 +50,7 @@ export class Http2Connection implements Connection {
   }
 
   get idleSince(): number {
-    return this.busy ? never : this.#idleDeadline - this.#host.limits.idleTimeoutMs;
+    return this.busy ? noDeadline : this.#idleDeadline - this.#host.limits.idleTimeoutMs;
   }
 
   receive(bytes: Buffer): void {

@@ -2,7 +2,7 @@
 
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { BodyContent } from "./body-content.ts";
-import { type ConnectionHost, never } from "./connection.ts";
+import { type ConnectionHost, noDeadline } from "./connection.ts";
 import {
   type Answer,
   cancelStream,
@@ -11,7 +11,7 @@ import {
   type StreamBody,
   type StreamSource,
 } from "./message.ts";
-import { bodyTooLarge, headTooLarge, leftEarly, malformed, Refusal, tooSlow } from "./refusal.ts";
+import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 
 /** An answer is handed over in pieces of this size, each when there is room, so that a slow reader holds no copy of all of it. */
@@ -31,7 +31,7 @@ export class Http2Exchange {
   readonly #onContent: () => void;
   readonly #bodyDeadline: number;
   /** When to give up on a peer that does not take the answer, or does not end its request after it. */
-  #sendDeadline = never;
+  #sendDeadline = noDeadline;
   #declaredLength: number | undefined;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
   #source: StreamSource | undefined;
@@ -67,7 +67,7 @@ export class Http2Exchange {
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#sendDeadline = never;
+    this.#sendDeadline = noDeadline;
     if (this.#reader) this.#endReading().reject(leftEarly());
     this.#source?.cancel();
     this.#source = undefined;
@@ -121,7 +121,7 @@ export class Http2Exchange {
       if (!this.#reader) return;
       const { resolve, reject } = this.#endReading();
       if (expected === undefined || expected === content.length) resolve(content.take());
-      else reject(malformed("The body is not as long as its Content-Length says"));
+      else reject(closingRefusal("The body is not as long as its Content-Length says"));
     });
     return reader.promise;
   }
@@ -175,7 +175,7 @@ export class Http2Exchange {
     if (this.#isClosed) return;
     this.#sendDeadline = this.#giveUpAt();
     this.#stream.write(bytes, () => {
-      if (!this.#stream.writableEnded) this.#sendDeadline = never;
+      if (!this.#stream.writableEnded) this.#sendDeadline = noDeadline;
       onTaken();
     });
   }

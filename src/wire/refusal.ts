@@ -31,12 +31,12 @@ export class Refusal extends Error {
 }
 
 /** The message could not be read, so nobody knows where the next one begins: the connection closes. */
-export function malformed(message: string, code: RefusalCode = "InvalidRequest"): Refusal {
+export function closingRefusal(message: string, code: RefusalCode = "InvalidRequest"): Refusal {
   return new Refusal(code, `${message}.`, { closesConnection: true });
 }
 
 export function headTooLarge(bytesMax: number): Refusal {
-  return malformed(
+  return closingRefusal(
     `The request's head is larger than ${bytesMax} bytes, the most this instance takes`,
     "HeadersTooLarge",
   );
@@ -44,7 +44,7 @@ export function headTooLarge(bytesMax: number): Refusal {
 
 /** Nobody is left to read the answer, but the handler can tell this from a defect. */
 export function leftEarly(): Refusal {
-  return malformed("The connection was closed before the body was complete");
+  return closingRefusal("The connection was closed before the body was complete");
 }
 
 export function bodyTooLarge(bytesMax: number, closesConnection: boolean): Refusal {
@@ -53,7 +53,7 @@ export function bodyTooLarge(bytesMax: number, closesConnection: boolean): Refus
 }
 
 export function tooSlow(what: "request" | "body", timeoutMs: number): Refusal {
-  return malformed(
+  return closingRefusal(
     `The ${what} did not arrive within ${timeoutMs / 1_000} s; nothing was changed. Send the request again`,
     "RequestTimeout",
   );

@@ -1,7 +1,7 @@
 // Reads the head of an HTTP/1.1 request (RFC 9112) strictly: it refuses what the grammar does not allow, and
 // everything that two parsers could read as different messages. The time it takes is linear in the head's length.
 
-import { malformed } from "./refusal.ts";
+import { closingRefusal } from "./refusal.ts";
 
 export interface RequestHead {
   readonly method: string;
@@ -35,10 +35,10 @@ export function parseHead(text: string): RequestHead {
   const [requestLine = "", ...fieldLines] = text.split("\r\n");
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
   if (major === undefined)
-    throw malformed("The request line is not METHOD, target and HTTP/1.1, with one space between");
+    throw closingRefusal("The request line is not METHOD, target and HTTP/1.1, with one space between");
   // RFC 9112 defines no HTTP/1.2. What a sender would mean by it, no two parsers agree on.
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
-    throw malformed("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
+    throw closingRefusal("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
   }
   const headers = parseFields(fieldLines);
   const isHttp10 = minor === "0";
@@ -66,20 +66,21 @@ function saysClose(headers: ReadonlyMap<string, string>): boolean {
 
 function parseFields(lines: readonly string[]): Map<string, string> {
   if (lines.length > fieldsMax) {
-    throw malformed(`The request has more than ${fieldsMax} header fields`, "HeadersTooLarge");
+    throw closingRefusal(`The request has more than ${fieldsMax} header fields`, "HeadersTooLarge");
   }
   const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0));
-    if (!tokenPattern.test(name)) throw malformed("A header field is not a name, a colon and a value");
-    if (forbiddenInValue.test(line)) throw malformed("A header field has a control character or a lone line end in it");
+    if (!tokenPattern.test(name)) throw closingRefusal("A header field is not a name, a colon and a value");
+    if (forbiddenInValue.test(line))
+      throw closingRefusal("A header field has a control character or a lone line end in it");
     const key = name.toLowerCase();
     const value = trimBlanks(line, colon + 1);
-    if (framingFields.has(key) && line.includes("\t")) throw malformed(`The ${name} header has a tab in it`);
+    if (framingFields.has(key) && line.includes("\t")) throw closingRefusal(`The ${name} header has a tab in it`);
     const before = headers.get(key);
     if (before !== undefined && (key === "host" || key === "content-length")) {
-      throw malformed(`The request has two ${name} headers`);
+      throw closingRefusal(`The request has two ${name} headers`);
     }
     headers.set(key, before === undefined ? value : `${before}, ${value}`);
   }
@@ -102,16 +103,16 @@ function isBlank(code: number): boolean {
 /** RFC 9112, section 3.2: a request with an invalid Host must be refused. */
 export function checkHost(host: string | undefined): void {
   if (host !== undefined && hostPattern.test(host)) return;
-  throw malformed("The Host header is not one valid host name; send the host and port the request is meant for");
+  throw closingRefusal("The Host header is not one valid host name; send the host and port the request is meant for");
 }
 
 export function checkMethod(method: string): string {
   if (tokenPattern.test(method)) return method;
-  throw malformed("The request's method is not a word");
+  throw closingRefusal("The request's method is not a word");
 }
 
 export function parseTarget(method: string, target: string): { path: string; query: string } {
-  if (!targetPattern.test(target)) throw malformed("The request's target has a character in it that no URL has");
+  if (!targetPattern.test(target)) throw closingRefusal("The request's target has a character in it that no URL has");
   if (target.startsWith("/")) return splitQuery(target);
   // Asks about the server as a whole. It matches no route.
   if (target === "*" && method === "OPTIONS") return { path: target, query: "" };
@@ -120,7 +121,7 @@ export function parseTarget(method: string, target: string): { path: string; que
   const hostEnd = afterScheme.search(/[/?]/);
   const host = hostEnd === -1 ? afterScheme : afterScheme.slice(0, hostEnd);
   if (scheme === "" || target.includes("#") || !hostPattern.test(host)) {
-    throw malformed("The request's target is neither a path nor an http(s) URL");
+    throw closingRefusal("The request's target is neither a path nor an http(s) URL");
   }
   const rest = afterScheme.slice(host.length);
   return splitQuery(rest.startsWith("/") ? rest : `/${rest}`);
@@ -135,15 +136,15 @@ function bodyLengthOf(headers: ReadonlyMap<string, string>, isHttp10: boolean): 
   const coding = headers.get("transfer-encoding");
   const length = headers.get("content-length");
   if (coding === undefined) return length === undefined ? 0 : parseLength(length);
-  if (length !== undefined) throw malformed("The request has both Content-Length and Transfer-Encoding; send one");
+  if (length !== undefined) throw closingRefusal("The request has both Content-Length and Transfer-Encoding; send one");
   if (isHttp10 || coding.toLowerCase() !== "chunked") {
-    throw malformed("The only Transfer-Encoding taken is chunked, and in HTTP/1.1 only");
+    throw closingRefusal("The only Transfer-Encoding taken is chunked, and in HTTP/1.1 only");
   }
   return "chunked";
 }
 
 export function parseLength(text: string): number {
   const length = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(length)) throw malformed("The Content-Length is not a number of bytes");
+  if (!Number.isSafeInteger(length)) throw closingRefusal("The Content-Length is not a number of bytes");
   return length;
 }

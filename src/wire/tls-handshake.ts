@@ -1,10 +1,10 @@
 // A connection that is still agreeing on its keys. It has as long for that as a request has to arrive.
 
-import { type Connection, type ConnectionHost, never, type Transport } from "./connection.ts";
+import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 
 export class TlsHandshake implements Connection {
   readonly busy = false;
-  readonly idleSince: number = never;
+  readonly idleSince: number = noDeadline;
   readonly #transport: Transport;
   readonly #deadline: number;
 

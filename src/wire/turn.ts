@@ -51,7 +51,7 @@ export class Turns {
 }
 
 /** Knows, for one connection in clear text, whether the next request is the first of the bytes just read. */
-export class FirstRequest {
+export class FirstRequestTracker {
   #isNext = false;
   #mayReadOn = false;
 

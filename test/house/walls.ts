@@ -19,7 +19,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   items: { rooms: [], packages: none },
   collection: { rooms: ["items"], packages: none },
   engines: {
-    rooms: ["collection/engine.ts", "collection/first-index.ts", "items"],
+    rooms: ["collection/engine.ts", "collection/binary-search.ts", "items"],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
   // A library inside the project: it knows nothing of ours.

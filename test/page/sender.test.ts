@@ -5,7 +5,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { type Edit, Outbox } from "../../src/page/outbox.ts";
-import { type Outcome, Sender } from "../../src/page/sender.ts";
+import { Sender, type SendOutcome } from "../../src/page/sender.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
 import { Network } from "./network.ts";
@@ -20,7 +20,7 @@ async function open(options: ServiceOptions = {}) {
   services.push(service);
   const network = new Network(service);
   const outbox = new Outbox({ read: () => null, write() {} });
-  const outcomes: Outcome[] = [];
+  const outcomes: SendOutcome[] = [];
   const connected = { client: network.connect() };
   const sender = new Sender({
     outbox,

@@ -1,7 +1,7 @@
 // What an operator reads if a port cannot be listened on.
 
 import { expect, test } from "bun:test";
-import { checkPortIsFree, ListenError, listening } from "../../src/serve/listen-advice.ts";
+import { checkPortIsFree, ListenError, listenOrExplain } from "../../src/serve/listen-advice.ts";
 import { listen } from "../../src/wire/listen.ts";
 import { Answer, type Handler } from "../../src/wire/message.ts";
 import { listenOptions } from "../http/listen-options.ts";
@@ -9,7 +9,7 @@ import { listenOptions } from "../http/listen-options.ts";
 const handler: Handler = { handle: () => new Answer(204, {}), refuse: () => new Answer(400, {}) };
 
 function start(host: string, port: number) {
-  return listening(host, port, "--port", () => listen(handler, { ...listenOptions, host, port }));
+  return listenOrExplain(host, port, "--port", () => listen(handler, { ...listenOptions, host, port }));
 }
 
 test("a port in use is named, with the flag that chooses another", async () => {

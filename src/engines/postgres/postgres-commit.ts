@@ -7,7 +7,14 @@
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
 import { isCut, type KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
-import { isConflict, isRefusal, type PostgresSession, patienceMs, type Sql, within } from "./postgres-session.ts";
+import {
+  isConflict,
+  isServerError,
+  type PostgresSession,
+  type Sql,
+  timeoutsMs,
+  withTimeout,
+} from "./postgres-session.ts";
 import {
   type ClockAndChanges,
   commitBatch,
@@ -34,7 +41,7 @@ export interface CommitContext {
 export class PostgresCommit {
   readonly #batch: Batch;
   readonly #context: CommitContext;
-  readonly #giveUpAtMs = performance.now() + patienceMs.commit;
+  readonly #giveUpAtMs = performance.now() + timeoutsMs.commit;
   #attempt = 0;
   /** What was sent and not answered yet. */
   #sent: SentBatch | undefined;
@@ -68,17 +75,17 @@ export class PostgresCommit {
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
     return this.#context.writer.use(async (sql) => {
-      const [, answer, [found]] = await within(
-        patienceMs.commit,
+      const [, answer, [found]] = await withTimeout(
+        timeoutsMs.commit,
         Promise.all([lockClock(sql), this.#readMissed(sql), findBatch(sql, unanswered)]),
       );
       if (!found) {
-        await within(patienceMs.commit, Promise.all([voidBatch(sql, unanswered).execute(), this.#end(sql)]));
+        await withTimeout(timeoutsMs.commit, Promise.all([voidBatch(sql, unanswered).execute(), this.#end(sql)]));
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
       // A commit of its own, so that this answer waits for the standbys. The lost answer may not have waited.
-      await within(patienceMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
+      await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
         this.#context.known.learn(start);
@@ -98,7 +105,7 @@ export class PostgresCommit {
       // That nothing changes can only be said of the newest state.
       if (plan.changes.length === 0) return false;
       const sent = this.#send(start, plan);
-      const stored = await within(patienceMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
+      const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
       if (!stored) {
         this.#sent = undefined;
         return false;
@@ -117,10 +124,10 @@ export class PostgresCommit {
     const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
-      const [, answer] = await within(patienceMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
+      const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
       if (isCut(answer, since)) {
         // In a commit of its own. If it were rolled back with this batch, nobody might notice the cut again.
-        await within(patienceMs.answer, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
+        await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
@@ -128,14 +135,14 @@ export class PostgresCommit {
       known.learn(start);
       this.#context.contended = missed?.whole === true || isTouched(plan, answer.changes);
       if (plan.changes.length === 0) {
-        await within(patienceMs.answer, this.#end(sql));
+        await withTimeout(timeoutsMs.answer, this.#end(sql));
         return true;
       }
       const sent = this.#send(start, plan);
       // Must not be moved: if the transaction is lost, and the lock with it, others may have committed.
       const fixed = { ...plan, dependsOn: undefined };
-      const [stored] = await within(
-        patienceMs.commit,
+      const [stored] = await withTimeout(
+        timeoutsMs.commit,
         Promise.all([commitBatch(sql, start, sent, fixed), this.#end(sql)]),
       );
       if (!stored) throw new StoreError("the connection was lost in the middle of a transaction");
@@ -147,7 +154,7 @@ export class PostgresCommit {
   /** After an error: throws if the commit is over, returns if it is worth another attempt. */
   #giveUpOrGoOn(error: StoreError, unanswered: SentBatch | undefined): void {
     const isOver = performance.now() > this.#giveUpAtMs;
-    if (isRefusal(error)) {
+    if (isServerError(error)) {
       this.#context.contended = true;
       // The server has refused what was sent, unless it was the question about an earlier batch that it refused.
       if (this.#sent !== unanswered) this.#sent = undefined;
@@ -158,7 +165,7 @@ export class PostgresCommit {
       throw new StoreError(message, { cause: error, undecided: true });
     }
     // A connection may turn out to be dead, so it is worth a second attempt. A server that cannot be reached is not.
-    const tryAgain = isRefusal(error) ? isConflict(error) && !isOver : this.#attempt === 1;
+    const tryAgain = isServerError(error) ? isConflict(error) && !isOver : this.#attempt === 1;
     if (!tryAgain) throw error;
   }
 
@@ -178,7 +185,7 @@ export class PostgresCommit {
     const start = { epoch, version, batch };
     const news = newsFrom(answer, since);
     if (news) return { start, missed: version === since.version ? undefined : news };
-    const missed = { epoch, version, whole: true, changes: await within(patienceMs.load, everything(sql)) };
+    const missed = { epoch, version, whole: true, changes: await withTimeout(timeoutsMs.load, everything(sql)) };
     const message = otherHistoryMessage(since, missed);
     if (message !== undefined) this.#context.onOtherHistory(message);
     return { start, missed };

@@ -7,7 +7,7 @@ import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { isCut, KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
 import { prepareStore } from "./postgres-schema.ts";
-import { PostgresSession, patienceMs, within } from "./postgres-session.ts";
+import { PostgresSession, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import { everything, readChanges, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
@@ -67,7 +67,7 @@ export class PostgresEngine implements Engine {
 
   async #ask(): Promise<boolean> {
     return this.#reader.read(async (sql) => {
-      const clock = usableClock((await within(patienceMs.answer, readClock(sql)))[0]);
+      const clock = usableClock((await withTimeout(timeoutsMs.answer, readClock(sql)))[0]);
       return !this.#known.isAt(clock) || clock.batch !== this.#known.newest.batch;
     });
   }
@@ -75,7 +75,7 @@ export class PostgresEngine implements Engine {
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
     const answer = await this.#reader.read((sql) =>
-      within(patienceMs.load, readChanges(sql, this.#known.pointAt(since))),
+      withTimeout(timeoutsMs.load, readChanges(sql, this.#known.pointAt(since))),
     );
     const news = newsFrom(answer, since);
     if (news) {
@@ -83,7 +83,7 @@ export class PostgresEngine implements Engine {
       return news;
     }
     if (isCut(answer, since) && !this.#options.readOnly) {
-      await this.#reader.use((sql) => within(patienceMs.answer, renameHistory(sql, since.epoch)));
+      await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, since.epoch)));
     }
     const whole = await this.#load();
     const message = otherHistoryMessage(since, whole);
@@ -105,8 +105,8 @@ export class PostgresEngine implements Engine {
     this.#loadCount++;
     try {
       const [, clocks, changes] = await this.#loader.read((sql) =>
-        within(
-          patienceMs.load,
+        withTimeout(
+          timeoutsMs.load,
           Promise.all([
             sql`begin isolation level repeatable read read only`.execute(),
             readClock(sql).execute(),

@@ -2,7 +2,7 @@
 // database; one creates the tables, the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
-import { type PostgresSession, type Sql, within } from "./postgres-session.ts";
+import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
 
 /** Each step brings the schema from its index to the next version. Steps are added, never changed. */
 const migrations: readonly string[] = [
@@ -128,7 +128,7 @@ const migrationMs = 60_000;
 
 /** Creates the tables if there are none, and brings older ones up to date. */
 export async function prepareStore(session: PostgresSession): Promise<void> {
-  await session.use((sql) => within(migrationMs, migrate(sql)));
+  await session.use((sql) => withTimeout(migrationMs, migrate(sql)));
 }
 
 async function migrate(sql: Sql): Promise<void> {

@@ -13,7 +13,7 @@ const connectSeconds = 5;
 const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */
-export const patienceMs = {
+export const timeoutsMs = {
   /** For a question that takes milliseconds. */
   answer: 5_000,
   /** For a commit. A writer waits this long while nobody knows whether its commit happened. */
@@ -72,7 +72,7 @@ export class PostgresSession {
     try {
       return await this.use(work);
     } catch (error) {
-      if (!(error instanceof StoreError) || error === this.#failure || isRefusal(error)) throw error;
+      if (!(error instanceof StoreError) || error === this.#failure || isServerError(error)) throw error;
       return this.use(work);
     }
   }
@@ -135,7 +135,7 @@ export class PostgresSession {
       onclose: () => this.#giveUp(sql),
     });
     try {
-      const results = await within(2 * connectSeconds * 1_000, sql.unsafe(prepareSession));
+      const results = await withTimeout(2 * connectSeconds * 1_000, sql.unsafe(prepareSession));
       const [{ standby } = { standby: false }] = results.at(-1) ?? [];
       if (standby) throw standbyError(host);
       return sql;
@@ -167,7 +167,7 @@ class TimeOver extends Error {
 }
 
 /** Rejects if the answer takes longer than this. The connection cannot be used after that. */
-export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   let timer: Timer | undefined;
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new TimeOver(`no answer for ${ms / 1_000} s`)), ms);
@@ -221,7 +221,7 @@ function explainPostgresError(error: unknown, host: PostgresHost): unknown {
  * True if the server itself refused, so that nothing was done. Otherwise nobody knows: the connection was lost, or
  * the server said that it is shutting down, which it may do after a commit.
  */
-export function isRefusal(error: StoreError): boolean {
+export function isServerError(error: StoreError): boolean {
   const { cause } = error;
   return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
 }

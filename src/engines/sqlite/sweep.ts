@@ -29,8 +29,8 @@
 // tombstone 8 one day, row 3 would come back to life. So once another process has committed, new tombstones are
 // uncertain. They are kept until there are so many that a survey of the whole table is worth its time.
 
+import { firstIndexWhere } from "../../collection/binary-search.ts";
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../../collection/engine.ts";
-import { firstIndex } from "../../collection/first-index.ts";
 
 export interface SweepLimits {
   /** A sweep waits for this many obsolete rows, and for as many as are live. It then finds several on each page. */
@@ -71,7 +71,7 @@ export class Survey {
   }
 
   #hasFirst(position: Version): boolean {
-    return this.#firsts[firstIndex(this.#firsts, (version) => version >= position)] === position;
+    return this.#firsts[firstIndexWhere(this.#firsts, (version) => version >= position)] === position;
   }
 }
 

@@ -1,8 +1,8 @@
 // The whole page, from top to bottom: header, banners, composer, toolbar, list and status bar, with the dialogs.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Instance } from "../instance.ts";
 import type { ShownItem } from "../overlay.ts";
+import type { PageSettings } from "../page-settings.ts";
 import type { Session } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
@@ -16,7 +16,7 @@ import { StatusBar } from "./status-bar.tsx";
 import { type Filter, Toolbar } from "./toolbar.tsx";
 import { useSession } from "./use-session.ts";
 
-export function App({ session, instance }: { session: Session; instance: Instance }) {
+export function App({ session, settings }: { session: Session; settings: PageSettings }) {
   useSession(session);
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
@@ -86,7 +86,7 @@ export function App({ session, instance }: { session: Session; instance: Instanc
           onLater={() => setDecidingId(undefined)}
         />
       )}
-      {connecting && <ConnectPanel instance={instance} onClose={() => setConnecting(false)} />}
+      {connecting && <ConnectPanel settings={settings} onClose={() => setConnecting(false)} />}
     </>
   );
 }

@@ -1,13 +1,13 @@
 // How the person's own app reaches this service: addresses, a command for each operation, the certificate to trust.
 
 import { useState } from "preact/hooks";
-import { apiDescriptionPath, authorityPath, feedPath, type Instance, listPath } from "../instance.ts";
+import { apiDescriptionPath, authorityPath, feedPath, listPath, type PageSettings } from "../page-settings.ts";
 import { Dialog } from "./dialog.tsx";
 import { CloseIcon, CopyIcon } from "./icons.tsx";
 
 const exampleId = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
 
-export function ConnectPanel({ instance, onClose }: { instance: Instance; onClose: () => void }) {
+export function ConnectPanel({ settings, onClose }: { settings: PageSettings; onClose: () => void }) {
   const base = new URL(listPath, document.baseURI);
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(base.hostname);
   return (
@@ -26,10 +26,10 @@ export function ConnectPanel({ instance, onClose }: { instance: Instance; onClos
         </p>
       )}
       <h3>Every operation, with curl</h3>
-      {commands(base.href, instance).map(({ label, command }) => (
+      {commands(base.href, settings).map(({ label, command }) => (
         <Copyable key={label} label={label} text={command} isLong />
       ))}
-      {instance.hasAuthority && (
+      {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
           <p>
@@ -73,7 +73,7 @@ function withHost(url: URL, host: string): string {
   return other.href;
 }
 
-function commands(base: string, { form, auth, hasAuthority }: Instance): { label: string; command: string }[] {
+function commands(base: string, { form, auth, hasAuthority }: PageSettings): { label: string; command: string }[] {
   const reads = `curl${auth === "all" ? " -u NAME" : ""}`;
   const writes = `curl${auth === "off" ? "" : " -u NAME"}`;
   const trust = hasAuthority && base.startsWith("https:") ? " --cacert todoitems-authority.crt" : "";

@@ -2,17 +2,17 @@
 
 import { render } from "preact";
 import { jsonText, TodoClient } from "../../client/index.ts";
-import { type Instance, instanceMetaName, listPath } from "../instance.ts";
 import { Outbox } from "../outbox.ts";
+import { listPath, type PageSettings, settingsMetaName } from "../page-settings.ts";
 import { Session } from "../session.ts";
 import { App } from "./app.tsx";
 
 const outboxKey = "todoitems-outbox";
 const restAfterMs = 20_000;
 
-function readInstance(): Instance {
-  const meta = document.querySelector<HTMLMetaElement>(`meta[name="${instanceMetaName}"]`);
-  return JSON.parse(meta?.content ?? "{}") as Instance;
+function readSettings(): PageSettings {
+  const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
+  return JSON.parse(meta?.content ?? "{}") as PageSettings;
 }
 
 /** Lets the browser cache the list and revalidate it, so the service sends it again only if it has changed. */
@@ -21,7 +21,7 @@ function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
   return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
 }
 
-const instance = readInstance();
+const settings = readSettings();
 const session = new Session({
   // Each tab keeps its own unsent edits.
   outbox: new Outbox({
@@ -32,13 +32,13 @@ const session = new Session({
     // The address of the list, because the client would shorten the address of a page that is served under /api/.
     new TodoClient(new URL(listPath, document.baseURI), {
       codec: jsonText,
-      form: instance.form,
+      form: settings.form,
       retry: { limit: 0 },
       fetch: fetchConditionally,
       ...(credentials && { credentials }),
     }),
-  spelling: instance.fieldNames === "as-sent" ? undefined : instance.fieldNames,
-  readOnly: instance.readOnly,
+  spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
+  readOnly: settings.readOnly,
 });
 
 addEventListener("online", () => session.reconnect());
@@ -65,5 +65,5 @@ addEventListener("beforeunload", (event) => {
 });
 
 const root = document.getElementById("page");
-if (root) render(<App session={session} instance={instance} />, root);
+if (root) render(<App session={session} settings={settings} />, root);
 session.start();

@@ -6,7 +6,7 @@ import { add } from "./add.ts";
 import { certificate } from "./certificate.ts";
 import type { Command, Flag } from "./command.ts";
 import { completionCommand } from "./completion.ts";
-import { connectionVariables } from "./connection.ts";
+import { connectionVariables } from "./connect.ts";
 import { done } from "./done.ts";
 import { edit } from "./edit.ts";
 import { exportItems } from "./export.ts";

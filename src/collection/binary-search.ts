@@ -1,7 +1,7 @@
 // Binary search.
 
 /** The first index whose element is past something, or the length. If one is past it, so are all later ones. */
-export function firstIndex<Element>(elements: readonly Element[], isPast: (element: Element) => boolean): number {
+export function firstIndexWhere<Element>(elements: readonly Element[], isPast: (element: Element) => boolean): number {
   let [low, high] = [0, elements.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

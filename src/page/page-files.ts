@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { apiDescriptionPath, authorityPath, type Instance, instanceMetaName, listPath } from "./instance.ts";
+import { apiDescriptionPath, authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
 /** A file in each content coding. */
 export interface PageFile {
@@ -25,7 +25,7 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 export interface PageOptions {
-  readonly instance: Instance;
+  readonly settings: PageSettings;
   /** Finds the PEM file of the development authority; undefined if there is none. */
   readonly authorityFile: (() => Promise<string>) | undefined;
 }
@@ -85,7 +85,7 @@ export class PageFiles {
 
   // Addresses are relative, because a proxy may serve the page under a path.
   #html(path: (name: string) => string): string {
-    const instance = escapeAttribute(JSON.stringify(this.#options.instance));
+    const settings = escapeAttribute(JSON.stringify(this.#options.settings));
     return `<!doctype html>
 <html lang="en">
 <head>
@@ -93,7 +93,7 @@ export class PageFiles {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="The to-do items of this service, live.">
-<meta name="${instanceMetaName}" content="${instance}">
+<meta name="${settingsMetaName}" content="${settings}">
 <title>todoitems</title>
 <link rel="icon" type="image/svg+xml" href="${path("icon")}">
 <link rel="stylesheet" href="${path("style")}">

@@ -8,7 +8,7 @@ import { jsonText } from "../client/codecs.ts";
 import type { Credentials, RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { type Environment, variableOf } from "../serve/environment.ts";
-import { isLoopback } from "../serve/greeting.ts";
+import { isLoopback } from "../serve/loopback.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, type Flag, UsageError } from "./command.ts";
 import { askPasswordOnce } from "./password.ts";

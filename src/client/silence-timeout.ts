@@ -6,7 +6,7 @@ import { NetworkError, type RequestName, reasonOf, TimeoutError } from "./errors
 const timerMsMax = 2 ** 31 - 1;
 
 /** The waiting for one reply, step by step: its head, then each piece of its body. */
-export class Patience {
+export class SilenceTimeout {
   readonly #request: RequestName;
   readonly #silenceMsMax: number;
   readonly #callersSignal: AbortSignal | undefined;

@@ -2,7 +2,7 @@
 
 import type { FieldNames } from "../items/field-names.ts";
 
-export interface Instance {
+export interface PageSettings {
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
   /** The form of the create and update paths that the page uses. */
@@ -14,7 +14,7 @@ export interface Instance {
 }
 
 /** The name of the meta element that carries it. */
-export const instanceMetaName = "instance";
+export const settingsMetaName = "settings";
 
 // Addresses are relative to the page, because a proxy may serve it under a path.
 export const listPath = "api/todoitems/";
