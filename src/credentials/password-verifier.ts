@@ -46,7 +46,7 @@ export class PasswordVerifier {
   #computed = 0;
   #users: Users;
 
-  constructor(users: Users, guesses: GuessLimiter, verifyHash: VerifyHash) {
+  constructor(users: Users, guesses: GuessLimiter, verifyHash: VerifyHash = Bun.password.verify) {
     this.#users = users;
     this.#guesses = guesses;
     this.#verifyHash = verifyHash;

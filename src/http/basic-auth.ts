@@ -35,10 +35,7 @@ export class BasicAuth {
   /** The time until which each credential is known to be right. Another map for other users. */
   #remembered = new Map<string, number>();
 
-  constructor(
-    users: Users,
-    { now = () => performance.now(), verify = Bun.password.verify }: Partial<BasicAuthParts> = {},
-  ) {
+  constructor(users: Users, { now = () => performance.now(), verify }: Partial<BasicAuthParts> = {}) {
     this.#now = now;
     this.#verifier = new PasswordVerifier(users, new RateLimiter(guesses), verify);
   }
