@@ -1,5 +1,5 @@
-// How an item's JSON text becomes a value, and back. The client itself only handles text, so a codec decides everything
-// about values: how exact numbers are, which type an item has, and whether it is checked.
+// A codec turns an item's JSON text into a value and back. The client itself handles only text, so the codec alone
+// decides how exact numbers are, which type an item has, and whether it is validated.
 
 import { readObject } from "./item-text.ts";
 
@@ -12,7 +12,7 @@ export interface TodoItem {
   [field: string]: unknown;
 }
 
-/** An item to create. If it has no ID, the client makes one. */
+/** An item to create. If it has no ID, the client generates one. */
 export type NewItem<Item> = Item | (Item extends string ? never : Omit<Item, "ID" | "Id" | "id"> & Partial<Item>);
 
 export interface ItemCodec<Item> {
@@ -33,7 +33,10 @@ export const jsonText: ItemCodec<string> = {
   stringify: (json) => json,
 };
 
-/** A number that no JavaScript number or bigint represents exactly, kept as it was written: `1.0`, `1e400`, `-0`. */
+/**
+ * The text of a number that would be written differently after becoming a JavaScript number or bigint: `1.0`, `1e400`,
+ * `-0`.
+ */
 export class NumberText {
   readonly text: string;
 
@@ -45,15 +48,15 @@ export class NumberText {
     return this.text;
   }
 
-  /** The nearest double, for comparing and adding. It may be rounded. */
+  /** The nearest double, for comparisons and arithmetic. */
   valueOf(): number {
     return Number(this.text);
   }
 }
 
 /**
- * Values with exact numbers: a `number` if it prints as it was written, a `bigint` for longer integers, and a
- * `NumberText` for the rest. Numbers are written back exactly as they were read.
+ * Parses numbers without losing digits: into a `number` if that prints exactly as the original text, into a `bigint`
+ * for longer integers, and into a `NumberText` otherwise. Every number is written back exactly as it was read.
  */
 export function exactNumbers<Item>(): ItemCodec<Item> {
   return { parse: (json) => parseExact(json) as Item, stringify: stringifyExact };
@@ -62,8 +65,8 @@ export function exactNumbers<Item>(): ItemCodec<Item> {
 // Matches strings as well as numbers, so that digits inside strings are skipped.
 const numberOrString = /"(?:[^"\\]|\\.)*"|-?[0-9](?:[0-9.eE+-])*/g;
 
-// Replaces every number in the text by its index in a list, then lets JSON.parse do the rest. No other part of the
-// document can be mistaken for an index, because all numbers are replaced.
+// Replaces every number in the text with its index in `numbers`, then lets JSON.parse do the rest. Every number that
+// JSON.parse sees is such an index, because all numbers were replaced.
 function parseExact(json: string): unknown {
   JSON.parse(json);
   const numbers: unknown[] = [];

@@ -1,8 +1,8 @@
-// The errors of the client, one class for each kind of failure. Every message names the request. `isTodoError` compares
+// The client's errors, one class for each kind of failure. Every message names the request. `isTodoError` compares
 // class names, so it also works if two copies of this file are loaded.
 //
-// A caller's mistake is a `TypeError` instead, thrown before anything is sent: an item whose text is not a JSON object, an
-// update of an item without an ID, an address that is not a URL, a user name with a colon.
+// A mistake in the calling code throws a `TypeError` instead, before anything is sent: an item whose text is not a JSON
+// object, an update of an item without an ID, an address that is not a URL, a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
 
@@ -11,7 +11,7 @@ export interface RequestName {
   readonly url: string;
 }
 
-/** The base class of all errors about a request. A call that was aborted throws the reason of its signal instead. */
+/** The base class of all errors about a request. An aborted call throws its signal's reason instead. */
 export class TodoClientError extends Error {
   override readonly name: string = "TodoClientError";
   readonly method: string;
@@ -24,7 +24,7 @@ export class TodoClientError extends Error {
   }
 }
 
-/** No answer came, or it broke off: the server or the network is down. */
+/** No answer arrived, or it broke off. Usually the server or the network is down. */
 export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
@@ -34,7 +34,7 @@ export class TimeoutError extends TodoClientError {
   override readonly name = "TimeoutError";
 }
 
-/** The answer is larger than `maxResponseBytes`. Reading stopped there. */
+/** The answer is larger than `maxResponseBytes`, so the client stopped reading it. */
 export class ResponseTooLargeError extends TodoClientError {
   override readonly name = "ResponseTooLargeError";
 }
@@ -44,12 +44,12 @@ export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
 
-/** The server redirects to another address. The client does not follow, because a redirected POST would become a GET. */
+/** The server redirects to another address. The client does not follow, because that could turn a POST into a GET. */
 export class RedirectError extends TodoClientError {
   override readonly name = "RedirectError";
 }
 
-/** What an error answer says. */
+/** The content of an error response. */
 export interface ErrorReply {
   readonly status: number;
   /** A stable code for programs, if the server sends one. */
@@ -60,7 +60,7 @@ export interface ErrorReply {
   readonly retryAfterMs: number | undefined;
 }
 
-/** The server answered with an error status. Subclasses exist for the statuses that have a meaning of their own. */
+/** The server answered with an error status. The common error statuses have subclasses. */
 export class HttpError extends TodoClientError implements ErrorReply {
   override readonly name: string = "HttpError";
   readonly status: number;
@@ -87,7 +87,7 @@ export class UnauthorizedError extends HttpError {
   override readonly name = "UnauthorizedError";
 }
 
-/** 403: the credentials are right but do not allow this. */
+/** 403: the credentials are correct but do not allow this. */
 export class ForbiddenError extends HttpError {
   override readonly name = "ForbiddenError";
 }
@@ -102,7 +102,7 @@ export class MethodNotAllowedError extends HttpError {
   override readonly name = "MethodNotAllowedError";
 }
 
-/** 409: an item with this ID exists already. */
+/** 409: an item with this ID already exists. */
 export class ConflictError extends HttpError {
   override readonly name = "ConflictError";
 }
@@ -132,7 +132,7 @@ export class UnsupportedMediaTypeError extends HttpError {
   override readonly name = "UnsupportedMediaTypeError";
 }
 
-/** 429: more requests or more wrong passwords than the server accepts; see `retryAfterMs`. */
+/** 429: too many requests or too many wrong passwords; see `retryAfterMs`. */
 export class TooManyRequestsError extends HttpError {
   override readonly name = "TooManyRequestsError";
 }
@@ -154,7 +154,7 @@ const classesByStatus = new Map<number, typeof HttpError>([
   [429, TooManyRequestsError],
 ]);
 
-/** The error for any status but 412, whose error also holds the current item. */
+/** The error for any status except 412, whose error also needs the current item. */
 export function httpError(request: RequestName, refusal: ErrorReply): HttpError {
   const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
   return new ErrorClass(request, refusal);
@@ -166,7 +166,7 @@ export function isPassing(error: unknown): error is TodoClientError {
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
-/** The message of an error, with the reason that Node hides behind "fetch failed". */
+/** An error's message and that of its cause. Node's message is only "fetch failed"; the cause says why. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -194,7 +194,10 @@ interface ErrorsByName {
   readonly UnsupportedMediaTypeError: UnsupportedMediaTypeError;
 }
 
-/** Tells errors apart: `if (isTodoError(error, "ConflictError")) …`. An error also matches the names of its base classes. */
+/**
+ * Checks the kind of an error: `if (isTodoError(error, "ConflictError")) …`. An error also matches the names of its
+ * base classes.
+ */
 export function isTodoError<Name extends keyof ErrorsByName = "TodoClientError">(
   error: unknown,
   name?: Name,

@@ -1,5 +1,5 @@
-// Reads server-sent events while they arrive (the `text/event-stream` format of the HTML standard). `EventSource` would
-// do this, but it cannot send credentials.
+// Reads server-sent events as they arrive (the `text/event-stream` format of the HTML standard). `EventSource` would do
+// this, but it cannot send credentials.
 
 export interface ServerSentEvent {
   readonly type: string;
@@ -14,16 +14,16 @@ export class EventStreamReader {
   #id = "";
   #data: string[] = [];
 
-  /** How many characters are held because their line or event is not complete yet. */
+  /** The number of characters held back because their line or event is still incomplete. */
   get pendingLength(): number {
     return this.#data.reduce((sum, line) => sum + line.length, this.#text.length);
   }
 
-  /** Takes the next bytes, split anywhere, and yields the events that they complete. */
+  /** Takes the next bytes, which may be split anywhere, and yields the events that they complete. */
   *read(chunk: Uint8Array): Generator<ServerSentEvent> {
     this.#text += this.#decoder.decode(chunk, { stream: true });
     for (;;) {
-      // A carriage return at the end of the text may be the first half of a line end.
+      // A carriage return at the end of the text may be the first half of a CRLF, so it has to wait for the next bytes.
       const [end] = /\r\n|\n|\r(?!$)/.exec(this.#text) ?? [];
       if (end === undefined) return;
       const at = this.#text.indexOf(end);
@@ -39,7 +39,7 @@ export class EventStreamReader {
     if (name === "event") this.#type = value;
     else if (name === "data") this.#data.push(value);
     else if (name === "id" && !value.includes("\0")) this.#id = value;
-    // Other fields have no meaning here. Comments only keep the connection open.
+    // Other fields are ignored. So are comments, which only keep the connection open.
   }
 
   #dispatch(): ServerSentEvent | undefined {

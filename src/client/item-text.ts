@@ -5,7 +5,7 @@ import { scanObject } from "../items/json-text.ts";
 import { type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 
-/** Reads the text of an item. A text that is not a JSON object is the caller's mistake, and so a `TypeError`. */
+/** Reads an item's text. Throws a `TypeError` if it is not a JSON object, because that is the caller's mistake. */
 export function readObject(json: string): ObjectText {
   try {
     return scanObject(json);
@@ -15,7 +15,7 @@ export function readObject(json: string): ObjectText {
   }
 }
 
-/** The ID of an item, in whichever letter case its field is spelled. */
+/** An item's ID, whatever the letter case of its field name. */
 export function idOf(json: string): string | undefined {
   return idIn(readObject(json));
 }
@@ -29,7 +29,10 @@ export function sameId(one: string | undefined, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase();
 }
 
-/** Whether two items have the same fields with the same values. The letter case of top-level names does not count: servers may change it. */
+/**
+ * Whether two items have the same fields with the same values. Letter case is ignored in top-level names, because
+ * servers may change it, and in the ID.
+ */
 export function sameContent(one: string, other: string): boolean {
   return equal(JSON.parse(lowerNames(one)), JSON.parse(lowerNames(other)));
 }
@@ -52,7 +55,7 @@ function equal(one: unknown, other: unknown): boolean {
   return Object.entries(one).every(([name, value]) => values.has(name) && equal(value, values.get(name)));
 }
 
-/** A random UUID. Pages that were not loaded over HTTPS have no `crypto.randomUUID`. */
+/** A random UUID. `crypto.randomUUID` is missing outside secure contexts. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -1,4 +1,4 @@
-// Reads a JSON array of objects while it arrives, and yields the text of each object as soon as its closing brace has
+// Reads a JSON array of objects as it arrives, and yields the text of each object as soon as its closing brace has
 // arrived. Only the unfinished object is kept, so memory does not grow with the list.
 
 const QUOTE = 0x22;
@@ -26,18 +26,18 @@ const expected: Readonly<Record<Exclude<Place, "inside-object">, string>> = {
 };
 
 export class JsonArrayReader {
-  // In UTF-8, the bytes of other characters never look like ASCII punctuation. So objects are found in the bytes, and
-  // only then decoded.
+  // In UTF-8, no byte of a non-ASCII character looks like ASCII punctuation. So objects can be found in the raw bytes,
+  // and decoded afterwards.
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #place: Place = "start";
   #bytesBefore = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** The part of the current object that earlier chunks held. */
+  /** The beginning of the current object, from earlier chunks. */
   #begun = "";
 
-  /** Takes the next bytes, split anywhere, and yields the objects that they complete. */
+  /** Takes the next bytes, which may be split anywhere, and yields the objects that they complete. */
   *read(chunk: Uint8Array): Generator<string> {
     let at = 0;
     while (at < chunk.length) {
@@ -65,7 +65,10 @@ export class JsonArrayReader {
     throw new NotAnArrayError(`expected ${missing}, but the document ends after ${this.#bytesBefore} bytes`);
   }
 
-  /** Steps over one byte outside of objects. It stays at an opening brace, where an object begins. */
+  /**
+   * Handles one byte outside of objects, and returns the position after it. An opening brace is not skipped, because it
+   * belongs to the object.
+   */
   #between(chunk: Uint8Array, at: number): number {
     const byte = chunk[at] ?? 0;
     if (isSpace(byte) || this.#isByteOrderMark(byte, at)) return at + 1;
@@ -92,7 +95,7 @@ export class JsonArrayReader {
     throw new NotAnArrayError(`expected ${what} at byte ${this.#bytesBefore + at + 1}, found ${found}`);
   }
 
-  /** The end of the current object in this chunk, or the end of the chunk. */
+  /** Returns where the current object ends in this chunk, or the chunk's end if the object continues after it. */
   #skipObject(chunk: Uint8Array, from: number): number {
     let inString = this.#inString;
     let escaped = this.#escaped;

@@ -1,4 +1,4 @@
-// One reply of the server, read within the limits on its size and on the server's silence.
+// One reply from the server. Reading it enforces the limits on its size and on how long the server may be silent.
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -84,7 +84,7 @@ export class Reply {
     }
   }
 
-  /** The text of each item of a list, as it arrives. */
+  /** Yields the text of each item in a list as it arrives. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
     try {
@@ -101,7 +101,7 @@ export class Reply {
     this.#timeout.giveUp();
   }
 
-  /** Applies a parser to a text from this reply. If the parser throws, the server is to blame. */
+  /** Applies a parser to text from this reply. If the parser throws, the reply is invalid (`InvalidResponseError`). */
   parse<Result>(text: string, parser: (text: string) => Result): Result {
     try {
       return parser(text);
@@ -110,12 +110,12 @@ export class Reply {
     }
   }
 
-  /** The values of a JSON object in this reply by name, each as JSON text. */
+  /** The values in a JSON object from this reply, by name, each as JSON text. */
   values(json: string): ReadonlyMap<string, string> {
     return this.parse(json, (text) => scanObject(text).toMap());
   }
 
-  /** What the server says about its refusal: in a problem document, in plain text, or only by its status. */
+  /** Reads why the server refused the request: from a problem document, from plain text, or from the status alone. */
   async refusal(): Promise<ErrorReply & { readonly current: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text();

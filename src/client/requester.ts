@@ -13,7 +13,7 @@ export interface Credentials {
 export interface RetryOptions {
   /** How many times a request is sent again; 0 means never. */
   readonly limit?: number;
-  /** The first pause. Each further pause is twice as long. */
+  /** The pause before the first retry. It doubles with each further retry. */
   readonly delayMs?: number;
   /** The longest pause. If the server asks for a longer one, the request is not sent again. */
   readonly delayMsMax?: number;
@@ -39,7 +39,7 @@ export interface RequestParts extends RequestOptions {
   readonly body?: string | undefined;
   /** A status outside 2xx that is not an error. */
   readonly alsoAccept?: number;
-  /** How long the server may be silent, if `timeoutMs` does not apply. */
+  /** How long the server may be silent. Default: `timeoutMs`. */
   readonly silenceMsMax?: number;
 }
 
@@ -52,7 +52,8 @@ export class Requester<Item> {
   readonly #addressCredentials: Credentials | undefined;
 
   constructor(baseUrl: string | URL, options: RequesterOptions<Item>) {
-    // In a page, the address may be relative. Deno has a global `location` too, but it is undefined.
+    // In a browser, the address may be relative to the page. Deno has a global `location` too, but its value is
+    // undefined.
     const location: unknown = Reflect.get(globalThis, "location");
     const url = new URL(baseUrl, location === undefined ? undefined : String(location));
     // `fetch` refuses addresses that contain credentials.
@@ -75,7 +76,7 @@ export class Requester<Item> {
     return this.listUrl + encodeURIComponent(id);
   }
 
-  /** Sends a request once. An error status is thrown as the error it stands for. */
+  /** Sends a request once. If the answer has an error status, throws the matching error. */
   async send(request: RequestParts): Promise<Reply> {
     const { method, url, body, signal } = request;
     const headers = await this.#headers(request);
@@ -85,7 +86,7 @@ export class Requester<Item> {
       headers,
       signal: timeout.signal,
       redirect: "manual",
-      // Without this, a browser would ask for a password itself after a 401.
+      // Without this, a browser would show its own password prompt after a 401.
       credentials: "omit",
       cache: "no-store",
       ...(body === undefined ? {} : { body }),
@@ -106,8 +107,8 @@ export class Requester<Item> {
   }
 
   /**
-   * Runs an operation and, if it fails for a passing reason, runs it again after a pause. The operation learns whether
-   * an earlier attempt may have succeeded although its reply was lost.
+   * Runs an operation. If it fails for a temporary reason, runs it again after a pause. `replyWasLost` tells the
+   * operation that an earlier attempt may have succeeded although its reply was lost.
    */
   async retrying<Result>(
     { signal }: RequestOptions,
@@ -122,7 +123,7 @@ export class Requester<Item> {
         if (attempt >= limit || !isPassing(error)) throw error;
         const wanted = retryAfterMs(error);
         if (wanted !== undefined && wanted > delayMsMax) throw error;
-        // A 429 is a reply: the server did not carry out that request.
+        // A 429 means that the server did not carry out the request. After any other failure, it may have done so.
         replyWasLost ||= !("status" in error && error.status === 429);
         await pause(wanted ?? backoffMs(attempt, delayMs, delayMsMax), signal);
       }
@@ -163,7 +164,10 @@ function retryAfterMs(error: Error): number | undefined {
   return "retryAfterMs" in error && typeof error.retryAfterMs === "number" ? error.retryAfterMs : undefined;
 }
 
-/** Doubles with each attempt. The random part keeps clients from retrying at the same moment. */
+/**
+ * The pause before the next attempt. It doubles each time, and its random part keeps clients from all retrying at the
+ * same moment.
+ */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   return Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

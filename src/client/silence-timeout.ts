@@ -1,17 +1,17 @@
-// Waiting for the server, until it has been silent for too long or the caller aborts.
+// Waits for the server until it has been silent for too long or the caller aborts.
 
 import { NetworkError, type RequestName, reasonOf, TimeoutError } from "./errors.ts";
 
-/** The longest time that a timer can wait. */
+/** `setTimeout` cannot wait longer than this. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** The waiting for one reply, step by step: its head, then each piece of its body. */
+/** Times the wait for one reply, step by step: first for its head, then for each piece of its body. */
 export class SilenceTimeout {
   readonly #request: RequestName;
   readonly #silenceMsMax: number;
   readonly #callersSignal: AbortSignal | undefined;
   readonly #controller = new AbortController();
-  /** Aborted when the caller aborts or the waiting ends. */
+  /** Aborted when the caller aborts, when the server has been silent for too long, or by `giveUp`. */
   readonly signal: AbortSignal;
 
   constructor(request: RequestName, silenceMsMax: number, callersSignal: AbortSignal | undefined) {

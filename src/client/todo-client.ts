@@ -1,5 +1,6 @@
-// The client of a to-do service. It works with any deployment of the specification, in form A or B, and finds another
-// way if a deployment lacks something optional: status 201, ETags, problem documents, the request for one item.
+// The client for a to-do service. It works with any server that implements the specification, in form A or B. If a
+// server lacks something optional (status 201, ETags, problem documents, the request for one item), the client does
+// without it.
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
@@ -19,17 +20,20 @@ import { backoffMs, type Credentials, pause, Requester, type RequestOptions, typ
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface TodoClientOptions<Item = TodoItem> {
-  /** Where the deployment expects the ID of a create or update: `a` in the path, `b` (the default) only in the body. */
+  /** Where the server expects the ID of a create or update: `a` in the path, `b` (the default) only in the body. */
   readonly form?: "a" | "b";
-  /** Name and password for HTTP Basic, or a function that is called for them before each request. */
+  /** The user name and password for HTTP Basic, or a function that returns them. It is called before each request. */
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
   /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
-  /** The largest answer that is read, in bytes after decompression. Default: 2,147,483,647. */
+  /** The size limit for an answer, in bytes after decompression. Default: 2,147,483,647. */
   readonly maxResponseBytes?: number;
-  /** How long the server may be silent, before its answer and between two pieces of it. Default: 30,000. */
+  /** How long the server may be silent, both before its answer and between two pieces of it. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** How often and when a request that failed for a passing reason is sent again. Default: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`. */
+  /**
+   * How often, and after which pauses, a request that failed for a temporary reason is sent again. Default: `{ limit:
+   * 2, delayMs: 300, delayMsMax: 10_000 }`.
+   */
   readonly retry?: RetryOptions;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
@@ -45,11 +49,11 @@ export interface ItemsOptions extends RequestOptions {
   readonly onProgress?: ((bytes: number, total: number | undefined) => void) | undefined;
 }
 
-/** An item as the server has it. */
+/** An item as the server stores it. */
 export interface Stored<Item> {
   readonly id: string;
   readonly item: Item;
-  /** Names this state of the item, for `ifMatch`. Undefined if the server has no ETags. */
+  /** Identifies this state of the item, for `ifMatch`. Undefined if the server has no ETags. */
   readonly etag: string | undefined;
 }
 
@@ -80,8 +84,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Yields the items while the list arrives. Memory does not grow with the list, and a slow reader slows the server
-   * down. If the list breaks off, it is requested again and continues there, as long as its ETag is still the same.
+   * Yields the items as the list arrives. Memory use does not grow with the list, and the client does not read far
+   * ahead of you. If the connection breaks, the list is requested again, and the loop continues where it stopped if the
+   * list still has the same ETag.
    */
   async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
     const { limit, delayMs, delayMsMax } = this.#requester.options.retry;
@@ -106,15 +111,16 @@ export class TodoClient<Item = TodoItem> {
     }
   }
 
-  /** Reads one item. If the deployment does not offer that request, the item is looked up in the list. */
+  /** Reads one item. If the server does not offer that request, the item is looked up in the list. */
   async get(id: string, options: RequestOptions = {}): Promise<Stored<Item>> {
     const { json, etag, reply } = await this.#getText(id, options);
     return { id: reply.parse(json, idOf) ?? id, item: this.#requester.parseItem(reply, json), etag };
   }
 
   /**
-   * Stores a new item. An item without an ID gets a random one. So a request whose answer was lost can be sent again
-   * without creating a second item: if an item with this ID and this content exists, the first attempt created it.
+   * Stores a new item. If it has no ID, the client generates one, so that a request whose answer was lost can be sent
+   * again without creating a second item. If the second attempt finds an item with this ID and this content, the first
+   * attempt created it.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
@@ -122,8 +128,8 @@ export class TodoClient<Item = TodoItem> {
     const givenId = idIn(object);
     const id = givenId ?? newId();
     const json = givenId === undefined ? withId(object, id) : given;
-    // Browsers send a request again by themselves when a connection breaks. Nobody else can have used an ID that was
-    // made just now: if it is taken, the browser did that.
+    // When a connection breaks, browsers send a request again without telling us. So if an ID that we generated just
+    // now is already taken, an earlier attempt by the browser took it.
     return this.#requester.retrying(options, (replyWasLost) =>
       this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
     );
@@ -150,9 +156,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Yields every change of the list until you leave the loop or abort `signal`: first a `snapshot`, then changes as they
-   * happen. They come live if the server has a change feed; otherwise the list is requested every `pollMs`. A lost
-   * connection is retried, and `onState` is called.
+   * Yields a `snapshot` of the list and then every change, until you leave the loop or abort `signal`. Changes arrive
+   * live if the server has a change feed; otherwise the list is requested every `pollMs`. A lost connection is reported
+   * to `onState` and retried.
    */
   watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<Item>, void, undefined> {
     return watch(this.#requester, options);
@@ -161,7 +167,7 @@ export class TodoClient<Item = TodoItem> {
   async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
     try {
       const { reply, text } = await this.#write("POST", this.#writeUrl(id), options, json);
-      // Some deployments send an empty body, or something other than the item.
+      // Some servers send an empty body, or something other than the item.
       const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
       return { id, item: this.#requester.parseItem(reply, stored), etag: reply.etag };
     } catch (error) {
@@ -177,7 +183,7 @@ export class TodoClient<Item = TodoItem> {
       const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
       return { etag: reply.etag };
     } catch (error) {
-      // The current item is the one we sent: an earlier attempt stored it, and its reply was lost.
+      // If the current item is the one we sent, an earlier attempt stored it, and its reply was lost.
       if (!(replyWasLost && error instanceof PreconditionFailedError && error.current !== undefined)) throw error;
       if (!sameContent(this.#requester.options.codec.stringify(error.current), json)) throw error;
       return { etag: error.currentEtag };
@@ -193,7 +199,7 @@ export class TodoClient<Item = TodoItem> {
     return this.#form === "a" ? this.#requester.itemUrl(id) : this.#requester.listUrl;
   }
 
-  /** Specification, Endpoints: in form A a JSON TodoItem is listed as DELETE's parameter, in form B none. */
+  /** The specification (Endpoints) lists a JSON TodoItem as a parameter of DELETE in form A, but not in form B. */
   #deleteBody(id: string): string | undefined {
     return this.#form === "a" ? JSON.stringify({ ID: id }) : undefined;
   }
@@ -246,7 +252,10 @@ interface Found {
   readonly reply: Reply;
 }
 
-/** The specification has no request for one item. A server that offers it has a code of its own for a missing item. */
+/**
+ * Whether the server has no request for one item, which the specification does not require. A server that has one
+ * reports a missing item with the code `RecordNotFound`.
+ */
 function offersNoSuchRequest(error: unknown): error is HttpError {
   if (error instanceof MethodNotAllowedError) return true;
   return error instanceof NotFoundError && error.code !== "RecordNotFound";

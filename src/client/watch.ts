@@ -1,5 +1,5 @@
-// Watching the list: through the server's change feed if it has one, otherwise by polling the list. Either way the reader
-// gets the same three kinds of event, and lost connections are retried.
+// Watches the list through the server's change feed or, if it has none, by polling. Either way the caller gets the same
+// three kinds of event, and lost connections are retried.
 
 import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -23,7 +23,7 @@ export interface WatchedItem<Item> {
   readonly item: Item;
   /** For `ifMatch`. Undefined while polling, because a list has no ETags for its items. */
   readonly etag: string | undefined;
-  /** The order of the list: items with a lower position come first. */
+  /** Items with a lower position come first in the list. */
   readonly position: number;
 }
 
@@ -33,7 +33,9 @@ export type WatchEvent<Item> = WatchedChange<Item> & {
 };
 
 type WatchedChange<Item> =
-  /** The whole list: at the start, and again whenever changes may have been missed. It replaces all earlier events. */
+  /**
+   * The whole list. It comes first, and again whenever changes may have been missed. It replaces all earlier events.
+   */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
   | ({ readonly kind: "changed" } & WatchedItem<Item>)
@@ -48,7 +50,7 @@ export type WatchState =
   | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
 
 export interface WatchOptions extends RequestOptions {
-  /** Called when the connection is made, lost and restored. */
+  /** Called when the connection is made, lost or restored. */
   readonly onState?: (state: WatchState) => void;
   /** How often the list is requested if there is no change feed. Default: 5,000. */
   readonly pollMs?: number;
@@ -103,7 +105,7 @@ class Feed<Item> {
     this.#options = options;
   }
 
-  /** Ends only if there is no feed. A connection that breaks is an error. */
+  /** Returns only if the server has no feed. Throws if the connection breaks. */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (;;) {
       if (this.#token === undefined) {
@@ -132,7 +134,7 @@ class Feed<Item> {
         ...(isStream ? { silenceMsMax: feedSilenceMsMax } : {}),
       });
       if (reply.mediaType === mediaType) return reply;
-      // Some servers send a page for every address.
+      // Some servers answer every address with an HTML page.
       reply.discard();
       return undefined;
     } catch (error) {
@@ -142,8 +144,8 @@ class Feed<Item> {
     }
   }
 
-  // If the server does not know an address, the preflight for it fails, and a browser reports that as a network failure.
-  // It is not one if the list can be read.
+  // If a server does not know the feed's address, the CORS preflight fails, and a browser reports that as a network
+  // failure. If the list can be read, the network works and only the feed is missing.
   async #listIsThere(): Promise<boolean> {
     const { signal } = this.#options;
     const reply = await this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
@@ -164,7 +166,7 @@ class Feed<Item> {
 
   async *#follow(reply: Reply): AsyncGenerator<SourceEvent<Item>> {
     const reader = new EventStreamReader();
-    // The stream has no end, so there is no limit on its length, only on what is held of it (below).
+    // The stream never ends, so its total length is not limited. Below, the limit applies to a single unfinished event.
     for await (const chunk of reply.chunks(Number.POSITIVE_INFINITY)) {
       for (const event of reader.read(chunk)) {
         if (event.type === "resync") {
@@ -173,7 +175,7 @@ class Feed<Item> {
         }
         if (event.type === "ready") yield { kind: "state", state: this.#ready(reply, event) };
         else if (event.type === "change") yield this.#change(reply, event.data);
-        // Not earlier: an event that the caller did not take must be sent again.
+        // Not before the `yield`: an event that the caller did not receive must be sent again.
         if (event.id !== "") this.#token = event.id;
       }
       if (reader.pendingLength > this.#requester.options.maxResponseBytes)
@@ -247,7 +249,7 @@ class Poll<Item> {
   #compare(reply: Reply, listed: ReadonlyMap<string, string>): WatchEvent<Item>[] {
     const before = this.#known;
     const kept = [...(before?.keys() ?? [])].filter((id) => listed.has(id));
-    // New items are expected at the end. If the order is any other, only a snapshot can describe it.
+    // `changed` events can only add items at the end of the list. Any other order needs a snapshot.
     const order = [...listed.keys()];
     const inOrder = before !== undefined && kept.every((id, index) => order[index] === id);
     this.#known = new Map(

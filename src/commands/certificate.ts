@@ -1,4 +1,4 @@
-// `todoitems certificate`: shows the development authority, and how to make each client platform trust it.
+// `todoitems certificate`: shows the development certificate authority, and how to make each client platform trust it.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What a command is: its name, its arguments and its flags, described once. The parser, the help and the shell
+// The description of a command: its name, its arguments and its flags. The parser, the help texts and the shell
 // completions all use this description.
 
 import { parseArgs } from "node:util";
@@ -8,37 +8,37 @@ export interface Flag {
   readonly name: string;
   /** A one-letter form of the name. */
   readonly short?: string;
-  /** What follows the flag in the help; empty for a switch. */
+  /** Stands for the flag's value in the help text. Empty for a switch, which takes no value. */
   readonly placeholder: string;
   readonly meaning: string;
-  /** All valid values, for a flag that has only a few. */
+  /** All valid values, if there are only a few. */
   readonly choices?: readonly string[];
   readonly repeats?: boolean;
 }
 
 export interface Command {
   readonly name: string;
-  /** What follows the name in the help. */
+  /** Shown after the name in the help text. */
   readonly parameters: string;
   readonly summary: string;
   readonly flags: readonly Flag[];
-  /** Shown in the help below the flags. */
+  /** Shown below the flags in the help text. */
   readonly notes?: string;
   /** Resolves to the exit code. */
   readonly run: (args: readonly string[], environment: Environment) => Promise<number>;
 }
 
-/** The command was typed wrongly. */
+/** Invalid command-line usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What was typed after the command's name. */
+/** The parsed arguments of a command. */
 export interface Arguments {
   readonly positionals: readonly string[];
   /** The value of a flag, if it was given. */
   text(flag: string): string | undefined;
-  /** The values of a flag that repeats. */
+  /** All values of a flag that may be repeated. */
   texts(flag: string): readonly string[];
   has(flag: string): boolean;
 }
@@ -78,7 +78,10 @@ export function defineCommand(
   };
 }
 
-/** The positional arguments, of which there must be at least `min` and at most `max`; `what` names one of them. */
+/**
+ * Checks that there are between `min` and `max` positional arguments, and returns them. `what` names one of them in
+ * messages.
+ */
 export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
   if (positionals.length < min) throw new UsageError(`Which ${what}?`);
   if (positionals.length > max) throw new UsageError(`${positionals[max]}: one ${what} too many.`);

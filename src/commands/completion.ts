@@ -123,7 +123,7 @@ function fish(commands: readonly Command[]): string {
   return ["# fish completion for todoitems", ...names, ...flags].join("\n");
 }
 
-/** The flags that take a value, each of them once. */
+/** All flags that take a value, without duplicates. */
 function valueFlags(commands: readonly Command[]): Flag[] {
   const flags = commands.flatMap((one) => one.flags).filter(({ placeholder }) => placeholder !== "");
   return [...new Map(flags.map((flag) => [flag.name, flag])).values()];

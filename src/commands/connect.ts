@@ -1,5 +1,5 @@
-// The server that a command talks to, and the credentials it uses: from flags, the environment or a profile, in this
-// order.
+// Finds the server that a command talks to, and the credentials it uses. Flags take precedence over the environment,
+// and the environment over a profile.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,10 @@ export const connectionFlags: readonly Flag[] = [
   { name: "profile", short: "p", placeholder: "NAME", meaning: "settings to use from the profile file (default)" },
 ];
 
-/** The environment variables that these commands know. There is no flag for a password, because others can see arguments. */
+/**
+ * The environment variables that these commands read. A password has no flag, because other users can see the arguments
+ * of a process.
+ */
 export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
 
 /** A client that keeps items as text, so that they are shown and stored exactly. */
@@ -86,7 +89,10 @@ async function findCredentials(
   );
 }
 
-/** A `fetch` that also trusts an authority: the given one or, for a server on this machine, the one that `serve` makes. */
+/**
+ * A `fetch` that trusts one more certificate authority: the given one or, for a server on this machine, the development
+ * authority that `serve` creates.
+ */
 function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");
   const isLocal = isLoopback(server.hostname.replace(/^\[(.*)\]$/, "$1"));

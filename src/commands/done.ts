@@ -31,7 +31,7 @@ export const done = defineCommand(
 
 const attemptsMax = 5;
 
-/** Marks one item. If somebody else changes the item in between, the mark is made again on the new state. */
+/** Marks one item. If somebody else changes it in between, tries again with the new state. */
 async function mark(client: TodoClient<string>, id: string, value: string): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const { item, etag } = await client.get(id);

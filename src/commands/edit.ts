@@ -1,4 +1,4 @@
-// `todoitems edit`: changes an item, in an editor or by flags. It never overwrites somebody else's change.
+// `todoitems edit`: changes an item, in an editor or with flags. It never overwrites somebody else's change.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,7 +56,7 @@ function checkId({ id }: Stored<string>, item: string): void {
   if (!sameId(idOf(item), id)) throw new CommandError(`An item keeps its ID; this one is ${id}.`);
 }
 
-/** An item's text in a file, while a person works on it. */
+/** The file in which the user edits an item's text. */
 class Draft {
   readonly #folder = mkdtempSync(join(tmpdir(), "todoitems-"));
   readonly path = join(this.#folder, "item.json");

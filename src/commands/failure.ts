@@ -1,4 +1,4 @@
-// What a command prints when it fails (what happened, and what to do next), and its exit code.
+// Turns an error into what the command prints (what happened, and what to do next) and its exit code.
 
 import { isTodoError } from "../client/errors.ts";
 import { UsageError } from "./command.ts";
@@ -10,7 +10,7 @@ export class CommandError extends Error {
   override readonly name = "CommandError";
 }
 
-/** The message and the exit code for an error; undefined for a defect. */
+/** The message and the exit code for an error; undefined for an unexpected one. */
 export function describeFailure(error: unknown): { message: string; exitCode: number } | undefined {
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
   if (error instanceof CommandError) return { message: error.message, exitCode: exitCodes.refused };

@@ -1,4 +1,4 @@
-// The fields of an item's JSON text: reading one, setting some without touching the rest, and showing a value.
+// Reads a field in an item's JSON text, sets fields without touching the rest, and formats values for display.
 
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -24,7 +24,7 @@ export function parseField(argument: string): Field {
   if (name === undefined) throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON.`);
   if (operator === "=") return { name, json: JSON.stringify(value) };
   try {
-    // First check that it is one value and no more, then drop its insignificant white space.
+    // Check that this is exactly one JSON value, then drop its insignificant white space.
     JSON.parse(value);
     return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
   } catch {
@@ -32,12 +32,12 @@ export function parseField(argument: string): Field {
   }
 }
 
-/** The item with these fields set, each in its place or, if the item lacks it, at the end. */
+/** Returns the item with these fields set. A field that the item lacks is added at the end. */
 export function setFields(json: string, fields: readonly Field[]): string {
   return fields.reduce(setField, json);
 }
 
-/** An exact match of the name counts first, then one in another letter case. */
+/** Looks for the exact name first, then for the name in any letter case. */
 function setField(json: string, { name, json: value }: Field): string {
   const object = scanObject(json);
   const found =
@@ -46,14 +46,14 @@ function setField(json: string, { name, json: value }: Field): string {
   return object.withField(found, name, value);
 }
 
-/** The JSON text of a field, in whichever letter case its name is spelled. */
+/** The JSON text of a field's value, whatever the letter case of its name. */
 export function fieldOf(json: string, name: string): string | undefined {
   for (const [candidate, value] of scanObject(json).toMap())
     if (candidate.toLowerCase() === name.toLowerCase()) return value;
   return undefined;
 }
 
-/** A value for people to read: a string without its quotes, true as a check mark. */
+/** A value for people to read: a string without its quotes, true as a check mark, false and null as an empty text. */
 export function displayText(value: string | undefined): string {
   if (value === undefined || value === "null" || value === "false") return "";
   return value === "true" ? "✓" : (stringOf(value) ?? value);

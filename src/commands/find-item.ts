@@ -8,7 +8,7 @@ import { CommandError } from "./failure.ts";
 const shortestPrefix = 4;
 const idLength = 36;
 
-/** The whole ID that starts with this prefix. */
+/** The full ID that starts with this prefix. */
 export async function findId(client: TodoClient<string>, prefix: string): Promise<string> {
   if (prefix.length === idLength) return prefix;
   if (prefix === "") throw new UsageError("Which item? Give its ID, or the first characters of it.");
@@ -31,7 +31,7 @@ export async function findItem(client: TodoClient<string>, prefix: string): Prom
   return client.get(await findId(client, prefix));
 }
 
-/** For each ID, its shortest prefix that no other ID shares, with at least four characters. */
+/** For each ID, the shortest prefix of at least four characters that no other ID shares. */
 export function shortIds(ids: readonly string[]): Map<string, string> {
   const sorted = ids.map((id) => id.toLowerCase()).sort();
   const shared = sorted.map((id, index) =>

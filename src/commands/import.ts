@@ -1,5 +1,5 @@
-// `todoitems import`: stores the items of a file in the service. Run again after an interruption, it continues where it
-// stopped and stores no item twice.
+// `todoitems import`: stores the items of a file in the service. If it is run again after an interruption, it continues
+// where it stopped and stores no item twice.
 
 import { existsSync } from "node:fs";
 import { isTodoError } from "../client/errors.ts";
@@ -108,7 +108,10 @@ class Import {
   async store(items: AsyncIterable<string>, parallel: number): Promise<ImportSummary> {
     process.on("SIGINT", () => this.#interrupted());
     if (this.#resumed > 0) console.error(`Going on after item ${this.#resumed}, where the last run ended.`);
-    /** Unfinished requests in the order of the file. The oldest is always awaited first, so all items before it are stored. */
+    /**
+     * Unfinished requests, in the order of the file. The oldest is always awaited first, so all items before it are
+     * stored.
+     */
     const underWay: Promise<void>[] = [];
     try {
       for await (const given of items) {
@@ -118,7 +121,7 @@ class Import {
         if (number <= this.#resumed) this.#done = number;
         else {
           underWay.push(this.#storeItem(json, number));
-          // A failure is thrown later, by `#settle`. Until then it must not count as an unhandled rejection.
+          // `#settle` throws a failure later. Until then, it must not count as an unhandled rejection.
           underWay.at(-1)?.catch(() => {});
         }
         if (underWay.length >= parallel) await this.#settle(underWay.shift());
@@ -158,7 +161,7 @@ class Import {
     }
   }
 
-  /** The ID is taken: either by this item, which an earlier run stored, or by another item. */
+  /** Handles an ID that is already taken. Either an earlier run stored this item, or another item has the ID. */
   async #meet(json: string, number: number): Promise<void> {
     const id = idOf(json) ?? "";
     const { item } = await this.#client.get(id);
@@ -181,9 +184,9 @@ class Import {
   }
 }
 
-/** An ID derived from the item and its place in the file, so that a second run makes the same one. */
+/** An ID derived from the item and its place in the file, so that every run gives the item the same ID. */
 function idFor(json: string, number: number): string {
   const digits = Bun.SHA256.hash(`${number} ${json}`, "hex");
-  // Version 8 is for UUIDs that are derived in a custom way.
+  // UUID version 8 is for custom formats.
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
 }

@@ -1,6 +1,7 @@
-// Asks for a password: at a terminal twice and without showing it; otherwise reads one line of standard input.
+// Asks for a password. At a terminal the input is hidden, and a new password must be typed twice. Without a terminal,
+// the password is the first line of standard input.
 
-/** There was no usable password, or the two differed. */
+/** No usable password was given, or the two inputs differ. */
 export class PasswordError extends Error {
   override readonly name = "PasswordError";
 }
@@ -11,7 +12,7 @@ export async function askPassword(name: string): Promise<string> {
   return password;
 }
 
-/** For signing in, at a terminal. */
+/** Asks for an existing password, at a terminal. */
 export function askPasswordOnce(name: string): Promise<string> {
   return readHidden(`Password for ${name}: `);
 }
@@ -39,7 +40,9 @@ const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const backspaces = ["\u007f", "\b"];
 
-/** Reads one line, without its line end. In raw mode the terminal does not handle editing keys, so this does. */
+/**
+ * Reads one line, without its line end. In raw mode the terminal does not handle editing keys, so this function does.
+ */
 function readLine(input: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const decoder = new TextDecoder("utf-8", { fatal: true });

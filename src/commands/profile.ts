@@ -22,7 +22,7 @@ function profilePath(environment: Environment, platform = process.platform): str
   return join(environment["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "todoitems", "profiles.json");
 }
 
-/** The profile with this name. Without a name it is the one called `default`, if it exists. */
+/** The profile with this name. Without a name, the profile called `default`, if there is one. */
 export function readProfile(name: string | undefined, environment: Environment): Profile {
   const path = profilePath(environment);
   const text = readIfExists(path);

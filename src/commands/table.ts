@@ -3,7 +3,7 @@
 import { padEnd, type Style, shorten } from "./terminal.ts";
 
 const gap = "  ";
-/** If columns would become narrower than this, the last optional ones are left out. */
+/** If columns would become narrower than this, optional ones are left out, beginning with the last. */
 const narrowest = 12;
 
 export interface Column {
@@ -46,7 +46,7 @@ function naturalWidth({ title, cells }: Column): number {
   return cells.reduce((widest, cell) => Math.max(widest, Bun.stringWidth(cell)), Bun.stringWidth(title));
 }
 
-/** Shortens the widest columns until the sum is small enough, and no column more than necessary. */
+/** Narrows the widest columns until the sum of all widths is small enough. */
 function shrink(widths: readonly number[], sumMax: number): number[] {
   const sumAt = (cap: number) => widths.reduce((sum, width) => sum + Math.min(width, cap), 0);
   if (sumAt(Number.POSITIVE_INFINITY) <= sumMax) return [...widths];

@@ -24,8 +24,8 @@ export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: n
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
-// Control characters would let an item move the cursor or recolour the screen. Marks that change the direction of
-// writing would let it rearrange the line.
+// Control characters would let an item move the cursor or recolour the screen. Marks that change the text direction
+// would let it rearrange the line.
 const harmful = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /** Untrusted text, made safe to print on one line. */
@@ -36,10 +36,10 @@ export function printable(text: string): string {
   });
 }
 
-/** The text in at most this many columns, where a wide character takes two. */
+/** Shortens the text to at most this many columns. A wide character takes two. */
 export function shorten(text: string, columns: number): string {
   if (Bun.stringWidth(text) <= columns) return text;
-  // A wide character at the edge is kept whole, so the first attempt may be too wide.
+  // `sliceAnsi` keeps a wide character at the edge whole, so the first attempt may be too wide.
   for (let end = columns - 1; end > 0; end--) {
     const start = Bun.sliceAnsi(text, 0, end);
     if (Bun.stringWidth(start) < columns) return `${start}…`;

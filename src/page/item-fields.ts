@@ -1,5 +1,6 @@
-// An item as the page shows it: its name, notes and tick in either of the two spellings, and the number of other fields.
-// An edit replaces one value inside the item's text, so every other character stays as it was.
+// An item as the page shows it: its name, its notes, whether it is done, and the number of its other fields. The field
+// names may have either of two spellings. An edit replaces one value inside the item's text, so every other character
+// stays as it was.
 
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
@@ -13,7 +14,7 @@ export interface ItemFields {
   readonly name: string;
   readonly notes: string;
   readonly done: boolean;
-  /** The number of fields besides the ID, name, notes and tick. */
+  /** The number of fields other than the ID, the name, the notes and the done flag. */
   readonly otherCount: number;
   /** What a search looks through: the values of all fields except the ID. */
   readonly searchText: string;
@@ -43,7 +44,7 @@ export function readFields(json: string): ItemFields {
   };
 }
 
-/** The item with other values for some of its fields. A field that it lacks is added, in the spelling of its other fields. */
+/** Returns the item with these values. A field that the item lacks is added, in the spelling of its other fields. */
 export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
   let text = json;
   for (const field of ["name", "notes", "done"] as const) {
@@ -61,7 +62,7 @@ export function newItem(id: string, name: string, spelling: Spelling): string {
   return JSON.stringify({ [names.id]: id, [names.name]: name, [names.notes]: "", [names.done]: false });
 }
 
-/** How an item spells its names, judged by its name or else by its ID. */
+/** How an item spells its field names. The name field decides or, if there is none, the ID. */
 export function spellingOf(json: string): Spelling {
   return spellingIn(scanObject(json));
 }

@@ -1,6 +1,6 @@
-// The person's edits that the service has not confirmed yet, in the order they were made. The page shows them at
-// once, on top of what the service has; dropping one undoes it. They are kept in the browser's storage for the tab,
-// so a reload without a connection loses none.
+// The user's edits that the service has not confirmed yet, in the order they were made. The page shows them at once, on
+// top of the service's items; dropping an edit undoes it. The edits are kept in the tab's session storage, so a reload
+// without a connection loses none.
 
 export type Edit =
   | { readonly kind: "create"; readonly id: string; readonly json: string }
@@ -16,14 +16,14 @@ export interface Theirs {
 export interface Conflict {
   /** Undefined if the item was deleted elsewhere. */
   readonly theirs: Theirs | undefined;
-  /** True if the person wants to delete the item. */
+  /** True if the user wants to delete the item. */
   readonly deletes: boolean;
 }
 
 export interface OutboxEntry {
   readonly number: number;
   edit: Edit;
-  /** A stored entry stays until the change feed has reported it, so that nothing flickers. */
+  /** A stored entry stays until the change feed has reported it, so that the item does not flicker. */
   state: "waiting" | "sending" | "stored" | "conflict";
   /** The state of the item after this edit was stored. */
   storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
@@ -55,12 +55,13 @@ export class Outbox {
     return this.#entries.filter(({ state }) => state !== "stored").length;
   }
 
-  /** Adds an edit. It replaces an older edit of the same item that is not under way yet. */
+  /** Adds an edit. If an older edit of the same item has not been sent yet, the two become one. */
   add(edit: Edit): void {
     const latest = this.#latest(edit.id);
     if (!latest || edit.kind === "create") this.#push(edit);
     else if (latest.state === "waiting" || latest.state === "conflict") this.#merge(latest, edit);
-    // The tag of the state that was edited is known only when the edit under way is stored.
+    // This edit is based on the result of the previous one. Until that one is stored, its ETag is unknown; `stored`
+    // sets it later.
     else this.#push({ ...edit, etag: latest.storedAs?.etag });
     this.#keep();
   }
@@ -75,7 +76,7 @@ export class Outbox {
     return undefined;
   }
 
-  /** Marks an edit as stored. Later edits of the item were made on that state, so they get its tag. */
+  /** Marks an edit as stored. Later edits of the item are based on that state, so they get its ETag. */
   stored(entry: OutboxEntry, etag: string | undefined, version: number | undefined): void {
     entry.state = "stored";
     entry.storedAs = { etag, version };
@@ -92,7 +93,10 @@ export class Outbox {
     this.#keep();
   }
 
-  /** Lets a conflicting edit be sent again, based on the service's version. */
+  /**
+   * Lets a conflicting edit be sent again, based on the service's version. If the item was deleted, an update becomes a
+   * create.
+   */
   insist(entry: OutboxEntry): void {
     const { edit, conflict } = entry;
     if (conflict?.theirs) entry.edit = edit.kind === "create" ? edit : { ...edit, etag: conflict.theirs.etag };
@@ -102,7 +106,7 @@ export class Outbox {
     this.#keep();
   }
 
-  /** Removes an edit, and later edits of the same item with it. */
+  /** Removes an edit and all later edits of the same item. */
   drop(entry: OutboxEntry): void {
     this.#entries = this.#entries.filter(({ number, edit }) => number < entry.number || edit.id !== entry.edit.id);
     this.#keep();
@@ -112,7 +116,7 @@ export class Outbox {
   settle(version: number, isThere: (id: string) => boolean): void {
     const isReported = ({ state, edit, storedAs }: OutboxEntry) =>
       state === "stored" && (edit.kind === "delete" ? !isThere(edit.id) : (storedAs?.version ?? 0) <= version);
-    // Older edits of an item are over with the one that was reported.
+    // When an edit is reported, older edits of the same item are settled too.
     const reported = new Map(this.#entries.filter(isReported).map(({ edit, number }) => [edit.id, number]));
     if (reported.size === 0) return;
     this.#entries = this.#entries.filter(({ edit, number }) => number > (reported.get(edit.id) ?? -1));
@@ -145,7 +149,7 @@ function parseKept(text: string | null): Edit[] {
     const edits: unknown = JSON.parse(text ?? "[]");
     return Array.isArray(edits) ? edits.filter(isEdit) : [];
   } catch (error) {
-    // Something else wrote to the storage, so there is no edit in it to send.
+    // The storage holds text that an outbox did not write, so there are no edits to send.
     if (error instanceof SyntaxError) return [];
     throw error;
   }

@@ -1,10 +1,9 @@
-// What is shown: the items that the service has, with the person's edits on top.
+// Computes what the page shows: the service's items, with the user's edits on top.
 
 import { type ItemFields, readFields } from "./item-fields.ts";
 import type { Conflict, OutboxEntry } from "./outbox.ts";
 import type { StoredItem } from "./stored-items.ts";
 
-/** An item as it is shown. */
 export interface ShownItem {
   readonly id: string;
   readonly json: string;
@@ -15,7 +14,7 @@ export interface ShownItem {
   readonly conflict: Conflict | undefined;
 }
 
-/** Lays the edits over the stored items, in the order they were made. The newest item comes first. */
+/** Applies the edits to the stored items, in the order they were made. In the result, the newest item comes first. */
 export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEntry[]): ShownItem[] {
   const shown = new Map<string, ShownItem>();
   for (const { id, json, etag, fields } of stored)
@@ -24,7 +23,7 @@ export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEn
     const { id } = edit;
     const before = shown.get(id);
     if (edit.kind === "delete") {
-      // Until a conflicting deletion is decided, the item stays in sight.
+      // If a deletion is in conflict, the item stays visible until the user has decided.
       if (!conflict) shown.delete(id);
       else if (before) shown.set(id, { ...before, conflict });
       continue;

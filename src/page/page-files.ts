@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { apiDescriptionPath, authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
-/** A file in each content coding. */
+/** A file, uncompressed and in each compression. */
 export interface PageFile {
   readonly mediaType: string;
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -53,7 +53,7 @@ export class PageFiles {
       entrypoints: [join(browserFolder, "main.tsx"), join(browserFolder, "page.css")],
       target: "browser",
       minify: true,
-      // Repeated here because the bundler ignores the compiler's settings in an installed package.
+      // These settings are repeated here because the bundler ignores tsconfig.json in an installed package.
       jsx: { runtime: "automatic", importSource: "preact", development: false },
       define: { "process.env.NODE_ENV": '"production"' },
     });

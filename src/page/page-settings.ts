@@ -13,7 +13,7 @@ export interface PageSettings {
   readonly hasAuthority: boolean;
 }
 
-/** The name of the meta element that carries it. */
+/** The name of the meta element that contains the settings. */
 export const settingsMetaName = "settings";
 
 // Addresses are relative to the page, because a proxy may serve it under a path.

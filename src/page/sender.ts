@@ -9,22 +9,25 @@ import type { Edit, Outbox, OutboxEntry } from "./outbox.ts";
 /** The result of sending one edit. The outbox already reflects it. */
 export type SendOutcome =
   | { readonly kind: "stored"; readonly entry: OutboxEntry }
-  /** The service had this state before: somebody made the same change, or an earlier attempt lost its answer. */
+  /**
+   * The service already had this state: somebody else made the same change, or the answer to an earlier attempt was
+   * lost.
+   */
   | { readonly kind: "alreadyDone" }
-  /** The item has changed since the edit was made. The person decides. */
+  /** The item has changed since the edit was made. The user must decide. */
   | { readonly kind: "conflict" }
   /** The edit waits until somebody signs in. */
   | { readonly kind: "signInNeeded" }
   /** The edit waits for the next attempt. */
   | { readonly kind: "tryLater" }
-  /** The service does not want the edit, which has left the outbox. */
+  /** The service refused the edit, and it has been removed from the outbox. */
   | { readonly kind: "refused"; readonly edit: Edit; readonly error: unknown };
 
 export interface SenderParts {
   readonly outbox: Outbox;
   /** The client to send the next edit with. */
   readonly client: () => TodoClient<string>;
-  /** Called after each edit that was sent. */
+  /** Called after each attempt to send an edit. */
   readonly onOutcome: (outcome: SendOutcome) => void;
 }
 
@@ -41,7 +44,7 @@ export class Sender {
     this.#outbox = parts.outbox;
   }
 
-  /** Sends until the outbox has no more to send, or its next edit has to wait. */
+  /** Sends edits until none is left, or until the next one has to wait. */
   async send(): Promise<void> {
     if (this.#sending) return;
     this.#sending = true;
@@ -68,7 +71,7 @@ export class Sender {
     }
   }
 
-  /** Returns the tag of the new state. */
+  /** Returns the ETag of the new state; undefined after a deletion. */
   async #request(edit: Edit): Promise<string | undefined> {
     const client = this.#parts.client();
     if (edit.kind === "create") return (await client.create(edit.json)).etag;

@@ -1,5 +1,5 @@
-// What the page knows and does: it follows the list, takes the person's edits, signs in and out, and collects
-// messages for the person. The view draws what it finds here; nothing here uses the browser's document.
+// What the page knows and does: it follows the list, accepts the user's edits, signs in and out, and collects messages
+// for the user. The view draws what it finds here; nothing here uses the browser's document.
 
 import { type Credentials, isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
@@ -68,7 +68,7 @@ export class Session {
     });
   }
 
-  /** Calls the listener after every change. Call the returned function to stop. */
+  /** Calls the listener after every change, until the returned function is called. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -118,7 +118,7 @@ export class Session {
     this.reconnect();
   }
 
-  /** Leaves the sign-in form and drops the edits that need it. */
+  /** Closes the sign-in form and drops the edits that were waiting for it. */
   cancelSignIn(): void {
     this.signIn = undefined;
     for (const entry of [...this.#outbox.entries]) if (entry.state !== "stored") this.#outbox.drop(entry);
@@ -134,7 +134,7 @@ export class Session {
     this.save(item, withFields(item.json, { done }));
   }
 
-  /** Saves an edit. `base` is the state of the item that the person edited. */
+  /** Saves an edit. `base` is the version of the item that the edit is based on. */
   save(base: ShownItem, json: string): void {
     this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base) });
   }
@@ -166,7 +166,7 @@ export class Session {
     this.#changed();
   }
 
-  // The state that the person edited may have been stored in the meantime, which gave it a tag.
+  // The version that the user edited may have been stored in the meantime. If so, it has an ETag by now.
   #tagOf({ id, json, etag }: ShownItem): string | undefined {
     const now = this.items.find((item) => item.id === id);
     return now?.json === json ? now.etag : etag;
@@ -174,7 +174,7 @@ export class Session {
 
   #restore(id: string, json: string): void {
     const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-    // A deletion that was not sent is dropped, and the item keeps its place. Otherwise the item is created again,
+    // A deletion that has not been sent is dropped, and the item keeps its place. Otherwise the item is created again,
     // with the same ID, and becomes the newest.
     if (deletion?.state === "waiting" || deletion?.state === "conflict") {
       this.#outbox.drop(deletion);
@@ -220,7 +220,7 @@ export class Session {
   #connectionIs(state: WatchState): void {
     this.connection = state.kind === "lost" ? "lost" : "live";
     if (state.kind === "live") this.readOnly = state.readOnly;
-    // Too many wrong passwords, or no connection to check one.
+    // The password could not be checked: there were too many wrong ones, or there is no connection.
     if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: messageOf(state.error), busy: false };
     this.#changed();
     if (this.connection === "live") void this.#sender.send();
@@ -235,7 +235,8 @@ export class Session {
     } else if (event.kind === "removed") this.stored.remove(event.id);
     else this.stored.put(event);
     this.version = event.version ?? this.version;
-    // A new snapshot may come from another store, whose versions cannot be compared with the old ones.
+    // A new snapshot may come from another store, whose versions cannot be compared with the old ones. So it settles
+    // every stored edit.
     if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();

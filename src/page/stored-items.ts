@@ -1,5 +1,5 @@
-// The items as the service has them, in the order of the list, with the fields that are shown and the size of the
-// whole list.
+// The service's items in the order of the list, each with the fields that the page shows, and the size of the whole
+// list.
 
 import type { WatchedItem } from "../client/index.ts";
 import { type ItemFields, readFields } from "./item-fields.ts";

@@ -1,4 +1,4 @@
-// How far an import got, kept in a small file next to its source, so that the same command continues there.
+// Records how far an import got, in a small file next to its source, so that the same command can continue there.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 
@@ -6,7 +6,7 @@ const saveEveryMs = 1_000;
 
 export interface ImportCounts {
   created: number;
-  /** The same item was stored already. */
+  /** Items that were already stored, with the same content. */
   present: number;
   replaced: number;
   skipped: number;
@@ -14,7 +14,9 @@ export interface ImportCounts {
 
 export class Checkpoint {
   readonly #path: string;
-  /** Which file and which server the numbers belong to. With any other, the import starts from the beginning. */
+  /**
+   * Identifies the file and the server that the numbers belong to. For any other, the import starts from the beginning.
+   */
   readonly #subject: string;
   #savedAt = performance.now();
   /** How many items of the source are done. */
@@ -50,7 +52,7 @@ export class Checkpoint {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
     } catch {
-      // The file does not exist, or a crash cut it off. Starting over is safe, because no item is stored twice.
+      // The file does not exist, or a crash left it incomplete. Starting over is safe, because no item is stored twice.
       return undefined;
     }
   }

@@ -28,8 +28,8 @@ function cellOf(value: string | undefined): string {
   return text !== undefined && mayBeUnquoted(text, value) ? text : (value ?? "");
 }
 
-// A string keeps its quotes if it would otherwise be read as another value, if its escapes are not the usual ones, or if
-// a spreadsheet would take it for a formula.
+// A string keeps its quotes if it would otherwise be read as another value, if `JSON.stringify` would escape it
+// differently, or if a spreadsheet would take it for a formula.
 function mayBeUnquoted(text: string, literal: string | undefined): boolean {
   return text !== "" && JSON.stringify(text) === literal && !isJson(text) && !/^[=+\-@\t\r]/.test(text);
 }
@@ -47,14 +47,14 @@ function quoteCell(cell: string): string {
   return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** Reads lines of cells while the text arrives. */
+/** Reads lines of cells as the text arrives. */
 export class CsvReader {
   #cells: string[] = [];
   #cell = "";
   #place: "cell-start" | "bare" | "quoted" | "after-quote" = "cell-start";
   #afterReturn = false;
 
-  /** Takes the next characters, split anywhere, and yields the lines that they complete. */
+  /** Takes the next characters, which may be split anywhere, and yields the lines that they complete. */
   *read(text: string): Generator<string[]> {
     for (const character of text) {
       const endsReturn = this.#afterReturn && character === "\n";
@@ -69,7 +69,7 @@ export class CsvReader {
         const line = this.#endLine();
         if (line) yield line;
       } else if (character === '"' && this.#place !== "bare") {
-        // Two quotes inside quotes stand for one. A quote at the start opens the cell.
+        // Inside quotes, two quotes stand for one. At the start of a cell, a quote opens it.
         if (this.#place === "after-quote") this.#cell += character;
         this.#place = "quoted";
       } else {
@@ -79,7 +79,7 @@ export class CsvReader {
     }
   }
 
-  /** The last line, if no line end follows it. */
+  /** Returns the last line, if no line ending follows it. */
   finish(): string[] | undefined {
     return this.#endLine();
   }

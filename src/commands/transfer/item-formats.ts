@@ -26,7 +26,10 @@ export function formatOf(given: string | undefined, file: string | undefined): I
   throw new UsageError(`${file}: which format is that? Say --format ${itemFormats.join(", --format ")}.`);
 }
 
-/** The items of a file, each as compact JSON. The error for a mistake says how many items precede it. */
+/**
+ * Yields the items of a file, each as compact JSON. If the file has a mistake, the error says how many items come
+ * before it.
+ */
 export async function* readItems(
   source: string,
   chunks: AsyncIterable<Uint8Array>,

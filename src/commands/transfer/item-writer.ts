@@ -12,7 +12,7 @@ import { type ItemFormat, readItems } from "./item-formats.ts";
 
 const bufferLength = 64 * 1024;
 
-/** Writes text in larger pieces, at the pace of a slow disk or reader. */
+/** Collects text and writes it in larger pieces. Waits if the disk or the reader is slow. */
 class Output {
   readonly #sink: Bun.FileSink;
   #pending = "";
@@ -77,7 +77,7 @@ async function writeTo(items: AsyncIterable<string>, format: ItemFormat, file: B
   await output.end();
 }
 
-// The columns are known only after the last item, so the items are kept in a temporary file until then.
+// The columns are not known before the last item, so the items are kept in a temporary file until then.
 async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promise<void> {
   const path = join(tmpdir(), `todoitems-${crypto.randomUUID()}.ndjson`);
   const names = new Set<string>();

@@ -1,4 +1,5 @@
-// A progress bar on a terminal: how far, how fast, how much time is left. Without a terminal it prints nothing.
+// A progress bar for a terminal. It shows how much is done, how fast, and how much time is left. Without a terminal, it
+// prints nothing.
 
 import { shorten } from "../terminal.ts";
 
@@ -9,7 +10,7 @@ export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt = 0;
-  /** Where this run began, because an earlier run may have done a part. */
+  /** Where this run began. An earlier run may have done part of the work. */
   #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
 
@@ -17,7 +18,7 @@ export class ProgressBar {
     this.#stream = stream;
   }
 
-  /** `fraction` is how much of the whole is done, if that is known. */
+  /** `fraction` is the part of the work that is done, from 0 to 1, if that is known. */
   update(items: number, fraction: number | undefined): void {
     this.#begin ??= { items: items - 1, fraction: fraction ?? 0 };
     const now = performance.now();

@@ -1,4 +1,4 @@
-// The whole page, from top to bottom: header, banners, composer, toolbar, list and status bar, with the dialogs.
+// The whole page, from top to bottom: header, banners, composer, toolbar, list, status bar, and the dialogs.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
@@ -31,7 +31,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const shown = useMemo(() => select(items, filter, search, editingId), [items, filter, search, editingId]);
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
-  // The dialog opens as soon as a conflict arises. The person can postpone it.
+  // The dialog opens as soon as there is a conflict. The user can postpone the decision.
   useEffect(() => setDecidingId(conflictIds.split(",")[0] || undefined), [conflictIds]);
   const deciding = conflicts.find(({ id }) => id === decidingId);
 
@@ -91,7 +91,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   );
 }
 
-/** The items that match the filter and the search. The item being edited always stays. */
+/** The items that match the filter and the search. The item that is being edited is always included. */
 function select(items: readonly ShownItem[], filter: Filter, search: string, editingId: string | undefined) {
   const wanted = search.trim().toLowerCase();
   if (filter === "all" && wanted === "") return items;

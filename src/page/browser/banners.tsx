@@ -1,4 +1,4 @@
-// What a person must know before typing: the instance is read-only, or the service cannot be reached.
+// Banners for what the user must know before typing: the instance is read-only, or the service cannot be reached.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../session.ts";

@@ -1,4 +1,5 @@
-// How the person's own app reaches this service: addresses, a command for each operation, the certificate to trust.
+// Shows how the user's own app can reach this service: addresses, a command for each operation, the certificate to
+// trust.
 
 import { useState } from "preact/hooks";
 import { apiDescriptionPath, authorityPath, feedPath, listPath, type PageSettings } from "../page-settings.ts";
@@ -93,8 +94,8 @@ function commands(base: string, { form, auth, hasAuthority }: PageSettings): { l
 function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // Browsers offer the clipboard only to pages from HTTPS or from this machine. On other pages the person can
-    // still select the text.
+    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages, the user
+    // can still select the text.
     await navigator.clipboard?.writeText(text);
     setCopied(true);
   };

@@ -1,4 +1,4 @@
-// A modal dialog. The browser's own element traps the focus, handles Escape and makes the background inert.
+// A modal dialog. The browser's `dialog` element traps the focus, handles Escape and makes the background inert.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-// The top line: the title, the state of the connection, who is signed in, and the way to the connect panel.
+// The top line: the title, the state of the connection, who is signed in, and a button that opens the connect panel.
 
 import type { ConnectionState, Session } from "../session.ts";
 import { Mark, PlugIcon } from "./icons.tsx";

@@ -1,5 +1,5 @@
-// Edits an item in its row: its name and notes, or the whole item as JSON. Everything else in the item keeps its
-// exact text, digits included.
+// Edits an item in its row: its name and notes in a form, or the whole item as JSON. The form leaves the text of all
+// other fields exactly as it is, digits included.
 
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { idOf } from "../../client/item-text.ts";
@@ -9,7 +9,7 @@ import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
   readonly item: ShownItem;
-  /** `base` is the state of the item that the person edited. */
+  /** `base` is the version of the item that the edit is based on. */
   readonly onSave: (base: ShownItem, json: string) => void;
   readonly onCancel: () => void;
 }
@@ -27,12 +27,12 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
   const problemId = useId();
   const isJson = text !== undefined;
 
-  // Before the browser paints, so that the next key already goes to the editor.
+  // A layout effect runs before the browser paints, so the next key already goes to the editor.
   useLayoutEffect(() => {
     area.current?.setSelectionRange(0, 0);
     (isJson ? area.current : first.current)?.focus();
   }, [isJson]);
-  // One frame later, when the list has measured the new height.
+  // Scroll one frame later, when the list has measured the editor's new height.
   useEffect(() => {
     const frame = requestAnimationFrame(() => form.current?.scrollIntoView({ block: "nearest" }));
     return () => cancelAnimationFrame(frame);

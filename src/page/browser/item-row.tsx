@@ -1,4 +1,5 @@
-// One item: its tick, name and notes, the number of its other fields, and its conflict or unsent edit.
+// One item: its checkbox, name and notes, the number of its other fields, and a mark if it has a conflict or an unsent
+// edit.
 
 import type { ShownItem } from "../overlay.ts";
 import { TrashIcon, WarningIcon } from "./icons.tsx";

@@ -1,4 +1,4 @@
-// The list of items. Only the rows in sight are drawn, so ten thousand items are as quick as ten.
+// The list of items. Only the rows in sight are drawn, so ten thousand items are as fast as ten.
 
 import { useRef } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
@@ -19,11 +19,11 @@ interface ItemRowsProps {
   readonly onSave: (base: ShownItem, json: string) => void;
   readonly onDelete: (item: ShownItem) => void;
   readonly onDecide: (item: ShownItem) => void;
-  /** Called when the row with the focus goes away and no row is left. */
+  /** Called when the focused row disappears and no row is left. */
   readonly onNowhere: () => void;
 }
 
-/** How far rows are drawn above and below the view, so that scrolling and the keyboard find them ready. */
+/** Rows are drawn this far above and below the view, so that they are ready when the user scrolls or presses a key. */
 const marginPixels = 400;
 
 export function ItemRows(props: ItemRowsProps) {
@@ -33,7 +33,7 @@ export function ItemRows(props: ItemRowsProps) {
   const { view, look } = useScrollAnchor(scroller, items, layout);
   const { focusedId, focusNext, listeners } = useRowFocus(scroller, items, layout, onNowhere);
 
-  // A row with a draft or the focus stays when it is scrolled out of sight.
+  // The row that is being edited and the row with the focus stay drawn when they are scrolled out of sight.
   const drawn = rowsToDraw(items, layout, view, new Set([editingId, focusedId]));
   const closeEditor = (index: number) => {
     onEdit(undefined);

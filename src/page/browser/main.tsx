@@ -1,4 +1,4 @@
-// Starts the page: the session with the service, its view, and the browser events that concern both.
+// Starts the page: creates the session with the service, draws the view, and reacts to the browser's events.
 
 import { render } from "preact";
 import { jsonText, TodoClient } from "../../client/index.ts";
@@ -29,7 +29,8 @@ const session = new Session({
     write: (text) => sessionStorage.setItem(outboxKey, text),
   }),
   connect: (credentials) =>
-    // The address of the list, because the client would shorten the address of a page that is served under /api/.
+    // Pass the address of the list, not of the page. If the page is served under a path that ends with /api/, the
+    // client would remove that part.
     new TodoClient(new URL(listPath, document.baseURI), {
       codec: jsonText,
       form: settings.form,
@@ -43,8 +44,8 @@ const session = new Session({
 
 addEventListener("online", () => session.reconnect());
 
-// Without HTTPS, a browser opens at most six connections to a host, and each tab's feed holds one of them. Hidden
-// tabs close their feed; otherwise a seventh tab would not even load.
+// Without HTTPS, a browser opens at most six connections to a host, and each tab's change feed holds one of them. So
+// hidden tabs close their feed; otherwise a seventh tab would not even load.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
 addEventListener("visibilitychange", () => {

@@ -19,7 +19,7 @@ export function Notices({ session }: { session: Session }) {
 function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
   const { kind, text, action } = notice;
   const [held, setHeld] = useState(false);
-  // A problem stays until it is dismissed. No message goes away while the person points at it.
+  // A problem stays until it is dismissed. No message disappears while it has the pointer or the focus.
   useEffect(() => {
     if (kind !== "done" || held) return undefined;
     const timer = setTimeout(onClose, doneMs);

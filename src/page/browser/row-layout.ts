@@ -1,6 +1,7 @@
-// The top of each row in a long list of which only the rows in sight are drawn and measured.
+// Computes where each row of a long list begins. Only the rows in sight are drawn and measured; the others are
+// estimated.
 
-/** The height of a row that was never drawn. */
+/** The assumed height of a row that has not been drawn yet, in pixels. */
 const estimatedHeight = 60;
 
 export class RowLayout {
@@ -25,7 +26,7 @@ export class RowLayout {
     return this.#offsets[index] ?? 0;
   }
 
-  /** The last row that begins at or above this height. */
+  /** The last row that begins at or above this offset. */
   indexAt(top: number): number {
     let low = 0;
     let high = Math.max(0, this.#offsets.length - 2);

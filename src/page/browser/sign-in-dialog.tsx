@@ -1,4 +1,4 @@
-// Asks for a name and a password. They are kept in the page's memory only.
+// Asks for a name and a password. They are kept only in the page's memory.
 
 import { useState } from "preact/hooks";
 import type { Session, SignIn } from "../session.ts";

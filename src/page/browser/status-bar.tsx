@@ -1,9 +1,9 @@
-// The instance's figures: read-only or writable, the number of items, the size and the version of the list. A gauge
-// compares the size with the limit of some clients.
+// The figures at the bottom: read-only or writable, the number of items, the size and the version of the list. A gauge
+// compares the size with the limit that some clients have.
 
 import type { Session } from "../session.ts";
 
-/** The specification's client reads no more of a response than this. */
+/** The specification's client reads at most this much of a response. */
 const markBytes = 256_000;
 
 export function StatusBar({ session }: { session: Session }) {
@@ -30,7 +30,8 @@ export function StatusBar({ session }: { session: Session }) {
 }
 
 function Gauge({ bytes }: { bytes: number }) {
-  // The mark stays at four fifths of the gauge until the list outgrows the gauge.
+  // The mark is at four fifths of the gauge. A list that would fill more than about 95 % of the gauge stretches its
+  // scale, which moves the mark to the left.
   const full = Math.max(markBytes * 1.25, bytes * 1.05);
   return (
     <span

@@ -1,4 +1,4 @@
-// Chooses the items to show: all, open or done ones, and those that contain a text.
+// Chooses which items to show: all, open or done, and only those that contain a search text.
 
 import type { RefObject } from "preact";
 import { SearchIcon } from "./icons.tsx";

@@ -1,17 +1,17 @@
-// Moves the focus from row to row with the keys, and keeps it in the list when its row moves or goes away.
+// Moves the focus between rows with the keyboard, and keeps it in the list when the focused row moves or disappears.
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import type { RowLayout } from "./row-layout.ts";
 
-/** A control of a row, by its `data-control`. */
+/** A control in a row, named by its `data-control`. */
 interface Place {
   readonly index: number;
   readonly control: string;
 }
 
-/** `listeners` belong to the element around the rows. `onNowhere` is called when the focus has no row left to go to. */
+/** Attach `listeners` to the element around the rows. `onNowhere` is called when the focus has no row left to go to. */
 export function useRowFocus(
   scroller: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
@@ -20,11 +20,12 @@ export function useRowFocus(
 ) {
   const focused = useRef<(Place & { readonly id: string }) | undefined>(undefined);
   const wanted = useRef<Place | undefined>(undefined);
-  // A row that is moved while the list is drawn loses the focus, although the person has not left it.
+  // If drawing moves the focused row, the row loses the focus although the user has not left it. Such a loss is
+  // ignored.
   const isDrawing = useRef(false);
   isDrawing.current = true;
 
-  // A row that is not drawn is scrolled to, and gets the focus when it is drawn.
+  // If the row is not drawn yet, scrolls to it. It gets the focus when it is drawn.
   const focus = (place: Place) => {
     const element = scroller.current;
     const index = Math.max(0, Math.min(items.length - 1, place.index));
@@ -39,7 +40,7 @@ export function useRowFocus(
     const before = focused.current;
     if (wanted.current) focus(wanted.current);
     else if (before && !items.some(({ id }) => id === before.id)) {
-      // The row is gone. The row that took its place gets the focus.
+      // The focused row is gone. The row that took its place gets the focus.
       focused.current = undefined;
       if (items.length === 0) onNowhere();
       else focus(before);
@@ -84,7 +85,7 @@ const steps: Readonly<Record<string, (count: number) => number>> = {
   End: (count) => count,
 };
 
-/** The place of an element; undefined inside an editor, in which keys move the cursor. */
+/** The place of an element; undefined inside an editor, because there the keys move the cursor. */
 function placeOf(target: EventTarget | null): Place | undefined {
   if (!(target instanceof HTMLElement) || target.closest("form")) return undefined;
   const index = target.closest("li")?.dataset["index"];

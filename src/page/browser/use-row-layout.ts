@@ -1,10 +1,10 @@
-// Lays out the rows of the list, and again whenever a drawn row turns out to have another height.
+// Lays out the rows of the list, and does so again whenever the height of a drawn row changes.
 
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import { RowLayout } from "./row-layout.ts";
 
-/** `observeRow` is the ref of every drawn row, which names its item in `data-id`. */
+/** Pass `observeRow` as the `ref` of every drawn row. The row must name its item in `data-id`. */
 export function useRowLayout(items: readonly ShownItem[]) {
   const heights = useRef(new Map<string, number>()).current;
   const [measuredCount, noteMeasured] = useReducer((count: number) => count + 1, 0);
@@ -29,7 +29,7 @@ export function useRowLayout(items: readonly ShownItem[]) {
   return { layout, observeRow };
 }
 
-/** Notes the height of a row, and returns whether it is a new one. */
+/** Records the height of a row, and returns whether it has changed. */
 function measure({ dataset, offsetHeight }: HTMLElement, heights: Map<string, number>): boolean {
   const id = dataset["id"] ?? "";
   // A row that is being removed has no height.

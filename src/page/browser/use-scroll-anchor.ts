@@ -1,4 +1,4 @@
-// Keeps the row that the person looks at in its place when rows appear, disappear or grow above it.
+// Keeps the row that the user is looking at in place when rows above it appear, disappear or grow.
 
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -11,14 +11,14 @@ export interface View {
   readonly height: number;
 }
 
-/** `look` must be called whenever the list is scrolled. */
+/** Call `look` whenever the list is scrolled. */
 export function useScrollAnchor(
   scroller: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
 ) {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first row in sight, and how much of it is hidden above the edge.
+  // The first row in sight, and how many pixels of it are hidden above the top edge.
   const anchor = useRef<{ readonly id: string; readonly hidden: number } | undefined>(undefined);
 
   const look = useCallback(() => {

@@ -1,9 +1,9 @@
-// Draws again when the session has changed, at most once for each frame, however many changes come at once.
+// Redraws when the session has changed, at most once per frame, however many changes arrive at once.
 
 import { useEffect, useReducer } from "preact/hooks";
 import type { Session } from "../session.ts";
 
-/** How soon a page that nobody sees is drawn, since browsers give it no frames. */
+/** The delay before a hidden page is redrawn. Browsers give hidden pages no animation frames. */
 const hiddenMs = 200;
 
 export function useSession(session: Session): void {
