@@ -1,6 +1,6 @@
-// The claims of claims.ts in every runtime that the client supports: one bundled file, run by Bun, by Node, in Chromium
-// and, if it is installed, by Deno. The subjects are our service (both forms, with and without credentials and HTTPS) and
-// another deployment.
+// Runs the claims of claims.ts in every runtime that the client supports: one bundled file in Bun, Node, Chromium and,
+// if it is installed, Deno. The claims are about our service (both forms, with and without credentials and HTTPS) and
+// another deployment of the specification.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { startOtherDeployment } from "./other-deployment.ts";
 const credentials = { username: "Zoë", password: "pä:ss ✓" };
 const forms = ["a", "b"] as const;
 
-/** The names of the deployments. Their addresses are known once they run. */
+/** The names of the deployments. Their addresses are known only when they run. */
 const names = [
   ...forms.flatMap((form) =>
     ["open", "credentials"].flatMap((access) =>
@@ -75,7 +75,7 @@ async function runIn(command: readonly string[]): Promise<Result[]> {
   const script = `import process from "node:process";
     const { runClaims } = await import(${JSON.stringify(bundle)});
     const results = JSON.stringify(await runClaims(...JSON.parse(process.env.SUBJECTS)));
-    // Without the exit, something that a failed claim left running would keep the process alive.
+    // Without the exit, whatever a failed claim left running would keep the process alive.
     process.stdout.write(results, () => process.exit());`;
   const authority = join(folder.path, "todoitems", "https", "authority.pem");
   const child = Bun.spawn([...command, script], {

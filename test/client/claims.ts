@@ -21,7 +21,7 @@ export interface Deployment {
   readonly url: string;
   readonly form: "a" | "b";
   readonly credentials?: Credentials;
-  /** Our service has ETags, problem documents, exact numbers and a request for one item. */
+  /** True for our service, which has ETags, problem documents, exact numbers and a request for one item. */
   readonly ours: boolean;
 }
 
@@ -63,7 +63,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "keeps the ID it is given in its letter case, and finds it in any other",
+    title: "keeps the letter case of an ID that it is given, and finds the item in any letter case",
     async run(deployment) {
       const todo = client(deployment);
       const id = `AbCdEf01-2345-4789-aBcD-${randomDigits(12)}`;
@@ -73,7 +73,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "a second create of one ID is a ConflictError that names the request",
+    title: "a second create with the same ID throws a ConflictError that names the request",
     async run(deployment) {
       const todo = client(deployment);
       const { item, id } = await todo.create({ Name: "first" });
@@ -85,7 +85,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "get, update and remove of a missing item are a NotFoundError",
+    title: "get, update and remove throw a NotFoundError if the item does not exist",
     async run(deployment) {
       const todo = client(deployment);
       const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
@@ -95,7 +95,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "yields every item of the list, while the list arrives",
+    title: "items() yields every item of the list",
     async run(deployment) {
       const todo = client(deployment);
       const created = await Promise.all(Array.from({ length: 5 }, (_, n) => todo.create({ Name: `number ${n} ✓` })));
@@ -108,7 +108,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "accepts a base address with and without the path and the last slash",
+    title: "accepts a base address with or without the API path and the trailing slash",
     async run(deployment) {
       const count = (await client(deployment).list()).length;
       for (const suffix of ["", "/", "/api", "/api/todoitems", "/api/todoitems/"]) {
@@ -118,7 +118,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "watches the list, live or by polling, and yields what changed",
+    title: "watch() yields what changes in the list, live or by polling",
     async run(deployment) {
       const todo = client(deployment);
       const { item, id } = await todo.create({ Name: "watched" });
@@ -134,12 +134,12 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "wrong or missing credentials are an UnauthorizedError",
+    title: "wrong or missing credentials are refused; correct ones may be in the address or come from a function",
     async run(deployment) {
       const { credentials } = deployment;
       if (!credentials) return;
       await refused(new TodoClient(deployment.url).list(), "UnauthorizedError");
-      // Wrong guesses are slowed down by address, so this may be refused as one too many.
+      // The service limits wrong guesses per address, so it may answer this one with 429.
       const wrong = { username: credentials.username, password: `wrong ${randomDigits(6)}` };
       const error = await refused(new TodoClient(deployment.url, { credentials: wrong, retry: { limit: 0 } }).list());
       ok(["UnauthorizedError", "TooManyRequestsError"].includes(error.name), error.message);
@@ -153,7 +153,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "lets exactly one of two writers win, and gives the other the current item",
+    title: "with ifMatch, exactly one of two writers wins, and the other gets the current item",
     async run(deployment) {
       if (!deployment.ours) return;
       const todo = client(deployment);
@@ -168,7 +168,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "keeps numbers exact if the codec does",
+    title: "the codecs jsonText and exactNumbers keep every number exactly as it was written",
     async run(deployment) {
       if (!deployment.ours) return;
       const text = clientWith(deployment, jsonText);
@@ -188,10 +188,10 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
   },
 ];
 
-/** Claims about networks and servers that fail, each with the address at which the odd server fails that way. */
+/** Claims about networks and servers that fail. Each gets the address of the odd server. */
 export const networkClaims: readonly Claim<string>[] = [
   {
-    title: "the first item arrives before the last byte is sent",
+    title: "items() yields the first item before the server has sent the last byte",
     async run(origin) {
       const url = session(origin, "first-item-first");
       const numbers: unknown[] = [];
@@ -203,7 +203,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "an answer larger than maxResponseBytes is a ResponseTooLargeError, even if it never ends",
+    title: "an answer larger than maxResponseBytes throws a ResponseTooLargeError, even if it never ends",
     async run(origin) {
       const url = session(origin, "endless");
       await refused(new TodoClient(url, { maxResponseBytes: 256_000 }).list(), "ResponseTooLargeError");
@@ -211,7 +211,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "leaving the loop over items closes the connection",
+    title: "leaving the loop over items() early closes the connection",
     async run(origin) {
       const url = session(origin, "endless");
       for await (const item of new TodoClient(url).items()) if (item["N"] === 10) break;
@@ -219,7 +219,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a silent server is a TimeoutError, before its answer and in the middle of it",
+    title: "a server that is silent, before its answer or in the middle of it, causes a TimeoutError",
     async run(origin) {
       for (const kind of ["silent", "stalls"]) {
         const todo = new TodoClient(session(origin, kind), { timeoutMs: 100, retry: { limit: 0 } });
@@ -228,7 +228,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "an aborted call throws the signal's reason, at any moment",
+    title: "a call that is aborted at any moment throws the signal's reason",
     async run(origin) {
       for (const kind of ["silent", "stalls", "busy-for-hours"]) {
         const controller = new AbortController();
@@ -242,7 +242,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a list that broke off is read again",
+    title: "list() reads the list again if it breaks off",
     async run(origin) {
       const todo = new TodoClient(session(origin, "breaks"), { retry: { delayMs: 1 } });
       same(
@@ -284,7 +284,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a lost answer does not hide a conflict with other content",
+    title: "a create whose answer was lost still reports a conflict with an item of other content",
     async run(origin) {
       const url = session(origin, "feed");
       const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
@@ -295,7 +295,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "an update and a removal whose answers were lost succeed",
+    title: "an update or removal whose answer was lost is sent again and succeeds",
     async run(origin) {
       const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
       const url = session(origin, "feed");
@@ -308,7 +308,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a request to an overloaded server is sent again when the server says, unless that is much later",
+    title: "a request to an overloaded server is sent again after Retry-After, unless that is longer than delayMsMax",
     async run(origin) {
       same(await new TodoClient(session(origin, "busy")).list(), []);
       await refused(new TodoClient(session(origin, "busy"), { retry: { limit: 0 } }).list(), "ServerError");
@@ -317,21 +317,21 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a redirect is a RedirectError, and a page instead of a list is an InvalidResponseError",
+    title: "a redirect throws a RedirectError, and a page instead of a list throws an InvalidResponseError",
     async run(origin) {
       await refused(new TodoClient(session(origin, "redirect")).create({ Name: "x" }), "RedirectError");
       await refused(new TodoClient(session(origin, "page")).list(), "InvalidResponseError");
     },
   },
   {
-    title: "a server that cannot be reached is a NetworkError",
+    title: "a server that cannot be reached causes a NetworkError",
     async run() {
       // Port 9 is "discard": no server listens there, and browsers refuse to connect to it.
       await refused(new TodoClient("http://127.0.0.1:9/", { retry: { limit: 0 } }).list(), "NetworkError");
     },
   },
   {
-    title: "watches the change feed live: snapshot, changes, removals, with ETags that work",
+    title: "watch() yields a snapshot, changes and removals live, with ETags that work as ifMatch",
     async run(origin) {
       const todo = new TodoClient(session(origin, "feed"));
       const { item, id } = await todo.create({ Name: "one" });
@@ -349,7 +349,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a lost feed is reported, connected again, and continues where it broke",
+    title: "a change feed that breaks is reported, connected again, and continued where it broke",
     async run(origin) {
       const url = session(origin, "feed");
       const todo = new TodoClient(url);
@@ -367,7 +367,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a feed that does not know what was missed sends the whole list again",
+    title: "watch() yields a new snapshot if the change feed cannot say what was missed",
     async run(origin) {
       const url = session(origin, "feed");
       const todo = new TodoClient(url);
@@ -388,7 +388,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a server whose CORS rules allow only requests for items is polled",
+    title: "watch() polls a server whose CORS rules allow only requests for items",
     async run(origin) {
       const credentials = { username: "ann", password: "makes browsers ask before they send" };
       const todo = new TodoClient(session(origin, "closed"), { credentials });
@@ -400,7 +400,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a server that sends a page instead of a feed is polled",
+    title: "watch() polls a server that sends a page instead of a change feed",
     async run(origin) {
       const todo = new TodoClient(session(origin, "pages"));
       const watcher = new Watcher(todo, { pollMs: 20 });
@@ -441,7 +441,7 @@ async function attempt<Subject>(claim: Claim<Subject>, subject: Subject, prefix:
   }
 }
 
-/** Collects the events and states of a watch, so that a claim can wait for one after another. */
+/** Collects the events and states of a watch, so that a claim can wait for them one by one. */
 class Watcher {
   readonly #controller = new AbortController();
   readonly #events: WatchEvent<TodoItem>[] = [];
@@ -535,7 +535,7 @@ function ok(condition: boolean, message: string): void {
   if (!condition) throw new Error(message);
 }
 
-/** Compares values as JSON. An object may have more members than expected. */
+/** Compares values deeply. An object may have more members than expected. */
 function same(actual: unknown, expected: unknown): void {
   ok(matches(actual, expected), `expected ${JSON.stringify(expected)}, found ${JSON.stringify(actual)}`);
 }

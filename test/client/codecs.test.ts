@@ -1,4 +1,4 @@
-// Codecs: exact numbers compared with JSON.parse and with the text they came from, and items as text.
+// The codecs: exact numbers, compared with JSON.parse and with their original text, and items as text.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { exactNumbers, jsonText, NumberText } from "../../src/client/codecs.ts";
 const exact = exactNumbers<unknown>();
 
 describe("exactNumbers", () => {
-  test("parses a number as a number if it prints as written, else as a bigint or its digits", () => {
+  test("parses a number as a number if that prints as it was written, otherwise as a bigint or a NumberText", () => {
     const parsed = exact.parse(
       '{"a":1,"b":-1.5,"c":9007199254740993,"d":1.0,"e":-0,"f":1e400,"g":1E2,"h":-12345678901234567890}',
     );
@@ -47,7 +47,7 @@ describe("exactNumbers", () => {
 });
 
 describe("jsonText", () => {
-  test("keeps every character but insignificant white space, and refuses a text that is not an object", () => {
+  test("keeps every character except insignificant white space, and refuses a text that is not an object", () => {
     expect(jsonText.parse(' { "a" : 1.0 ,\n"b":"\\u0041 b" } ')).toBe('{"a":1.0,"b":"\\u0041 b"}');
     for (const wrong of ["[]", "{", '{"a":01}']) expect(() => jsonText.parse(wrong)).toThrow();
   });

@@ -1,4 +1,5 @@
-// The incremental reader compared with JSON.parse: the same objects for every split of the bytes, the same refusals.
+// The incremental reader finds the same objects as JSON.parse, however the bytes are split, and says what is wrong with
+// any other input.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// A server that fails in the ways networks and servers fail. It also has a change feed that works. The first segment of
-// the path selects what it does; the second keeps the tests apart.
+// A server that fails in the ways in which networks and servers fail. It also has a change feed that works. The first
+// segment of the path selects the behaviour; the second keeps the tests apart.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ interface Change {
   readonly json: string | null;
 }
 
-/** The state that one test has on the server. */
+/** The server's state for one test. */
 class Session {
   readonly items = new Map<string, Change>();
   readonly log: Change[] = [];
@@ -20,7 +20,7 @@ class Session {
   epoch = "0123456789abcdef";
   requests = 0;
   version = 0;
-  /** The next reader of the feed cannot learn what it missed. */
+  /** True if the next reader of the feed gets `resync` instead of the changes that it missed. */
   forgetful = false;
   cut = false;
 
@@ -50,7 +50,7 @@ type Handler = (session: Session, request: IncomingMessage, response: ServerResp
 const itemOf = (number: number) => `{"ID":"00000000-0000-4000-8000-${String(number).padStart(12, "0")}","N":${number}}`;
 
 const handlers: Readonly<Record<string, Handler>> = {
-  /** Sends the first item of a list, and the rest only after `/release` was requested. */
+  /** Sends the first item of a list at once, and the rest after a request for `/release`. */
   "first-item-first": async (session, _request, response, path) => {
     if (path === "/release") {
       session.released.resolve();
@@ -62,7 +62,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.end(`${itemOf(1)},${itemOf(2)}]`);
   },
 
-  /** A list without an end, sent as fast as it is read. */
+  /** An endless list, sent as fast as it is read. */
   endless: (session, _request, response, path) => {
     if (path === "/cut") return response.end(String(session.cut));
     response.setHeader("Content-Type", "application/json");
@@ -94,7 +94,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   /** Drops every connection in the middle of a list. */
   drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
 
-  /** Sends one item more each time, up to three. `/break` drops the connection; `/change` also changes the ETag. */
+  /** Sends one more item each time, up to three. `/break` drops the connection; `/change` also changes the ETag. */
   "breaks-often": (session, _request, response, path) => {
     if (path === "/break" || path === "/change") {
       if (path === "/change") session.epoch = "another";
@@ -133,7 +133,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   page: (_session, _request, response) =>
     response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>"),
 
-  /** A store with a change feed, which can be told to drop its connections and to forget its changes. */
+  /**
+   * A to-do service with a change feed. Requests for `/cut`, `/forget` and `/resync` make it drop its connections,
+   * forget its changes and send a `resync`.
+   */
   feed: async (session, request, response, path) => {
     if (path === "/cut") {
       for (const stream of session.streams) stream.destroy();
@@ -154,13 +157,13 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** A store that knows no other address, not even when a browser asks whether it may ask. */
+  /** A to-do service that answers any other address with 404 and without CORS headers, even for a preflight. */
   closed: async (session, request, response, path) => {
     const [status, body] = await operate(session, request, path);
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** A store that sends a page for every other address, as servers of single-page applications do. */
+  /** A to-do service that sends a page for every other address, as servers of single-page applications do. */
   pages: async (session, request, response, path) => {
     if (!path.startsWith("/api/"))
       return response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");

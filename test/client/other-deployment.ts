@@ -1,5 +1,6 @@
-// A small server such as others run for the same clients: it answers a create with 200 and sends its errors as plain text.
-// It has no ETags, no request for one item and no change feed, and it offers only one form of the paths.
+// A small server like those that other people run for the same clients. It answers a create with 200 and sends its
+// errors as plain text. It has no ETags, no request for one item and no change feed, and it offers only one form of the
+// paths.
 
 export interface OtherDeployment {
   readonly origin: string;

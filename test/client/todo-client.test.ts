@@ -1,10 +1,10 @@
-// What can be tested of the client without a network.
+// The parts of the client that can be tested without a network.
 
 import { describe, expect, test } from "bun:test";
 import { jsonText, TodoClient } from "../../src/client/index.ts";
 import { idOf, newId, sameContent } from "../../src/client/item-text.ts";
 
-/** A list without an end, made as it is read. It counts how many chunks were requested. */
+/** An endless list, generated as it is read. `pulls` counts the chunks that were requested. */
 function endlessList() {
   let pulls = 0;
   const item = new TextEncoder().encode(`{"ID":"00000000-0000-4000-8000-000000000000","Notes":"${"x".repeat(950)}"},`);
@@ -17,7 +17,7 @@ function endlessList() {
 }
 
 describe("items()", () => {
-  test("does not read far ahead of its caller", async () => {
+  test("items() does not read far ahead of its caller", async () => {
     const { response, pulls } = endlessList();
     const items = new TodoClient("http://unused.example", { fetch: async () => response }).items();
     for (let count = 1; count <= 100; count++) {
@@ -27,7 +27,7 @@ describe("items()", () => {
     await items.return();
   });
 
-  test("does not keep the items that it has yielded", async () => {
+  test("items() does not keep the items that it has yielded", async () => {
     const { response, pulls } = endlessList();
     const items = new TodoClient("http://unused.example", { fetch: async () => response }).items();
     const heapMiB = () => {
@@ -44,10 +44,10 @@ describe("items()", () => {
   });
 });
 
-describe("an address", () => {
+describe("addresses", () => {
   // Deno has a global `location` that is undefined.
   for (const location of [undefined, "http://page.example/list/"]) {
-    test(`may be absolute, or relative to the page, if the page is at ${location}`, () => {
+    test(`an absolute address always works, a relative one only in a page (the global location is ${location})`, () => {
       const before = Object.getOwnPropertyDescriptor(globalThis, "location");
       Object.defineProperty(globalThis, "location", { value: location, configurable: true });
       try {
@@ -62,8 +62,8 @@ describe("an address", () => {
   }
 });
 
-describe("an item's text", () => {
-  test("has the same content in another order of fields and another letter case of top-level names", () => {
+describe("item texts", () => {
+  test("two items have the same content if only the order of fields or the letter case of top-level names differs", () => {
     const one = '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2.0]}}';
     expect(sameContent(one, '{"more":{"A":[1,2]},"id":"abcdef01-2345-4789-abcd-ef0123456789","name":"x"}')).toBe(true);
     for (const other of [
@@ -76,27 +76,27 @@ describe("an item's text", () => {
       expect(sameContent(one, other)).toBe(false);
   });
 
-  test("gets a random ID in the format of the specification", () => {
+  test("a new ID is random and has the format of the specification", () => {
     const ids = Array.from({ length: 100 }, newId);
     expect(new Set(ids).size).toBe(100);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });
 
-describe("a caller's mistake", () => {
-  /** A client that must not send anything. */
+describe("mistakes of the caller", () => {
+  /** The options of a client that must not send anything. */
   const unsent = {
     codec: jsonText,
     fetch: () => Promise.reject(new Error("a request was sent")),
   };
   const todo = new TodoClient("http://unused.example", unsent);
 
-  test("an update of an item without an ID is a TypeError", async () => {
+  test("an update of an item without an ID throws a TypeError", async () => {
     const plain = new TodoClient<{ Name: string }>("http://unused.example");
     await expect(plain.update({ Name: "x" })).rejects.toThrow(new TypeError("An item to be updated needs its ID."));
   });
 
-  test("credentials that HTTP Basic cannot carry are a TypeError", async () => {
+  test("credentials that HTTP Basic cannot carry throw a TypeError", async () => {
     const credentials = { username: "a:b", password: "c" };
     const list = new TodoClient("http://unused.example", { credentials }).list();
     await expect(list).rejects.toThrow(TypeError);
@@ -113,13 +113,13 @@ describe("a caller's mistake", () => {
     [`{"a":${"[".repeat(2_000)}`]: "deeper than 1000 levels",
   };
   for (const [text, message] of Object.entries(mistakes)) {
-    test(`the text ${text.slice(0, 20) || "(empty)"} for an item is a TypeError that says what is wrong`, async () => {
+    test(`the text ${text.slice(0, 20) || "(empty)"} as an item throws a TypeError that says what is wrong`, async () => {
       for (const call of [todo.create(text), todo.update(text)]) {
         const error: unknown = await call.then(
           () => undefined,
           (reason: unknown) => reason,
         );
-        // Not one of another class, such as the one that the server uses inside.
+        // It must not have the name of an internal class, such as ItemError.
         expect(error).toHaveProperty("name", "TypeError");
         expect(error).toHaveProperty("message", expect.stringContaining(message));
       }
@@ -130,17 +130,17 @@ describe("a caller's mistake", () => {
     });
   }
 
-  test("a value that JSON.stringify gives no text for is a TypeError", async () => {
+  test("a value that JSON.stringify cannot turn into text throws a TypeError", async () => {
     const any = new TodoClient<unknown>("http://unused.example", { fetch: unsent.fetch });
     for (const value of [undefined, 1n]) await expect(any.update(value)).rejects.toThrow(TypeError);
   });
 });
 
-describe("an answer that cannot be read", () => {
+describe("answers that cannot be read", () => {
   const id = "00000000-0000-4000-8000-000000000000";
   const item = `{"ID":"${id}"}`;
 
-  /** A client whose server refuses every create as a conflict, and answers all other requests with this text. */
+  /** A client whose server answers every request with this text: a create with status 409, anything else with 200. */
   function conflicting(text: string): TodoClient<string> {
     return new TodoClient("http://unused.example", {
       codec: jsonText,
@@ -150,21 +150,21 @@ describe("an answer that cannot be read", () => {
   }
 
   for (const text of ["", "[]", '{"ID":', "<html>"]) {
-    test(`is an InvalidResponseError if the item is ${text || "empty"}`, async () => {
+    test(`an answer with ${text || "an empty text"} as the item throws an InvalidResponseError`, async () => {
       await expect(conflicting(text).get(id)).rejects.toHaveProperty("name", "InvalidResponseError");
-      // Without an ID of the caller's, the client looks at the stored item after a conflict.
+      // If the client generated the ID, it reads the stored item after a conflict.
       await expect(conflicting(text).create("{}")).rejects.toHaveProperty("name", "InvalidResponseError");
     });
   }
 
-  test("names the mistake once", async () => {
+  test("the error for an answer that is not an item names the mistake once", async () => {
     await expect(conflicting("[]").get(id)).rejects.toHaveProperty(
       "message",
       expect.stringMatching(/^GET \S+: the answer cannot be used: A TodoItem is a JSON object[^()]*$/),
     );
   });
 
-  test("to a create does not hide that the item was created", async () => {
+  test("an unreadable answer to a create does not hide that the item was created", async () => {
     const fetch = async () => new Response("<html>", { status: 201 });
     const todo = new TodoClient("http://unused.example", { codec: jsonText, fetch });
     expect(await todo.create(item)).toMatchObject({ id, item });

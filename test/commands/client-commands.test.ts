@@ -54,7 +54,9 @@ interface RunOptions {
   readonly input?: string;
 }
 
-/** Runs a command against the open service, unless the environment says otherwise. */
+/**
+ * Runs a command against `open`, the service without credentials, unless the flags or the environment name another one.
+ */
 function run(command: string, args: readonly string[] = [], { environment = {}, input = "" }: RunOptions = {}) {
   return runProgram(command, { args, input, environment: { ...home, TODOITEMS_SERVER: open.origin, ...environment } });
 }
@@ -97,7 +99,7 @@ describe("list, add, show", () => {
     });
   });
 
-  test("list aligns wide characters, shortens IDs to what tells them apart, and prints no control characters", async () => {
+  test("list aligns wide characters, shortens IDs as far as they stay distinct, and prints no control characters", async () => {
     await store(
       '{"ID":"aaaaaaaa-0000-4000-8000-000000000001","Name":"日本語","Done":true}',
       '{"ID":"aaaaaabb-0000-4000-8000-000000000002","name":"\\u001b[31mred\\nx\\u202e","Done":false,"Extra":[1.0]}',
@@ -109,7 +111,7 @@ describe("list, add, show", () => {
     );
   });
 
-  test("show takes the start of an ID in any letter case, and prints every field", async () => {
+  test("show accepts the start of an ID in any letter case, and prints every field", async () => {
     await store(item(ids.one, '"Name":"one","Notes":"first\\nsecond","More":{"a":[1.0]}'), item(ids.two));
     const { stdout } = await run("show", ["1111"]);
     expect(stdout).toBe(
@@ -118,7 +120,7 @@ describe("list, add, show", () => {
     expect(await run("show", [ids.two.toUpperCase(), "--json"])).toMatchObject({ stdout: `${item(ids.two)}\n` });
   });
 
-  test("an ID prefix of no item or of several items is refused with advice", async () => {
+  test("an ID prefix that matches no item or several items is refused with advice", async () => {
     await store(item(ids.one), item("11112222-0000-4000-8000-000000000000"));
     expect(await run("show", ["1111"])).toMatchObject({
       exitCode: 2,
@@ -130,7 +132,7 @@ describe("list, add, show", () => {
 });
 
 describe("edit, done, remove", () => {
-  test("edit with --field changes the named fields in any letter case, and no others", async () => {
+  test("edit --field changes only the named fields, whatever the letter case of their names", async () => {
     await store(`{"ID":"${ids.one}","name":"old","Price":1.0,"Z":{"a":[]}}`);
     expect(await run("edit", ["1111", "-f", "Name=new", "-f", "Tags:=[1.10]"])).toMatchObject({ exitCode: 0 });
     expect(await open.list()).toBe(`[{"ID":"${ids.one}","name":"new","Price":1.0,"Z":{"a":[]},"Tags":[1.10]}]`);
@@ -154,7 +156,7 @@ describe("edit, done, remove", () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-"))).toEqual([]);
   });
 
-  test("edit does not overwrite a change that somebody else made meanwhile, and keeps the edited text in a file", async () => {
+  test("edit does not overwrite somebody else's change, and keeps the edited text in a file", async () => {
     await store(item(ids.one, '"Name":"milk"'));
     const meanwhile = `curl -s -X PUT -H 'Content-Type: application/json' -d '${item(ids.one, '"Name":"theirs"')}' ${open.origin}/api/todoitems/`;
     writeFileSync(path("editor"), `#!/bin/sh\n${meanwhile}\nsed -i s/milk/mine/ "$1"\n`);
@@ -184,7 +186,7 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toBe(`[${item(ids.one)}]`);
   });
 
-  test("done and done --undo set the field in the spelling that the item has", async () => {
+  test("done and done --undo keep the item's spelling of the field name", async () => {
     await store(`{"ID":"${ids.one}","done":false,"Name":"one"}`, item(ids.two));
     expect(await run("done", ["1111", "2222"])).toMatchObject({ exitCode: 0, stdout: "Done: one\nDone: x\n" });
     expect(await open.list()).toBe(
@@ -196,7 +198,7 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toContain('"done":false');
   });
 
-  test("remove deletes all items or, if one ID is mistyped, none", async () => {
+  test("remove deletes all named items or, if one ID is mistyped, none of them", async () => {
     await store(item(ids.one), item(ids.two));
     expect(await run("remove", ["1111", "99"])).toMatchObject({ exitCode: 1 });
     expect(await open.list()).toContain(ids.one);
@@ -208,7 +210,7 @@ describe("edit, done, remove", () => {
 describe("server and credentials", () => {
   const sign = { TODOITEMS_SERVER: "", TODOITEMS_USERNAME: "ann", TODOITEMS_PASSWORD: password };
 
-  test("server and credentials come from flags, the environment or a profile; the development certificate of this machine is trusted", async () => {
+  test("commands take the server and credentials from flags, the environment or a profile, and trust this machine's development certificate", async () => {
     const at = ["--server", guarded.origin, "--form", "a"];
     expect(await run("add", ["from the environment", ...at], { environment: sign })).toMatchObject({ exitCode: 0 });
     writeFileSync(path("password"), `${password}\n`);
@@ -236,7 +238,7 @@ describe("server and credentials", () => {
     writeFileSync(profiles, "{}");
   });
 
-  test("a wrong password exits with 1 and advice, a missing one with 2, and one in an argument is refused", async () => {
+  test("a wrong password gives exit code 1 and advice, a missing one exit code 2, and a password in an argument is refused", async () => {
     const at = ["--server", guarded.origin];
     const wrong = await run("list", at, { environment: { ...sign, TODOITEMS_PASSWORD: "not-it" } });
     expect([wrong.exitCode, wrong.stderr.includes("TODOITEMS_PASSWORD"), wrong.stderr.includes("not-it")]).toEqual([
@@ -255,7 +257,7 @@ describe("server and credentials", () => {
     });
   });
 
-  test("an unreachable server exits with 3, a form that is not offered with advice, a usage error with 2", async () => {
+  test("an unreachable server gives exit code 3, a usage error exit code 2, and the wrong --form gives advice", async () => {
     expect(await run("list", ["--server", "127.0.0.1:9"])).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining("--server URL"),
@@ -320,7 +322,7 @@ describe("export and import", () => {
   ].map((json) => json.replace("1e400, ", "1e400,"));
 
   for (const format of ["json", "ndjson", "csv"]) {
-    test(`${format} exports and imports every item exactly, with the same count and hash`, async () => {
+    test(`export and import as ${format} keep every value exactly, with the same count and hash`, async () => {
       await store(...tricky);
       const before = await open.list();
       const file = path(`items.${format}`);
@@ -383,7 +385,7 @@ Hash ${hashOf(exported)}
     });
   });
 
-  test("an import that was stopped continues where it stopped, and keeps the order", async () => {
+  test("an interrupted import continues where it stopped, and keeps the order", async () => {
     const count = 5_000;
     const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
     const lines = Array.from({ length: count }, (_, n) => item(idOf(n), `"N":${n}`));
@@ -411,7 +413,7 @@ Hash ${hashOf(exported)}
     await service.stop("SIGKILL");
   });
 
-  test("import of a damaged file says where the mistake is, and an export that fails leaves no file", async () => {
+  test("the import of a damaged file says where the mistake is, and an export that fails leaves no file", async () => {
     writeFileSync(path("bad.ndjson"), `${item(ids.one)}\n{"ID":`);
     expect(await run("import", [path("bad.ndjson")])).toMatchObject({
       exitCode: 1,
@@ -425,7 +427,7 @@ Hash ${hashOf(exported)}
 });
 
 describe("help and completion", () => {
-  test("help names every command, and describes each one", async () => {
+  test("help lists every command, and explains a single one", async () => {
     const { stdout } = await run("help");
     const names = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name);
     expect(names).toEqual([

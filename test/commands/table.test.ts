@@ -1,4 +1,4 @@
-// Tables that fit the terminal, whatever the items.
+// Tables fit the terminal, whatever the items contain. Colour is used only on a terminal.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -7,8 +7,8 @@ import { printable, styleOf } from "../../src/commands/terminal.ts";
 
 const plain = styleOf({ isTTY: false }, {});
 
-describe("a table", () => {
-  test("is never wider than the terminal, whatever characters it holds", () => {
+describe("tables", () => {
+  test("a table is never wider than the terminal, whatever characters it contains", () => {
     const cell = fc
       .oneof(fc.string({ unit: "grapheme", maxLength: 60 }), fc.constantFrom("日本語日本語", "👩‍👩‍👧‍👦👍🏽", ""))
       .map(printable);
@@ -30,7 +30,7 @@ describe("a table", () => {
     );
   });
 
-  test("shortens the widest cells first, and names the columns that were left out", () => {
+  test("a table shortens the widest cells first, and names the columns that it leaves out", () => {
     const columns = [
       { title: "ID", cells: ["1234"], optional: false },
       { title: "Name", cells: ["short"], optional: false },
@@ -49,7 +49,7 @@ describe("a table", () => {
 });
 
 describe("colour", () => {
-  test("is used on a terminal, but not with NO_COLOR, on a dumb terminal or in a pipe", () => {
+  test("colour is used on a terminal, but not with NO_COLOR, on a dumb terminal or in a pipe", () => {
     expect(styleOf({ isTTY: true }, {}).bold("x")).toBe("\u001b[1mx\u001b[22m");
     for (const environment of [{ NO_COLOR: "1" }, { TERM: "dumb" }])
       expect(styleOf({ isTTY: true }, environment).bold("x")).toBe("x");

@@ -36,7 +36,7 @@ const status = async (program: Program, name: string, password: string) =>
   (await program.fetch("/api/todoitems/", { headers: basic(name, password) })).status;
 
 describe("todoitems user", () => {
-  test("adds, lists, changes and removes users; the password comes from standard input", async () => {
+  test("user adds, lists, changes and removes users, and reads the password from standard input", async () => {
     expect(await user(["add", "ann"], "secret\n")).toMatchObject({ exitCode: 0, stdout: `${users}: ann was added.\n` });
     expect(await user(["add", "Zoë"], "pä:ss")).toMatchObject({ exitCode: 0 });
     expect(await user(["list"])).toMatchObject({ exitCode: 0, stdout: "ann\nZoë\n" });
@@ -50,7 +50,7 @@ describe("todoitems user", () => {
     expect(await user(["list"])).toMatchObject({ stdout: "Zoë\n" });
   });
 
-  test("repairs a file with a weak hash, and refuses a password that is not UTF-8", async () => {
+  test("user add replaces a weak hash, and refuses a password that is not UTF-8", async () => {
     writeFileSync(users, "ann:{SHA}weak\n");
     expect(await user(["list"])).toMatchObject({ stdout: "ann\n" });
     expect(await user(["add", "ann"], "secret\n")).toMatchObject({ exitCode: 0 });
@@ -72,7 +72,7 @@ describe("todoitems user", () => {
     [["add", "ann"], 1, "The password is empty; nothing was changed."],
     [["remove", "ann"], 1, "there is no such file"],
   ] as const) {
-    test(`user ${args.join(" ")}: exit code ${exitCode}, ${message}`, async () => {
+    test(`user ${args.join(" ")} gives exit code ${exitCode} and says: ${message}`, async () => {
       const result = await user(args);
       expect(result.exitCode).toBe(exitCode);
       expect(result.stderr).toContain(message);
@@ -82,7 +82,7 @@ describe("todoitems user", () => {
 });
 
 describe("a service with --auth", () => {
-  test("accepts its users, and notices changes to the file without a restart", async () => {
+  test("a service accepts its users, and notices changes to the users file without a restart", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users);
     expect(await status(program, "ann", "secret")).toBe(200);
@@ -93,7 +93,7 @@ describe("a service with --auth", () => {
     expect(await status(program, "bob", "hidden")).toBe(200);
   });
 
-  test("keeps its users and logs an error when the file becomes unusable", async () => {
+  test("a service keeps its users and logs an error when the users file becomes unusable", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users);
     writeFileSync(users, "ann:plain text\n");
@@ -101,7 +101,7 @@ describe("a service with --auth", () => {
     expect(await status(program, "ann", "secret")).toBe(200);
   });
 
-  test("does not start without users, or with a weak password hash", async () => {
+  test("a service with --auth does not start without users, or with a weak password hash", async () => {
     const start = (...args: string[]) => runProgram("serve", { args: ["--port", "0", "--store", "memory:", ...args] });
     expect(await start("--auth", "all")).toMatchObject({
       exitCode: 2,
@@ -123,13 +123,13 @@ describe("a service with --auth", () => {
     });
   });
 
-  test("warns if passwords would travel in clear text over a network", async () => {
+  test("a service warns if passwords would travel in clear text over a network", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users, "--host", "0.0.0.0");
     expect(await program.stderrLine()).toContain("anybody on the way can read them");
   });
 
-  test("slows guesses by the address that a trusted proxy names, not by one that the sender invents", async () => {
+  test("wrong guesses are limited by the address that a trusted proxy names, not by one that the sender invents", async () => {
     await user(["add", "ann"], "secret\n");
     const guess = async (program: Program, forwarded: string, count: number) =>
       (
@@ -139,7 +139,7 @@ describe("a service with --auth", () => {
       ).status;
     const direct = await serve("--auth", "all", "--users", users);
     const proxied = await serve("--auth", "all", "--users", users, "--trust-proxy");
-    // All at once: a busy machine may take so long for five that a sixth is allowed again.
+    // Send them all at once. A busy machine may take so long for five guesses that a sixth is allowed again.
     const statusesOf = async (program: Program, forwarded: (count: number) => string) =>
       (await Promise.all(Array.from({ length: 12 }, (_, count) => guess(program, forwarded(count), count)))).toSorted();
     expect(await statusesOf(direct, (count) => `198.51.100.${count}`)).toContain(429);

@@ -6,7 +6,7 @@ import { indented } from "../../src/items/indented.ts";
 import { compacted, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
 
 describe("an item's fields", () => {
-  test("are found in both spellings, and all other fields are counted and searched", () => {
+  test("name, notes and done are found in both spellings, and all other fields are counted and searched", () => {
     const pascal = '{"ID":"x","Name":"Milk","Notes":"oat","Done":true,"Price":1.50,"Tags":["Shop"]}';
     expect(readFields(pascal)).toEqual({
       name: "Milk",
@@ -22,7 +22,7 @@ describe("an item's fields", () => {
     });
   });
 
-  test("of other types are shown as JSON, and only true is a tick", () => {
+  test("a value of another type is shown as JSON, and only true counts as done", () => {
     expect(readFields('{"Name":12345678901234567890,"Notes":null,"Done":"true"}')).toMatchObject({
       name: "12345678901234567890",
       notes: "",
@@ -35,21 +35,21 @@ describe("an item's fields", () => {
   });
 });
 
-describe("an edit", () => {
-  test("replaces its values and keeps every other character", () => {
+describe("edits", () => {
+  test("an edit replaces its values and keeps every other character", () => {
     const json = '{"x":1.0,"Name":"a","y":{"Name":"inner"},"Done":false,"z":"\\ud800"}';
     expect(withFields(json, { name: 'b"c', done: true })).toBe(
       '{"x":1.0,"Name":"b\\"c","y":{"Name":"inner"},"Done":true,"z":"\\ud800"}',
     );
   });
 
-  test("adds a field that the item lacks, in the spelling of its other fields", () => {
+  test("an edit adds a field that the item lacks, in the spelling of its other fields", () => {
     expect(withFields('{"id":"x"}', { done: true })).toBe('{"id":"x","done":true}');
     expect(withFields('{"ID":"x","Name":"n"}', { notes: "m" })).toBe('{"ID":"x","Name":"n","Notes":"m"}');
     expect(withFields("{}", { name: "n" })).toBe('{"Name":"n"}');
   });
 
-  test("that is reversed gives the original item, whatever its other fields", () => {
+  test("an edit that is reversed restores the original text, whatever the other fields", () => {
     const others = fc.dictionary(
       fc.string().filter((name) => name.toLowerCase() !== "name"),
       fc.jsonValue(),
@@ -65,8 +65,8 @@ describe("an edit", () => {
   });
 });
 
-describe("a new item", () => {
-  test("has names in the spelling that it is given, which is found in another item", () => {
+describe("new items", () => {
+  test("a new item has the given spelling of field names, which can be taken from another item", () => {
     expect(newItem("x", "Milk", "pascal")).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
     expect(newItem("x", "Milk", "camel")).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
     expect([spellingOf('{"id":"x","Name":"n"}'), spellingOf('{"id":"x"}'), spellingOf("{}")]).toEqual([
@@ -77,8 +77,8 @@ describe("a new item", () => {
   });
 });
 
-describe("an item edited as JSON", () => {
-  test("is compacted, and every token stays as it is", () => {
+describe("items edited as JSON", () => {
+  test("an item edited as JSON is compacted, and every token stays as it is", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const json = JSON.stringify(value);
@@ -87,7 +87,7 @@ describe("an item edited as JSON", () => {
     );
   });
 
-  test("that is not valid JSON is reported with the place of the mistake", () => {
+  test("a text that is not valid JSON is reported with the position of the mistake", () => {
     expect(compacted('{"a":}')).toEqual({ problem: expect.stringContaining("line 1, column 6") });
     expect(compacted("[]")).toEqual({ problem: expect.stringContaining("JSON object") });
   });

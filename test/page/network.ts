@@ -1,4 +1,5 @@
-// The way from the page's client to a service in this process. A test can cut it or lose an answer on it.
+// A simulated network between the page's client and a service in this process. A test can interrupt it or lose an
+// answer.
 
 import { type Credentials, jsonText, TodoClient } from "../../src/client/index.ts";
 import type { Service } from "../service.ts";
@@ -7,9 +8,9 @@ export class Network {
   readonly #service: Service;
   /** Every request that reached the service, such as `PUT /api/todoitems/`. */
   readonly requests: string[] = [];
-  /** "down" stops requests, "lossy" stops answers, and a status is the answer in place of the service's. */
+  /** "down" fails every request, "lossy" loses the answers, and a number is a status that replaces every answer. */
   state: "up" | "down" | "lossy" | number = "up";
-  /** The answers to writes arrive after this. */
+  /** The answers to writes wait for this promise, if there is one. */
   answersAfter: Promise<void> | undefined;
 
   constructor(service: Service) {
@@ -36,7 +37,7 @@ export class Network {
     if (method !== "GET") await this.answersAfter;
     if (state === "lossy") throw new TypeError("the answer was lost");
     const { body, status, headers } = response;
-    // A request that is aborted ends its answer too, as it does with a socket.
+    // Aborting a request also ends its answer, as it would with a real socket.
     const signal = init.signal ?? undefined;
     return new Response(body?.pipeThrough(new TransformStream(), { ...(signal && { signal }) }), { status, headers });
   }

@@ -20,7 +20,7 @@ function next(outbox: Outbox): OutboxEntry {
 const edits = (outbox: Outbox) => outbox.entries.map(({ edit }) => edit);
 
 describe("edits that are not sent yet", () => {
-  test("edits keep their order, and a later edit of an item replaces an earlier one", () => {
+  test("edits keep their order, and a later edit of the same item replaces an earlier one", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(create("b"));
@@ -33,7 +33,7 @@ describe("edits that are not sent yet", () => {
     expect(edits(outbox)).toEqual([remove("a", "1")]);
   });
 
-  test("unsent edits are kept in the storage, and the next outbox finds them there", () => {
+  test("unsent edits are kept in the browser's storage, and the next outbox finds them there", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
     outbox.add(update("b", "1"));
@@ -43,13 +43,13 @@ describe("edits that are not sent yet", () => {
     expect(edits(open(kept).outbox)).toEqual([update("b", "1")]);
   });
 
-  test("a storage that holds something else gives no edits", () => {
+  test("an outbox ignores storage that contains something other than edits", () => {
     for (const text of ["{", "{}", '[1,{"kind":"update","id":1}]']) expect(edits(open({ text }).outbox)).toEqual([]);
   });
 });
 
-describe("an edit that is made while another edit of its item is under way", () => {
-  test("a second edit is sent after the first, with the tag that the first was stored with", () => {
+describe("an edit made while another edit of the same item is being sent", () => {
+  test("a second edit of an item is sent after the first, with the ETag that the first was stored with", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     next(outbox).state = "sending";
@@ -59,7 +59,7 @@ describe("an edit that is made while another edit of its item is under way", () 
     expect(next(outbox).edit).toEqual(update("a", "2", "7"));
   });
 
-  test("a second edit is dropped with the first", () => {
+  test("dropping an edit also drops the second edit of the same item", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     const first = next(outbox);
@@ -72,7 +72,7 @@ describe("an edit that is made while another edit of its item is under way", () 
 });
 
 describe("conflicts", () => {
-  test("a conflict holds back the edits of its item only", () => {
+  test("a conflict holds back only the edits of its own item", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(update("b", "2"));
@@ -81,7 +81,7 @@ describe("conflicts", () => {
     expect(outbox.unsentCount).toBe(2);
   });
 
-  test("insisting sends an edit with the tag of the other version, or creates a deleted item again", () => {
+  test("insisting on an edit gives it the ETag of the other version, or makes it create the deleted item again", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(update("b", "2"));
@@ -106,7 +106,7 @@ describe("stored edits", () => {
     expect(outbox.entries).toHaveLength(0);
   });
 
-  test("a stored deletion stays until the item is gone, or until its creation after that is reported", () => {
+  test("a stored deletion stays until the item is gone, or until the item's next creation is reported", () => {
     const { outbox } = open();
     outbox.add(remove("a"));
     outbox.stored(next(outbox), undefined, undefined);

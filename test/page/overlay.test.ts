@@ -1,4 +1,4 @@
-// What is shown, from what the service has and what the person has edited.
+// What the page shows, given the service's items and the user's edits.
 
 import { describe, expect, test } from "bun:test";
 import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
@@ -33,7 +33,7 @@ describe("overlay", () => {
     ]);
   });
 
-  test("a created item comes first and is pending, an updated one keeps its place and tag, a deleted one is gone", () => {
+  test("a created item comes first and is pending, an updated one keeps its place and ETag, a deleted one is gone", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "create", id: "c", json: json("c", "C") });
     outbox.add({ kind: "update", id: "a", json: json("a", "A2"), etag: "1" });
@@ -44,7 +44,7 @@ describe("overlay", () => {
     ]);
   });
 
-  test("a stored edit is no longer pending and shows the tag it was stored with", () => {
+  test("a stored edit is no longer pending, and the item has the ETag that the edit was stored with", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "update", id: "a", json: json("a", "A2"), etag: "1" });
     outbox.stored(entryOf(outbox, "a"), "3", 3);
@@ -73,14 +73,14 @@ describe("overlay", () => {
     expect(names(show())).toEqual(["A", "B"]);
   });
 
-  test("an update of an item that the service no longer has is shown with the tag it was made on", () => {
+  test("an update of an item that the service no longer has is shown with the ETag that it is based on", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "update", id: "gone", json: json("gone", "Mine"), etag: "9" });
     outbox.conflicted(entryOf(outbox, "gone"), undefined);
     expect(show()[0]).toMatchObject({ id: "gone", etag: "9", conflict: { theirs: undefined, deletes: false } });
   });
 
-  test("a conflicting deletion leaves the item in sight, marked, as the service has it", () => {
+  test("a conflicting deletion leaves the service's version of the item visible, marked as a conflict", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "delete", id: "a", etag: "0" });
     const theirs = { json: json("a", "A"), etag: "1" };
@@ -88,7 +88,7 @@ describe("overlay", () => {
     expect(show()[1]).toMatchObject({ json: theirs.json, etag: "1", conflict: { theirs, deletes: true } });
   });
 
-  test("a conflicting deletion of an item that is gone shows nothing", () => {
+  test("a conflicting deletion of an item that is gone does not bring the item back", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "delete", id: "gone", etag: "9" });
     outbox.conflicted(entryOf(outbox, "gone"), undefined);

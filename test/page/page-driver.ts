@@ -1,4 +1,4 @@
-// Uses the page in a real browser as a person does: sees, clicks and types.
+// Uses the page in a real browser as a person would: looks, clicks and types.
 
 import { expect } from "bun:test";
 import { openPage } from "../chromium.ts";
@@ -10,7 +10,7 @@ export interface SeenItem {
   readonly done: boolean;
 }
 
-/** The longest wait for an element to click, far longer than it takes. */
+/** The longest wait for an element to click. Normally it takes far less. */
 const timeoutsMs = 20_000;
 
 export class PageDriver {
@@ -33,7 +33,7 @@ export class PageDriver {
     return (await this.view.evaluate(expression)) as Value;
   }
 
-  /** Waits until an expression in the page is true. If it never is, the error contains the page's text. */
+  /** Waits until an expression in the page is true. If it never becomes true, the error contains the page's text. */
   async until(expression: string): Promise<void> {
     try {
       await eventually(async () => expect(await this.evaluate<boolean>(`Boolean(${expression})`)).toBe(true));
@@ -110,7 +110,7 @@ export class PageDriver {
     await this.view.type(text);
   }
 
-  /** Does what Ctrl+A does; a browser without a window ignores that key. */
+  /** Selects the whole text of the focused field. Ctrl+A would not work: a headless browser ignores it. */
   async selectAll(): Promise<void> {
     await this.evaluate("document.activeElement.select()");
   }

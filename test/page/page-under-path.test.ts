@@ -8,11 +8,11 @@ import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
 import { PageDriver } from "./page-driver.ts";
 
-/** Ends like an address of the API does, which must not be taken for one. */
+/** This path ends like an address of the API, but must not be taken for one. */
 const path = "/apps/api";
 
 const folder = temporaryFolder();
-/** What the browser and curl requested of the proxy. */
+/** The paths that the browser and curl requested from the proxy. */
 const requested = new Set<string>();
 let program: Program;
 let proxy: Bun.Server<undefined>;
@@ -50,7 +50,7 @@ afterAll(async () => {
   folder.dispose();
 });
 
-test("under a path, everything that the page requests, links to or shows stays below it", async () => {
+test("if a proxy serves the page under a path, every address that it requests, links to or shows stays below that path", async () => {
   const base = `http://127.0.0.1:${proxy.port}${path}/`;
   await page.untilText("Live");
   await page.add("Buy milk");

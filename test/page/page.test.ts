@@ -11,7 +11,7 @@ import { ids, item } from "../service.ts";
 import { PageDriver } from "./page-driver.ts";
 
 const axe = readFileSync(join(projectFolder, "node_modules/axe-core/axe.min.js"), "utf8");
-/** All tests share it, because making a development certificate takes a second. */
+/** All tests share this folder, because creating a development certificate takes a second. */
 const certificates = temporaryFolder();
 afterAll(() => certificates.dispose());
 
@@ -95,7 +95,7 @@ for (const scheme of ["http", "https"] as const) {
       await untilStored((items) => items.length === 1);
       await page.clickButton("Undo");
       await untilStored((items) => items.length === 2);
-      // It is the same item, with its ID and its tick.
+      // The restored item has the same ID and is still ticked.
       expect((await listed())[1]).toMatchObject({ ID: deleted, Name: "Buy milk", Done: true });
       await page.untilNames("Buy milk", "Call Ann at noon");
       expect((await page.items()).map(({ done }) => done)).toEqual([true, false]);
@@ -139,7 +139,7 @@ for (const scheme of ["http", "https"] as const) {
       await eventually(async () => expect(await list()).toContain(edited));
     });
 
-    test("items can be filtered and searched in every field, and the filters count them", async () => {
+    test("items can be filtered and searched by every field, and each filter shows its count", async () => {
       await start();
       await create(
         named(ids.one, "Milk", '"Done":true'),
@@ -164,7 +164,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.until("[...document.querySelectorAll('.count')].map((count) => count.textContent).join() === '3,1,2'");
     });
 
-    test("two pages see each other's changes, and the row in sight keeps its place", async () => {
+    test("two pages see each other's changes, and the row that the user is looking at stays in place", async () => {
       await start();
       await create(...Array.from({ length: 60 }, (_, index) => named(numbered(index), `Item ${index}`)));
       const [one, two] = [await openPage(), await openPage()];
@@ -201,7 +201,7 @@ for (const scheme of ["http", "https"] as const) {
     });
 
     for (const which of ["mine", "theirs"] as const) {
-      test(`a conflict shows both versions, and the person can keep ${which}`, async () => {
+      test(`a conflict shows both versions, and the user can keep ${which}`, async () => {
         await start();
         await create(named(ids.one, "Plan", '"n":1.0'));
         const page = await openPage();
@@ -266,7 +266,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.until("!document.querySelector('[data-banner=offline]')");
     });
 
-    test("a read-only instance says so, accepts an edit with a message, and does not keep it", async () => {
+    test("the page of a read-only instance says so, and an edit is accepted with a message but not kept", async () => {
       await start("--demo");
       const page = await openPage();
       await page.untilText("Changes are accepted but not kept");
@@ -305,7 +305,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(await page.items()).toEqual([]);
     });
 
-    test("if only writes need credentials, the first edit opens the sign-in form and is sent after it", async () => {
+    test("if only writes need credentials, the first edit opens the sign-in form and is sent after the sign-in", async () => {
       const users = join(folder.path, "users.txt");
       await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
       await start("--auth", "writes", "--users", users);
@@ -325,7 +325,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(await listed()).toMatchObject([{ Name: "For Ann" }]);
     });
 
-    test("of 10,000 items only those in sight are drawn, all can be reached, and a new one appears at once", async () => {
+    test("of 10,000 items, only those in sight are drawn, all can be reached, and a new one appears at once", async () => {
       const seed = join(folder.path, "seed.json");
       await Bun.write(
         seed,
@@ -338,7 +338,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.evaluate("document.querySelector('.list').scrollTo(0, 1e9)");
       await page.until("[...document.querySelectorAll('.name')].at(-1)?.textContent === 'Item 0'");
       expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
-      // The focus moves with End and Home, and keeps its place when the list is scrolled away from it.
+      // End moves the focus to the last row, and the focus stays there when the list is scrolled away from it.
       await page.evaluate("document.querySelector('.list').scrollTo(0, 0)");
       await page.until("document.querySelector('.name').textContent === 'Item 9999'");
       await page.evaluate("document.querySelector('.tick').focus()");
@@ -358,7 +358,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.add("One more");
       await page.until("document.querySelector('.name')?.textContent === 'One more'");
       await page.untilText("10,001 items");
-      // The list is far larger than some clients read.
+      // The list is far larger than what some clients read.
       await page.untilText("stops reading");
     });
 
@@ -399,7 +399,7 @@ for (const scheme of ["http", "https"] as const) {
       expect((await listed()).map(({ Name }) => Name)).toEqual(["One", "Three"]);
     });
 
-    test("when the row with the focus goes away, by a tick or by somebody else's deletion, the next row gets the focus", async () => {
+    test("when the focused row disappears, because of a tick or somebody else's deletion, the next row gets the focus", async () => {
       await start();
       await create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
       const page = await openPage();
@@ -468,7 +468,7 @@ for (const scheme of ["http", "https"] as const) {
       }
     });
 
-    test("the panel's commands work, with the certificate authority that it offers", async () => {
+    test("the commands in the connect panel work, with the certificate authority that it offers", async () => {
       await start();
       const page = await openPage();
       await page.click('[data-control="connect"]');
@@ -514,8 +514,8 @@ for (const scheme of ["http", "https"] as const) {
       await page.untilNames("One");
       expect(asked.length).toBeGreaterThan(1);
       expect(asked.filter((url) => !url.startsWith(`${program.origin}/`))).toEqual([]);
-      // The second time, the browser has the list in its cache. Over HTTPS it has not, because it caches nothing that
-      // came with a certificate it does not trust.
+      // The second time, the browser has the list in its cache. Over HTTPS the cache is empty, because the browser
+      // caches nothing from a server whose certificate it does not trust.
       const lists: string[] = [];
       while (lists.length < 2) {
         const [, status] = /GET \S+\/changes (\d+)/.exec(await program.stderrLine()) ?? [];

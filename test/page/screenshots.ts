@@ -1,4 +1,4 @@
-// `npm run screenshots`: takes the documents' pictures from the page itself.
+// `npm run screenshots`: takes the pictures for the documents from the page itself.
 
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -82,7 +82,7 @@ async function take({ name, args, items = [], dark = false, width = 1100, height
     ],
   });
   await prepare?.(page, program);
-  // The text that an edit is not sent yet takes a moment to appear.
+  // The note that an edit has not been sent yet takes a moment to appear.
   await page.evaluate("new Promise((resolve) => setTimeout(resolve, 900))");
   const path = join(projectFolder, "docs/images", `${name}.png`);
   await Bun.write(path, await page.view.screenshot());

@@ -1,4 +1,4 @@
-// What the sender makes of each answer. The service is the real one, in this process.
+// How the sender handles each answer. The service is the real one, in this process.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -27,7 +27,7 @@ async function open(options: ServiceOptions = {}) {
     client: () => connected.client,
     onOutcome: (outcome) => outcomes.push(outcome),
   });
-  /** Sends these edits and returns what became of each. */
+  /** Sends these edits and returns the outcome of each. */
   const send = async (...edits: readonly Edit[]) => {
     for (const edit of edits) outbox.add(edit);
     await sender.send();
@@ -50,7 +50,7 @@ async function createThere(service: Service, id: string, name: string): Promise<
   return (await service.create(named(id, name))).headers.get("etag") ?? undefined;
 }
 
-describe("edits that the service takes", () => {
+describe("edits that the service accepts", () => {
   test("edits are sent in the order they were made, and are then stored", async () => {
     const { service, network, outbox, send } = await open();
     await createThere(service, ids.one, "One");
@@ -66,7 +66,7 @@ describe("edits that the service takes", () => {
     expect(outbox.unsentCount).toBe(0);
   });
 
-  test("an edit that is made while another one of its item is under way follows on the state of that one", async () => {
+  test("an edit made while another edit of the same item is being sent is based on the result of that one", async () => {
     const { service, outbox, outcomes, sender } = await open();
     outbox.add(create(ids.one, "One"));
     const sending = sender.send();
@@ -81,7 +81,7 @@ describe("edits that the service takes", () => {
 });
 
 describe("edits of items that have changed elsewhere", () => {
-  test("an update is a conflict that carries the other version, and edits of other items go on", async () => {
+  test("an update of an item that has changed elsewhere becomes a conflict with the other version, and edits of other items are sent", async () => {
     const { service, outbox, send } = await open();
     const etag = await createThere(service, ids.one, "One");
     const put = await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
@@ -93,7 +93,7 @@ describe("edits of items that have changed elsewhere", () => {
     expect(await service.list()).toBe(`[${named(ids.one, "Theirs")},${named(ids.two, "Two")}]`);
   });
 
-  test("a deletion is a conflict too", async () => {
+  test("a deletion of an item that has changed elsewhere becomes a conflict", async () => {
     const { service, outbox, send } = await open();
     const etag = await createThere(service, ids.one, "One");
     await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
@@ -101,19 +101,19 @@ describe("edits of items that have changed elsewhere", () => {
     expect(outbox.entries[0]?.conflict).toMatchObject({ theirs: { json: named(ids.one, "Theirs") }, deletes: true });
   });
 
-  test("an update of a deleted item is a conflict without another version", async () => {
+  test("an update of a deleted item becomes a conflict without another version", async () => {
     const { outbox, send } = await open();
     expect(await send(update(ids.one, "Mine", undefined))).toEqual(["conflict"]);
     expect(outbox.entries[0]?.conflict).toEqual({ theirs: undefined, deletes: false });
   });
 
-  test("a deletion of a deleted item is already done", async () => {
+  test("a deletion of a deleted item counts as already done", async () => {
     const { outbox, send } = await open();
     expect(await send(remove(ids.one))).toEqual(["alreadyDone"]);
     expect(outbox.entries).toEqual([]);
   });
 
-  test("an update to the state that the item has by now is already done", async () => {
+  test("an update to the state that the item already has counts as already done", async () => {
     const { service, network, outbox, send } = await open();
     const etag = await createThere(service, ids.one, "One");
     network.state = "lossy";
@@ -126,7 +126,7 @@ describe("edits of items that have changed elsewhere", () => {
 });
 
 describe("edits that have to wait", () => {
-  test("without a connection, the first edit waits, and none overtakes it", async () => {
+  test("without a connection, the first edit waits, and no other edit overtakes it", async () => {
     const { service, network, outbox, send } = await open();
     network.state = "down";
     expect(await send(create(ids.one, "One"), create(ids.two, "Two"))).toEqual(["tryLater"]);
@@ -137,7 +137,7 @@ describe("edits that have to wait", () => {
   });
 
   for (const status of [408, 429, 502, 503, 504]) {
-    test(`a service that answers ${status} is asked again`, async () => {
+    test(`an edit that is answered with ${status} waits and is sent again`, async () => {
       const { network, outbox, send } = await open();
       network.state = status;
       expect(await send(create(ids.one, "One"))).toEqual(["tryLater"]);
@@ -147,7 +147,7 @@ describe("edits that have to wait", () => {
     });
   }
 
-  test("the next attempt comes by itself", async () => {
+  test("an edit that could not be sent is sent again automatically", async () => {
     const { network, outbox, send } = await open();
     network.state = "down";
     expect(await send(create(ids.one, "One"))).toEqual(["tryLater"]);
@@ -168,7 +168,7 @@ describe("edits that have to wait", () => {
 });
 
 describe("edits that the service refuses", () => {
-  test("a refused edit leaves the outbox, its outcome says why, and the next edit goes on", async () => {
+  test("a refused edit leaves the outbox, its outcome says why, and the next edit is sent", async () => {
     const { service, outbox, outcomes, sender } = await open({ bodyBytesMax: 100 });
     const tooLarge = create(ids.one, "x".repeat(200));
     outbox.add(tooLarge);

@@ -1,5 +1,5 @@
-// What a person sees of the session: items, messages, the sign-in form and the state of the connection. The
-// service is the real one, in this process, with its change feed.
+// What the user sees of the session: items, messages, the sign-in form and the state of the connection. The service is
+// the real one, in this process, with its change feed.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -65,7 +65,7 @@ describe("items", () => {
     await eventually(async () => expect(names()).toEqual(["Two"]));
   });
 
-  test("an edit is shown at once and stays in sight while it is sent, stored and reported by the feed", async () => {
+  test("an edit is shown at once and stays visible while it is sent, stored and reported by the change feed", async () => {
     const { service, session, names } = await open();
     session.start();
     await untilLive(session);
@@ -79,7 +79,7 @@ describe("items", () => {
     expect(await service.list()).toBe(`[${shown(session, "One").json}]`);
   });
 
-  test("an edit that the feed reports before its answer arrives is over with the answer", async () => {
+  test("an edit that the change feed reports before its answer arrives leaves the outbox with the answer", async () => {
     const { network, outbox, session, names } = await open();
     session.start();
     await untilLive(session);
@@ -133,7 +133,7 @@ describe("items", () => {
 
 describe("conflicts", () => {
   for (const which of ["mine", "theirs"] as const) {
-    test(`a conflict is shown with the item, and deciding for ${which} resolves it`, async () => {
+    test(`a conflict is shown with the item, and choosing ${which} resolves it`, async () => {
       const { service, session } = await open();
       await service.create(named(ids.one, "One"));
       session.start();
@@ -194,7 +194,7 @@ describe("messages", () => {
 });
 
 describe("the connection", () => {
-  test("edits made while it is lost are sent when it is back", async () => {
+  test("edits made while the connection is lost are sent when it is back", async () => {
     const { service, network, session } = await open();
     network.state = "down";
     session.start();
@@ -211,7 +211,7 @@ describe("the connection", () => {
 });
 
 describe("signing in", () => {
-  test("a service that guards its list asks for a sign-in, says if it failed, and shows the list after it", async () => {
+  test("if the list needs credentials, the page asks for them, reports wrong ones, and shows the list after the sign-in", async () => {
     const { session } = await open(await guarded("all"));
     session.start();
     await eventually(async () => expect(session.signIn).toEqual({ problem: undefined, busy: false }));
@@ -228,7 +228,7 @@ describe("signing in", () => {
     await eventually(async () => expect(session.signIn).toBeDefined());
   });
 
-  test("a service that guards its writes asks with the first edit, which is sent after the sign-in", async () => {
+  test("if only writes need credentials, the first edit asks for them and is sent after the sign-in", async () => {
     const { service, session } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);
@@ -240,7 +240,7 @@ describe("signing in", () => {
     expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }]);
   });
 
-  test("leaving the sign-in form drops the edits that needed it", async () => {
+  test("cancelling sign-in drops the edits that were waiting for it", async () => {
     const { session, names } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);

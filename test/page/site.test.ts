@@ -1,4 +1,4 @@
-// The page as it is sent: its size, caching and security headers, and that no other file is served.
+// The page's files as they are served: their size, their caching and their security headers. No other file is served.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const raw = (path: string, headers: Record<string, string>) =>
   fetch(`${program.origin}${path}`, { headers, decompress: false });
 
 describe("the page's files", () => {
-  test("the page is HTML whose policy allows files of this service and no inline code", () => {
+  test("the page is HTML with a policy that allows files of this service and no inline code", () => {
     expect(html.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = html.headers.get("content-security-policy") ?? "";
     expect(policy).toStartWith(
@@ -38,7 +38,7 @@ describe("the page's files", () => {
     expect(assets).toHaveLength(3);
     const texts = await Promise.all(["/", ...assets].map(async (path) => (await program.fetch(path)).text()));
     const hosts = texts.flatMap((text) => [...text.matchAll(/https?:\/\/[\w.]+/g)].map(([host]) => host));
-    // Namespaces are names, not addresses.
+    // XML namespaces look like addresses, but nothing is loaded from them.
     expect(hosts.filter((host) => !host.endsWith("www.w3.org"))).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe("the page's files", () => {
     expect(plain.headers.get("content-encoding")).toBeNull();
   });
 
-  test("assets are cached forever, and the page is revalidated and not sent again if it is the same", async () => {
+  test("assets may be cached forever, and the page is revalidated and sent again only if it has changed", async () => {
     for (const path of assets) {
       const { headers } = await program.fetch(path);
       expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -64,7 +64,7 @@ describe("the page's files", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
-  test("files offer GET only", async () => {
+  test("the page's files accept only GET", async () => {
     for (const path of ["/", ...assets, "/openapi.yaml"]) {
       for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
         const response = await program.fetch(path, { method });
@@ -73,7 +73,7 @@ describe("the page's files", () => {
     }
   });
 
-  test("a path without a file is 404, whatever the method", async () => {
+  test("a path without a file gets 404, whatever the method", async () => {
     for (const path of [
       "/index.html",
       "/assets/",
@@ -88,7 +88,7 @@ describe("the page's files", () => {
     await expectProblem(await program.fetch("/certificate-authority.crt"), 404, "RouteNotFound");
   });
 
-  test("the API description is served as it is", async () => {
+  test("the API description is served unchanged", async () => {
     const response = await program.fetch("/openapi.yaml");
     expect(response.headers.get("content-type")).toBe("application/yaml");
     const text = await response.text();

@@ -1,4 +1,5 @@
-// CSV that represents items exactly, for any fields and any split of the text.
+// CSV represents items exactly, whatever their fields and however the text is split. The hash of items ignores their
+// order.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -20,7 +21,7 @@ const hashOf = (...items: string[]) => {
 };
 
 describe("CSV", () => {
-  test("brings back every character of each value", () => {
+  test("CSV keeps every character of each value", () => {
     const literal = fc.constantFrom(
       ...["1.0", "-0", "1e400", "12345678901234567890", "null", "true", "[]"],
       ...['"12"', '"true"', '"null"', '" 1"', '""', '"\\"x\\""', '"\\u0041"', '"\\ud800"'],
@@ -35,7 +36,8 @@ describe("CSV", () => {
       fc.property(item, fc.nat(), (fields, at) => {
         const json = `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
         const columns = [...scanObject(json).toMap().keys()];
-        // A single empty column would make a blank line, which is skipped. Real items have an ID.
+        // A single column that is empty would make a blank line, which the reader skips. Real items have an ID, so this
+        // adds one.
         const named = ["ID", ...columns.filter((column) => column !== "ID")];
         const text = csvLine(named) + csvRow(json, named);
         const [header = [], row = []] = read(text, at % (text.length + 1));
@@ -45,7 +47,7 @@ describe("CSV", () => {
     );
   });
 
-  test("reads the CSV of other programs: any line end, no last line end, quotes, numbers and texts", () => {
+  test("the reader accepts CSV from other programs: any line ending, a missing last one, quotes, numbers and text", () => {
     const text = 'ID,Name,N,Flag\r\n1,"a ""b"", c\nd",007,true\n\n2,,-1.50,"yes"\r3,x,12,';
     for (let at = 0; at <= text.length; at++)
       expect(
@@ -59,7 +61,7 @@ describe("CSV", () => {
       ]);
   });
 
-  test("quotes a formula so that no spreadsheet runs it", () => {
+  test("a formula is quoted so that no spreadsheet runs it", () => {
     for (const formula of ["=1+1", "+1", "-x", "@x"])
       expect(csvRow(JSON.stringify({ A: formula }), ["A"])).toBe(`"""${formula}"""\r\n`);
   });
@@ -69,13 +71,13 @@ describe("the hash of items", () => {
   const one = '{"ID":"1","A":1.0}';
   const two = '{"ID":"2","A":2}';
 
-  test("is the same in any order of items and of fields, and differs by a digit, an item, or a repetition", () => {
+  test("the hash is the same in any order of items and fields, and differs if a digit differs or an item is added, missing or repeated", () => {
     expect(hashOf(one, two)).toBe(hashOf('{"A":2,"ID":"2"}', one));
     const others = [[one], [one, one, two], ['{"ID":"1","A":1}', two], ['{"ID":"1","A":1.00}', two], [one, two, "{}"]];
     for (const other of others) expect(hashOf(...other)).not.toBe(hashOf(one, two));
   });
 
-  test("is the documented sum", () => {
+  test("the hash is the documented sum", () => {
     const digest = (text: string) => BigInt(`0x${new Bun.CryptoHasher("sha256").update(text).digest("hex")}`);
     const sum = (digest('{"A":1.0,"ID":"1"}') + digest('{"A":2,"ID":"2"}')) % 2n ** 256n;
     expect(hashOf(one, two)).toBe(sum.toString(16).padStart(64, "0"));
