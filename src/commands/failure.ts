@@ -3,7 +3,7 @@
 import { isTodoError } from "../client/errors.ts";
 import { UsageError } from "./command.ts";
 
-const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
+const exitCodes = { refused: 1, usage: 2, unreachable: 3 } as const;
 
 /** A failure that only the user can fix: a file that cannot be imported, an ID that no item has. */
 export class CommandError extends Error {

@@ -11,7 +11,7 @@ export interface SeenItem {
 }
 
 /** The longest wait for an element to click. Normally it takes far less. */
-const timeoutsMs = 20_000;
+const clickTimeoutMs = 20_000;
 
 export class PageDriver {
   readonly view: Bun.WebView;
@@ -79,7 +79,7 @@ export class PageDriver {
 
   async click(selector: string): Promise<void> {
     await this.#untilStill(selector);
-    await this.view.click(selector, { timeout: timeoutsMs });
+    await this.view.click(selector, { timeout: clickTimeoutMs });
   }
 
   /** Waits until an element has stopped moving. A click on an element that still moves would miss it. */

@@ -5,7 +5,7 @@ import type { Session } from "../session.ts";
 import { WarningIcon } from "./icons.tsx";
 
 /** Interruptions shorter than this are not shown. */
-const timeoutsMs = 700;
+const graceMs = 700;
 
 export function Banners({ session }: { session: Session }) {
   const { connection, readOnly, unsentCount } = session;
@@ -15,7 +15,7 @@ export function Banners({ session }: { session: Session }) {
       setOffline(false);
       return undefined;
     }
-    const timer = setTimeout(() => setOffline(true), timeoutsMs);
+    const timer = setTimeout(() => setOffline(true), graceMs);
     return () => clearTimeout(timer);
   }, [connection]);
   return (
