@@ -79,8 +79,8 @@ export interface Engine {
   /**
    * Stores a batch in one exclusive, atomic, durable step, and resolves once it is on disk.
    *
-   * The engine tells the batch what it has missed since `batch.since`. The batch decides on that newest state, and
-   * the engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows what was
+   * The engine passes the changes since `batch.since` to the batch. The batch decides on that newest state, and the
+   * engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows what was
    * missed. It may store such a plan after the missed changes if they touch nothing that the plan depends on; then
    * it calls `moved`. Otherwise it asks for another plan.
    *

@@ -154,7 +154,7 @@ describe("after a failed commit", () => {
 });
 
 describe("seeding", () => {
-  test("puts items into an empty collection in one commit, and leaves a collection that has items alone", async () => {
+  test("puts items into an empty collection in one commit, and does not touch one that already has items", async () => {
     const engine = new ObservedEngine();
     const { collection } = await Service.on(engine);
     const seeds = Array.from({ length: 5_000 }, () => crypto.randomUUID()).map((id) => ({ id, json: item(id) }));
@@ -223,7 +223,7 @@ test("readers that share a query for news also share the pull that follows", asy
   expect(engine.pullCount).toBe(2);
 });
 
-test("the pull of a whole store that is overtaken by a commit does not undo the commit", async () => {
+test("if a commit overtakes the pull of a whole store, the pull does not undo the commit", async () => {
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one));

@@ -58,7 +58,7 @@ export class PostgresCommit {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
-        // Settle this before the batch decides again. If it was stored, its newest plan must be the stored one.
+        // This comes before the batch decides again: if it was stored, its newest plan must stay the stored one.
         if (unanswered && (await this.#settle(unanswered))) return;
         this.#sent = undefined;
         if (!this.#context.contended && (await this.#optimistic())) return;
@@ -122,7 +122,7 @@ export class PostgresCommit {
     return isStored;
   }
 
-  /** Returns false if the store's history was cut. The store has a new epoch now, which the next attempt will find. */
+  /** Returns false if the store's history was cut (see postgres-history.ts). The next attempt finds its new epoch. */
   async #locked(): Promise<boolean> {
     const { since } = this.#batch;
     const { writer, known } = this.#context;

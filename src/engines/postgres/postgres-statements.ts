@@ -48,7 +48,7 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/** Gives a new epoch to a store whose history was cut. Only the first instance to notice the cut succeeds. */
+/** Gives a new epoch to a store whose history was cut (see postgres-history.ts). Only the first instance succeeds. */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }

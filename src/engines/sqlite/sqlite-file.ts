@@ -40,7 +40,7 @@ export function openDatabase(path: string, readOnly: boolean): Database {
     return openChecked(path, () => new Database(path, { readonly: true }));
   } catch (error) {
     // SQLite wants to create its lock next to the file. If it may not, nobody else writes there either. So the file
-    // does not change and can be opened without a lock. But if there is a write-ahead log, that would miss its changes.
+    // does not change and can be opened without a lock. But if there is a write-ahead log, its changes would be missed.
     if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));

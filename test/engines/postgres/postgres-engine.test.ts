@@ -238,7 +238,7 @@ describe("queries to PostgreSQL", () => {
       );
       return wire.roundTrips;
     };
-    // These batches fit into one piece. The wire could not tell a second piece from a second round trip.
+    // These batches are sent in one chunk. The wire could not tell a second chunk from a second round trip.
     for (const size of [1, 20]) {
       // After these commits, the statements are prepared and the engine has found that nobody changes the same items.
       for (let count = 0; count < 3; count++) await commitMany(1);
@@ -573,7 +573,7 @@ describe("a commit whose connection is lost", () => {
     expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
   });
 
-  test("is repeated if the server had not received it, after what others have committed since", async () => {
+  test("is repeated if the server had not received it, and takes into account what others have committed since", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -660,7 +660,7 @@ describe("a server that refuses", () => {
     expect(await jsons(engine)).toHaveLength(3);
   });
 
-  test("because it has become a standby is not trusted to know the newest state", async () => {
+  test("is not trusted to know the newest state after it has become a standby", async () => {
     // A function of the same name imitates a pooler that moves the session to a standby.
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
@@ -741,7 +741,7 @@ describe("a store whose history was cut", () => {
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
 
-  test("is noticed by a commit, which is then decided on what is stored", async () => {
+  test("is noticed by a commit, which is then decided on the state that is stored", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
