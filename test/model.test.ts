@@ -1,5 +1,5 @@
-// Random sequences of operations, compared with a plain Map: whatever clients do, through one process or two, across
-// restarts and crashes, the service answers as the Map would.
+// Compares random sequences of operations with a plain Map. Whatever clients do, through one process or two, across
+// restarts and crashes, the service must answer as the Map would.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -89,7 +89,7 @@ class System {
         return this.#createTogether(service, step.ids);
       default:
         if (!this.#shared) return;
-        // A crashed process closes nothing. Its locks and its unsynced state are lost, but no write that it answered.
+        // A crashed process closes nothing. It loses its locks and its unsynced state, but no write that it answered.
         if (step.kind === "restart") await service.collection.close();
         else this.#abandoned.push(service);
         this.#services[index] = await Service.on(await this.#store.open());

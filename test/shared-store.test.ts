@@ -1,5 +1,5 @@
-// Two services on one PostgreSQL store. A write is decided on what its service knows, and stored after what the other
-// has committed in the meantime. No client may notice.
+// Two services share one PostgreSQL store. A write is decided on the state that its service knows. If the other service
+// commits first, the write is stored after those changes. No client may notice.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
@@ -36,8 +36,8 @@ async function statuses(...requests: Promise<Response>[]): Promise<number[]> {
   return (await Promise.all(requests)).map(({ status }) => status);
 }
 
-describe("a service that does not know the other's last writes", () => {
-  test("creates after them: its ETag is the item's ETag, here and there, and the list is in order of the answers", async () => {
+describe("a service that does not know the other's latest writes", () => {
+  test("creates an item after them, with the same ETag on both services and in order of the answers", async () => {
     await there.create(item(ids.one));
     const created = await post(here, ids.two);
     expect(created.status).toBe(201);
@@ -65,7 +65,7 @@ describe("a service that does not know the other's last writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     await there.fetch("DELETE", path(ids.one));
-    // Because of the third write the batch has something to store, whatever is decided for the others.
+    // The third write makes sure that the batch has something to store, whatever is decided for the others.
     expect(await statuses(post(here, ids.one), post(here, ids.two), post(here, ids.three))).toEqual([201, 409, 201]);
     expect(await there.list()).toBe(`[${item(ids.two)},${item(ids.one)},${item(ids.three)}]`);
   });
@@ -101,7 +101,7 @@ describe("a service that does not know the other's last writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     const { epoch } = here.collection;
-    // Without the other's write, the first of these would be version 2.
+    // Without the other's write, the first of these two updates would be version 2.
     const guess = { "If-Match": `"${epoch}-2"` };
     expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), guess))).toEqual([
       204, 412,
@@ -113,7 +113,7 @@ describe("a service that does not know the other's last writes", () => {
     ]);
   });
 
-  test("moves what one commit creates and changes again to the places that the database stores", async () => {
+  test("has the same positions and versions in memory as in the database after a commit that was moved", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.mixedCase));
     const writes = [

@@ -1,6 +1,9 @@
 // Binary search.
 
-/** The first index whose element is past something, or the length. If one is past it, so are all later ones. */
+/**
+ * The index of the first element for which `isPast` is true, or the length if there is none. Once `isPast` is true
+ * for one element, it must be true for all later ones.
+ */
 export function firstIndexWhere<Element>(elements: readonly Element[], isPast: (element: Element) => boolean): number {
   let [low, high] = [0, elements.length];
   while (low < high) {

@@ -1,91 +1,93 @@
-// The contract of an engine: it keeps the items when the process has ended. The collection decides
-// what create, update and delete mean; an engine only persists changes, in order, all or nothing.
+// The contract between the collection and an engine, which stores the items. The collection decides what create,
+// update and delete mean. The engine only stores changes: in order, and either all of a batch or none of it.
 
 /** Counts changes: every change takes the next version. A store that was never written to is at version 0. */
 export type Version = number;
 
-/** The newest state of one item: how it is stored, pulled by other processes and sent to listeners. */
+/** One item as a change has left it. This is what is stored, pulled by other processes and sent to watchers. */
 export interface Change {
   readonly version: Version;
-  /** The item's place in the list: the version that created it. It never changes. */
+  /** The item's place in the list. It is the version that created the item, and it never changes. */
   readonly position: Version;
   /** In lower case, because IDs are compared without regard to case. */
   readonly id: string;
-  /** The stored item, or null for a tombstone: the item was deleted. */
+  /** The stored item. Null marks a tombstone: the item was deleted. */
   readonly json: string | null;
 }
 
-/** A change that is not stored yet, with the version of the row it makes obsolete, if there is one. */
+/** A change that is not stored yet. `replaces` is the version of the stored row that it makes obsolete, if any. */
 export interface PlannedChange extends Change {
   readonly replaces: Version | undefined;
 }
 
-/** A point in a store's history. Every store gets an epoch of its own, so histories are never confused. */
+/** A point in a store's history. Every store gets its own epoch, so two histories are never confused. */
 export interface Bookmark {
   readonly epoch: string;
   readonly version: Version;
 }
 
+/** What was committed after a bookmark. Its own epoch and version say which state the changes lead to. */
 export interface News extends Bookmark {
   /** True if `changes` is the whole store, because the bookmark was too old or from another history. */
   readonly whole: boolean;
   /**
-   * In order of version. Read it once, and before you await anything. It has the latest change of each item,
-   * and perhaps older changes and tombstones that the store has not dropped yet.
+   * In order of version. Iterate over it only once, and before you await anything. It contains the latest change of
+   * each item. It may also contain older changes and tombstones that the store has not dropped yet.
    */
   readonly changes: Iterable<Change>;
 }
 
-/** What a batch wants to store, as decided on one state of the store. */
+/** The changes that a batch wants to store. They were decided on one particular state of the store. */
 export interface Plan {
-  /** In order of version, from the version after that state on. */
+  /** In order of version. All versions are later than that state. */
   readonly changes: readonly PlannedChange[];
   /**
-   * The IDs, in lower case, of all items that the plan depends on. The plan also holds after changes of other
-   * items. Undefined if it depends on the whole state, so that it holds on that state only.
+   * The IDs, in lower case, of all items that the plan depends on. The plan stays valid if other items change.
+   * Undefined if the plan depends on the whole state, and so is valid for that state only.
    */
   readonly dependsOn: readonly string[] | undefined;
 }
 
-/** Writes that are committed together. See `Engine.commit` for how an engine uses it. */
+/** Writes that are committed together. `Engine.commit` explains how an engine uses a batch. */
 export interface Batch {
   /** The state that the collection knows. */
   readonly since: Bookmark;
   /**
-   * Decides the writes: on the state at `since`, or after the changes that the collection has missed. The engine
-   * may ask again; each answer replaces the one before.
+   * Decides the writes: on the state at `since` or, if `missed` is given, on the state after those changes. The
+   * engine may call this more than once; each plan replaces the one before.
    */
   decide(missed: News | undefined): Plan;
   /**
-   * The newest plan is stored, after changes that it was not decided on. Each of its versions is higher by `by`
-   * than planned, and so is each of its positions after the version that the plan was decided on. `missed` leads
-   * from `since` to a state in which the plan is stored; it may contain the plan's own changes.
+   * Tells the batch that its newest plan is stored, although others have committed after `since`. If they were
+   * first, the plan was moved: each of its versions is higher by `by` than planned, and so is the position of each
+   * item that it creates. `missed` leads from `since` to a state in which the plan is stored; it may contain the
+   * plan's own changes.
    */
   moved(missed: News, by: number): void;
 }
 
 export interface Engine {
   /**
-   * True if another process has committed since this engine last pulled or committed. Cheap: every read asks. If
-   * the answer takes a while, callers share one promise, for a query that has not been sent yet.
+   * True if another process has committed since this engine last pulled or committed. Every read calls this, so it
+   * must be cheap. If the answer takes a query, all callers that arrive before the query is sent share one promise.
    */
   hasNews(): boolean | Promise<boolean>;
 
-  /** What happened since the bookmark; without one, the whole store. */
+  /** Returns the changes since the bookmark or, without a bookmark, the whole store. */
   pull(since?: Bookmark): Promise<News>;
 
   /**
    * Stores a batch in one exclusive, atomic, durable step, and resolves once it is on disk.
    *
-   * The engine asks the batch to decide on the newest state, telling it what was missed since `batch.since`, and
-   * stores the changes of that plan. An engine for which a lock is expensive may ask for a plan before it knows
-   * what was missed. It may store such a plan after the missed changes if they touch nothing that the plan depends
-   * on, and then calls `moved`. Otherwise it asks for another plan.
+   * The engine passes the changes since `batch.since` to the batch. The batch decides on that newest state, and the
+   * engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows what was
+   * missed. It may store such a plan after the missed changes if they touch nothing that the plan depends on; then
+   * it calls `moved`. Otherwise it asks for another plan.
    *
-   * If it rejects, the batch was not stored and never will be, with one exception:
-   * - `StoreError`: the store failed. If `undecided` is true, nobody knows whether the batch was stored; the next
-   *   `pull` tells.
-   * - Whatever `decide` or `moved` threw, unchanged. It is a defect.
+   * The promise rejects with one of these:
+   * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided`
+   *   is true, the outcome is unknown until the next `pull` shows it.
+   * - The error that `decide` or `moved` threw, unchanged. Such an error is a defect.
    */
   commit(batch: Batch): Promise<void>;
 
@@ -95,7 +97,7 @@ export interface Engine {
 /** The store could not be opened, read or written. `message` tells the operator what to do; clients never see it. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  /** True if a commit may have happened all the same: its answer was lost, and the store cannot be asked. */
+  /** True if the commit may have happened anyway: its answer was lost, and the store cannot be asked. */
   readonly undecided: boolean;
 
   constructor(message: string, { undecided = false, ...options }: ErrorOptions & { undecided?: boolean } = {}) {
@@ -104,7 +106,7 @@ export class StoreError extends Error {
   }
 }
 
-/** A write that was not stored, or of which nobody knows whether it was. */
+/** A write that was not stored, or whose outcome is unknown. */
 export class WriteError extends StoreError {
   readonly reason: "queue-full" | "not-stored" | "unknown";
 

@@ -1,12 +1,12 @@
-// Keeps this process's copy of the store fresh: learns what other processes have committed, before every read.
+// Keeps this process's copy of the store fresh: before every read, it finds out what other processes have committed.
 
 import { type Engine, StoreError } from "./engine.ts";
 import type { Replica } from "./replica.ts";
 
 export interface StoreNotices {
-  /** The store failed to answer. Clients only learn that it is unavailable. */
+  /** Called when the store has failed to answer. Clients never see the error, only that the store is unavailable. */
   readonly onStoreError: (error: StoreError) => void;
-  /** The store answers again, after a question that failed. */
+  /** Called when the store answers again after it had failed. */
   readonly onStoreBack: () => void;
 }
 
@@ -14,13 +14,13 @@ export class Freshness {
   readonly #engine: Engine;
   readonly #replica: Replica;
   readonly #notices: StoreNotices;
-  /** The engine's last promise of an answer, and the refresh that all who share that answer wait for. */
+  /** The last promise from `hasNews`, and the refresh that all readers with this promise wait for. */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
   /** The pull under way, if there is one. */
   #taking: Promise<void> | undefined;
-  /** The turn token with which the engine was last asked, and had no news. */
+  /** The turn token of the last refresh that found no news. `refresh` explains tokens. */
   #askedInTurn: object | undefined;
-  /** How often the engine has come to know more than the replica, and how many of those times a pull has made up for. */
+  /** How often `doubt` was called, and how many of these calls a later pull has settled. */
   #doubtCount = 0;
   #settledCount = 0;
   #storeAway = false;
@@ -32,20 +32,20 @@ export class Freshness {
     this.#notices = notices;
   }
 
-  /** For how long, in seconds, changes of other processes may have been missed. */
+  /** How long ago, in seconds, the copy was last known to be up to date. Changes made since then may be missing. */
   get ageSeconds(): number {
     return (performance.now() - this.#freshAtMs) / 1_000;
   }
 
   /**
-   * Learns what other processes have committed. Await the result, if there is one.
+   * Takes over what other processes have committed. Await the result, if there is one.
    *
-   * A turn token proves that its request was sent before the turn began. If the engine had no news when it was asked
-   * with the same token, later in that turn, then it had none when this request was sent: the answer serves both.
-   * wire/turn.ts explains when a request gets a token.
+   * A turn token proves that a request was sent before the current turn of the event loop began. If a refresh with
+   * the same token has already found no news in this turn, that answer is newer than this request. So it is good
+   * enough for this request too. wire/turn.ts explains when a request gets a token.
    */
   refresh(turn?: object): undefined | Promise<void> {
-    // Once the engine has handed out news it no longer reports them, so wait until they are taken.
+    // Once a pull has read the news, `hasNews` no longer reports it. So wait until the replica has taken it.
     if (this.#taking) return this.#taking.then(() => this.refresh());
     if (turn !== undefined && turn === this.#askedInTurn && !this.#isUnsure) return undefined;
     try {
@@ -66,14 +66,15 @@ export class Freshness {
   }
 
   /**
-   * Call this when the engine may know more than the replica: after a failed commit, which may have happened, and
-   * after a pull for somebody else. `hasNews` would not report that, so the next refresh pulls in any case.
+   * Call this if the engine may know of changes that the replica lacks: after a failed commit, which may have
+   * happened, or after a pull that was not for the replica. `hasNews` would not report such changes, so the next
+   * refresh pulls in any case.
    */
   doubt(): void {
     this.#doubtCount++;
   }
 
-  /** The replica has everything that was stored before this moment. */
+  /** Call this when it is certain that the replica has everything that was stored before this moment. */
   wasFreshAt(ms: number): void {
     this.#freshAtMs = Math.max(this.#freshAtMs, ms);
   }
@@ -87,7 +88,7 @@ export class Freshness {
     try {
       if (await hasNews) await this.#takeNewsOnce();
       else await this.#taking;
-      // A shared pull may have begun before the doubt came up.
+      // The shared pull may have started before `doubt()` was called, so it does not settle it.
       while (this.#isUnsure) await this.#takeNewsOnce();
     } catch (error) {
       this.#noteFailure(error);
@@ -100,7 +101,7 @@ export class Freshness {
     }
   }
 
-  /** All who learn of news at the same time wait for one pull. */
+  /** Readers that find news at the same time share one pull. */
   #takeNewsOnce(): Promise<void> {
     this.#taking ??= this.#takeNews().finally(() => {
       this.#taking = undefined;
@@ -113,13 +114,13 @@ export class Freshness {
       const doubtCount = this.#doubtCount;
       const since = this.#replica.bookmark;
       const news = await this.#engine.pull(since);
-      // A commit may have moved the replica on in the meantime. Changes of the same history may overlap with it. A
-      // whole store, or another history, would undo it.
+      // A commit may have advanced the replica during the pull. Changes of the same history may overlap with that
+      // commit without harm. But a whole store, or another history, would undo the commit, so pull again.
       const isOvertaken =
         this.#replica.bookmark !== since && (news.whole || news.epoch !== this.#replica.bookmark.epoch);
       if (isOvertaken) continue;
       this.#replica.take(news);
-      // This answer does not settle a doubt that came up after the question.
+      // If `doubt` was called during the pull, this pull does not settle it.
       this.#settledCount = doubtCount;
       return;
     }

@@ -1,5 +1,5 @@
-// One list: its items by ID, and the document they are sent as. It applies changes that are stored; it does not
-// know what a write means.
+// One list: its items by ID, and the document they are sent as. It applies stored changes; it does not know what a
+// write means.
 
 import { type FieldNames, respell } from "../items/field-names.ts";
 import { idKey } from "../items/todo-item.ts";
@@ -8,7 +8,7 @@ import { ListDocument, type ListedItem } from "./list-document.ts";
 
 export interface ItemState {
   readonly version: Version;
-  /** With field names spelled as this instance answers them. */
+  /** With field names spelled as this instance sends them. */
   readonly json: string;
 }
 
@@ -25,7 +25,7 @@ export class ItemList {
     return this.#document.count;
   }
 
-  /** The size of the document. */
+  /** The size of the list as it is sent. */
   get byteLength(): number {
     return this.#document.byteLength;
   }
@@ -40,7 +40,7 @@ export class ItemList {
     return this.#items.get(key);
   }
 
-  /** The JSON of an item of this list, as it is answered. */
+  /** The JSON of an item of this list, as it is sent. */
   json(item: ListedItem): string {
     return this.#document.json(item);
   }
@@ -50,7 +50,7 @@ export class ItemList {
     return item && { version: item.version, json: this.#document.json(item) };
   }
 
-  /** Every item, in the order of the list, as the change that made it what it is. */
+  /** Every item in the order of the list, each as its latest change. */
   *items(): Generator<Change & { readonly json: string }> {
     const inOrder = [...this.#items].sort(([, one], [, other]) => one.position - other.position);
     for (const [id, item] of inOrder) {
@@ -58,13 +58,13 @@ export class ItemList {
     }
   }
 
-  /** An item's stored JSON as this instance spells it. */
+  /** An item's stored JSON, with field names spelled as this instance sends them. */
   render(json: string): string {
     return respell(json, this.#fieldNames);
   }
 
   apply({ id, position, version, json }: Change): void {
-    // A creation replaces no item: an earlier item with its ID was deleted before.
+    // A creation never replaces an item: any earlier item with the same ID was deleted first.
     const item = version === position ? undefined : this.#items.get(id);
     if (item?.position !== position) {
       if (json !== null) this.#items.set(id, this.#document.insert(position, version, this.render(json)));
@@ -76,7 +76,7 @@ export class ItemList {
     }
   }
 
-  /** Takes the place of everything in this list. If the changes cannot be read to their end, the list stays as it was. */
+  /** Replaces the whole list. If the changes cannot be read to the end, the list stays as it was. */
   load(changes: Iterable<Change>): void {
     const loaded = new ItemList(this.#fieldNames);
     for (const change of changes) loaded.apply(change);

@@ -1,16 +1,16 @@
-// The list as bytes, ready to send. Items live in chunks of some 32 KiB. A write marks its chunk as stale, and the
-// next list encodes only the stale chunks again. If there was no write in between, a list costs nothing. An item's
-// text is kept once, inside its chunk; only items that are not encoded yet have a string of their own.
+// The list as bytes, ready to send. Items live in chunks of about 32 KiB. A write marks its chunk as stale, and the
+// next list encodes only the stale chunks again. Without a write in between, the next list is the same bytes. An
+// item's text is kept once: inside its chunk or, until it is encoded, as a separate string.
 
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Version } from "./engine.ts";
 
-/** One item in the list. The document knows its place and its bytes. */
+/** One item of the list, and where the document holds its bytes. */
 export interface ListedItem {
   readonly position: Version;
   version: Version;
   chunk: Chunk;
-  /** The item's JSON until it is encoded into its chunk. */
+  /** The item's JSON, until it is encoded into its chunk. */
   fresh: string | undefined;
   /** Where the item begins in its chunk's bytes, unless it is fresh. */
   offset: number;
@@ -18,21 +18,22 @@ export interface ListedItem {
 }
 
 interface Chunk {
-  /** In order of position. So are the chunks. */
+  /** Sorted by position. The chunks of the document are sorted by position too. */
   items: ListedItem[];
   /** The items' JSON joined by commas, as of the last encoding. */
   bytes: Buffer<ArrayBuffer>;
-  /** The length of `bytes` after the next encoding. */
+  /** The length that `bytes` will have after the next encoding. */
   byteLength: number;
   freshCount: number;
-  /** True while `bytes` does not show the newest `items`. */
+  /** True while `bytes` is older than `items`. */
   stale: boolean;
 }
 
-// The last chunk is filled up to the first limit. A chunk in the middle that grows past the second is split.
+// New items go into the last chunk until it has `chunkBytes`. A chunk that an insertion makes larger than
+// `chunkBytesMax` is split.
 const chunkBytes = 32 * 1024;
 const chunkBytesMax = 2 * chunkBytes;
-// A fresh item has a string of its own, which takes memory. So a chunk with this many of them is encoded.
+// Each fresh item is a separate string, which takes memory. So a chunk is encoded once it has this many of them.
 const freshMax = 64;
 const nothing = Buffer.alloc(0);
 const comma = 0x2c;
@@ -52,7 +53,7 @@ export class ListDocument {
     return 2 + this.#itemBytes + Math.max(0, this.#count - 1);
   }
 
-  /** Inserts an item in its place, which is usually the end. */
+  /** Inserts an item at its place, which is usually the end. */
   insert(position: Version, version: Version, json: string): ListedItem {
     const chunk = this.#chunkFor(position);
     const item: ListedItem = { position, version, chunk, fresh: undefined, offset: 0, byteLength: 0 };
@@ -162,12 +163,12 @@ function newChunk(): Chunk {
   return { items: [], bytes: nothing, byteLength: 0, freshCount: 0, stale: false };
 }
 
-/** Brings a chunk's bytes up to date with its items. Copies neighbours that have not changed in one go. */
+/** Brings a chunk's bytes up to date with its items. Each run of unchanged items is copied in one go. */
 function encode(chunk: Chunk): void {
   const old = chunk.bytes;
   const bytes = Buffer.allocUnsafeSlow(chunk.byteLength);
   let end = 0;
-  // The neighbours gathered so far: old[runFrom, runTo), which belongs at bytes[runAt].
+  // The run of unchanged items gathered so far: old[runFrom, runTo), which will be copied to bytes[runAt].
   let runFrom = 0;
   let runTo = 0;
   let runAt = 0;

@@ -1,11 +1,11 @@
-// This process's copy of the store: the point in the history that it has reached, and the list at that point. Those
-// who watch are notified of every change that it takes.
+// This process's copy of the store: the list, and the point in the store's history that the list has reached.
+// Watchers are notified of every change that it takes over.
 
 import type { Bookmark, Change, News } from "./engine.ts";
 import type { ItemList } from "./item-list.ts";
 
 /**
- * Notified of changes once the list shows them, whichever process made them. Field names are spelled as stored. If
+ * Called with changes once the list shows them, whichever process made them. Field names are spelled as stored. If
  * the whole list was replaced, `changes` is empty.
  */
 export type Watcher = (news: News) => void;
@@ -19,18 +19,18 @@ export class Replica {
     this.list = list;
   }
 
-  /** A new object after every news, so it can be compared by identity. */
+  /** Every `take` makes a new object, so bookmarks can be compared by identity. */
   get bookmark(): Bookmark {
     return this.#bookmark;
   }
 
-  /** Watches changes from now on. Returns the function that ends it. */
+  /** Calls the watcher with all changes from now on. Returns a function that stops this. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Brings the list up to date with what is stored. News may overlap with what was taken before. */
+  /** Brings the list up to date. Changes that were already taken before are skipped. */
   take({ epoch, version, whole, changes }: News): void {
     const known = whole ? 0 : this.#bookmark.version;
     const taken: Change[] = [];

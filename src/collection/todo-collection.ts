@@ -19,12 +19,12 @@ export interface CollectionOptions extends StoreNotices {
   readonly writeQueueMax: number;
 }
 
-/** The latest change of each item that changed, in order of version, up to the bookmark. */
+/** The latest change of each item that has changed, in order of version, up to this bookmark. */
 interface PastChanges extends Bookmark {
   readonly changes: readonly Change[];
 }
 
-/** Bounds what one question for past changes costs: an engine reads at most one row for each version. */
+/** Bounds the cost of one request for past changes: an engine reads at most one row for each version. */
 const pastChangesMax = 50_000;
 
 export class TodoCollection {
@@ -34,7 +34,7 @@ export class TodoCollection {
   readonly #replica: Replica;
   readonly #freshness: Freshness;
   readonly #queue: WriteQueue;
-  /** The engine has pruned some of the changes since this bookmark. */
+  /** A bookmark that the engine could not serve, because it has pruned some of the changes since then. */
   #tooOld: Bookmark = { epoch: "", version: 0 };
 
   private constructor(engine: Engine, options: CollectionOptions) {
@@ -60,7 +60,7 @@ export class TodoCollection {
     return this.#replica.bookmark.epoch;
   }
 
-  /** The version of the newest change: two lists at one version are the same list. */
+  /** The version of the newest change. Two lists with the same epoch and version are identical. */
   get version(): Version {
     return this.#replica.bookmark.version;
   }
@@ -77,12 +77,12 @@ export class TodoCollection {
     return this.#list.byteLength;
   }
 
-  /** For how long, in seconds, changes of other processes may have been missed. */
+  /** How long ago, in seconds, the list was last known to be up to date. Changes made since then may be missing. */
   get ageSeconds(): number {
     return this.#freshness.ageSeconds;
   }
 
-  /** Call this before every read, and await the result, if there is one. Freshness explains the token. */
+  /** Call this before every read, and await the result, if there is one. `Freshness.refresh` explains the token. */
   refresh(turn?: object): undefined | Promise<void> {
     return this.#freshness.refresh(turn);
   }
@@ -96,22 +96,22 @@ export class TodoCollection {
     return this.#list.read(id);
   }
 
-  /** Every item, in the order of the list, as the change that made it what it is. */
+  /** Every item in the order of the list, each as its latest change. */
   items(): Generator<Change & { readonly json: string }> {
     return this.#list.items();
   }
 
-  /** Watches changes from now on. Returns the function that ends it. */
+  /** Calls the watcher with all changes from now on. Returns a function that stops this. */
   watch(watcher: Watcher): () => void {
     return this.#replica.watch(watcher);
   }
 
-  /** An item's stored JSON as this instance spells it. */
+  /** An item's stored JSON, with field names spelled as this instance sends them. */
   render(json: string): string {
     return this.#list.render(json);
   }
 
-  /** What happened since a bookmark, names spelled as stored. Undefined if the store no longer knows. */
+  /** The changes since a bookmark, with names spelled as stored. Undefined if the store no longer has all of them. */
   async changesSince(since: Bookmark): Promise<PastChanges | undefined> {
     await this.refresh();
     const { epoch, version } = this.#replica.bookmark;
@@ -119,7 +119,7 @@ export class TodoCollection {
     const isPruned = since.epoch === this.#tooOld.epoch && since.version <= this.#tooOld.version;
     if (since.epoch !== epoch || age < 0 || age > pastChangesMax || isPruned) return undefined;
     if (age === 0) return { epoch, version, changes: [] };
-    // The engine counts what it hands out as known, and it may hand out more than the replica has.
+    // After this pull the engine no longer reports these changes as news, but the replica may not have them all.
     this.#freshness.doubt();
     const news = await this.#engine.pull(since);
     if (news.whole) {
@@ -134,7 +134,7 @@ export class TodoCollection {
     return { epoch: news.epoch, version: news.version, changes: [...latest.values()] };
   }
 
-  /** Resolves once the write is on disk, or its outcome is that nothing changes. Rejects with a `WriteError`. */
+  /** Resolves once the write is on disk, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
   async write(write: Write): Promise<WriteOutcome> {
     if (!this.#options.readOnly) return this.#queue.add(write);
     await this.refresh();
@@ -144,11 +144,11 @@ export class TodoCollection {
 
   /**
    * Puts the first items into an empty collection, in one commit, and returns whether it was empty. A read-only
-   * instance does it too: it is the operator who seeds, not a client.
+   * instance does this too, because it is the operator who seeds, not a client.
    */
   async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
     if (this.count > 0) return false;
-    // Asked again inside the commit: another process may be seeding the same store.
+    // The count is checked again inside the commit, because another process may be seeding the same store.
     const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));
     const outcomes = await this.#commit(writes, { dependsOnAll: true });
     return outcomes.length > 0 || items.length === 0;
@@ -167,7 +167,7 @@ export class TodoCollection {
     try {
       await this.#engine.commit(batch);
     } catch (error) {
-      // It may have happened all the same; only the engine knows.
+      // The commit may have happened anyway, so the next refresh must ask the engine.
       this.#freshness.doubt();
       throw error;
     }

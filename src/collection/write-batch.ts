@@ -1,12 +1,12 @@
-// The writes of one commit, decided on this process's copy of the store. It keeps the newest plan while the engine
-// asks for it, stores it and perhaps moves it.
+// The writes of one commit, decided on this process's copy of the store. If other processes commit first, the engine
+// may ask for a new plan, or may store the plan after their changes and thereby move it to higher versions.
 
 import type { Batch, Bookmark, News, Plan } from "./engine.ts";
 import type { Replica } from "./replica.ts";
 import { movedPlan, planWrites, type Write, type WriteOutcome, type WritePlan } from "./write-rules.ts";
 
 export interface WriteBatchOptions {
-  /** True if the choice of writes itself depends on the whole list. */
+  /** True if the choice of what to write depends on the whole list. */
   readonly dependsOnAll?: boolean;
 }
 
@@ -17,7 +17,7 @@ export class WriteBatch implements Batch {
   readonly #dependsOnAll: boolean;
   #plan: WritePlan;
 
-  /** `writes` is called for each decision, so that it can see what was missed and add writes that came meanwhile. */
+  /** `writes` is called for each decision. It can react to missed changes, and add writes that have just arrived. */
   constructor(replica: Replica, writes: () => readonly Write[], { dependsOnAll = false }: WriteBatchOptions = {}) {
     this.since = replica.bookmark;
     this.#replica = replica;
@@ -38,12 +38,15 @@ export class WriteBatch implements Batch {
   }
 
   moved(missed: News, by: number): void {
-    // A reader may have loaded another history in the meantime. These news do not continue that one.
+    // A reader may have loaded another history in the meantime. These changes do not belong to that one.
     if (missed.whole || missed.epoch === this.#replica.bookmark.epoch) this.#replica.take(missed);
     this.#plan = movedPlan(this.#plan, by);
   }
 
-  /** Shows the stored plan. False if the replica is at another history by now, which these changes do not belong to. */
+  /**
+   * Applies the stored plan to the replica. Returns false if the replica has another history by now: these changes
+   * do not belong to it.
+   */
   show(): boolean {
     const { decidedOn, changes } = this.#plan;
     const last = changes.at(-1);

@@ -1,5 +1,5 @@
-// Gathers writes and commits them in batches. Writes that arrive while a commit is under way form the next one: one
-// sync to disk, many answers.
+// Gathers writes and commits them in batches. Writes that arrive while a commit is under way form the next batch. So
+// one sync to disk serves many writers.
 
 import { StoreError, WriteError } from "./engine.ts";
 import type { Write, WriteOutcome } from "./write-rules.ts";
@@ -8,11 +8,11 @@ export interface WriteQueueOptions {
   /** How many writes may wait. */
   readonly max: number;
   /**
-   * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch; each call first adds
-   * writes that have arrived since, as long as there is room.
+   * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch. Each call of `fill`
+   * first adds the writes that have arrived since the last call, as long as there is room.
    */
   readonly commit: (fill: () => readonly Write[]) => Promise<readonly WriteOutcome[]>;
-  /** Notified of a commit that failed. */
+  /** Called when a commit has failed. */
   readonly onStoreError: (error: StoreError) => void;
 }
 
@@ -22,16 +22,16 @@ interface PendingWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** How many turns of the event loop must bring no write before a commit starts … */
+/** A commit starts once this many turns of the event loop in a row have brought no write. */
 const quietTurnsMin = 2;
-/** … and the limits of how long that is waited for. */
+/** A commit waits for more writes for at most half the time that commits usually take, within these bounds. */
 const gatherMsMin = 1;
 const gatherMsMax = 10;
-/** The shortest time that a timer can measure. */
+/** The shortest delay that a timer can have. */
 const timerMs = 1;
-/** The part of the usual number of writes that is enough. */
+/** This share of the usual number of writes is enough to start. A commit does not wait for the last few writers. */
 const mostOfThem = 0.9;
-/** Bound the time one commit takes, and with it the wait of the first writer in it. */
+/** These limits bound the time that one commit takes, and so the time that its first writer waits. */
 const batchMax = 1_000;
 const batchBytesMax = 4 * 1024 ** 2;
 
@@ -39,7 +39,7 @@ export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #queue: PendingWrite[] = [];
   #committing = false;
-  /** How many writes a commit has had lately, and how long it took. */
+  /** How many writes recent commits had, and how long those commits took. */
   #usualBatch = 0;
   #commitMs = 0;
   #whenIdle: (() => void) | undefined;
@@ -48,7 +48,7 @@ export class WriteQueue {
     this.#options = options;
   }
 
-  /** Resolves once the write is stored, or its outcome is that nothing changes. Rejects with a `WriteError`. */
+  /** Resolves once the write is stored, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
   add(write: Write): Promise<WriteOutcome> {
     if (this.#queue.length >= this.#options.max) {
       return Promise.reject(new WriteError("queue-full", "the write queue is full"));
@@ -59,7 +59,7 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves once no write waits for a commit. */
+  /** Resolves once no write is waiting and no commit is under way. */
   async idle(): Promise<void> {
     if (this.#committing) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
@@ -71,9 +71,9 @@ export class WriteQueue {
   }
 
   // Clients that were answered together send their next writes at nearly the same time. A commit costs many times
-  // as much as a turn of the event loop. So while fewer writes than usual are here, the commit waits until some
-  // turns have brought none. If commits take long, it waits a little longer still: a write that just missed this
-  // commit would have to wait for one of its own.
+  // as much as a turn of the event loop. So if there are fewer writes than usual, the commit waits until a few turns
+  // have brought no more. If commits take long, it waits a little longer, because a write that just misses this
+  // commit would have to wait for the next one.
   #gather(count: number, until: number, quietTurns = 0): void {
     setImmediate(() => {
       const quiet = this.#queue.length > count ? 0 : quietTurns + 1;
@@ -107,11 +107,13 @@ export class WriteQueue {
       const startedAt = performance.now();
       const outcomes = await this.#options.commit(fill);
       this.#commitMs = (this.#commitMs + performance.now() - startedAt) / 2;
-      // Up at once, down slowly: a batch that started too early must not make the next one start early too.
+      // This rises at once but falls slowly: a batch that started too early must not make the next one start too
+      // early as well.
       this.#usualBatch = Math.max(batch.length, (this.#usualBatch + batch.length) / 2);
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
-      // A commit that failed before it asked for the batch takes one with it all the same, or it would be tried forever.
+      // If the commit failed before it asked for its batch, take the batch now and reject it. Otherwise the same
+      // writes would be tried forever.
       if (batch.length === 0) fill();
       if (error instanceof StoreError) this.#options.onStoreError(error);
       const answer = error instanceof StoreError ? writeErrorFrom(error) : error;

@@ -20,7 +20,7 @@ export type WriteOutcome =
   | { readonly kind: "not-found" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
-/** What the rules look at. */
+/** The part of a list that the rules read. */
 export type ListView = Pick<ItemList, "find" | "json" | "render">;
 
 export interface WritePlan extends Plan {
@@ -30,11 +30,11 @@ export interface WritePlan extends Plan {
   readonly outcomes: readonly WriteOutcome[];
 }
 
-/** The item that a write meets. */
+/** An item as it is when a write to it is decided. */
 interface Current {
   readonly position: Version;
   readonly version: Version;
-  /** The version of its stored row, if it is stored yet. */
+  /** The version of its stored row, if it has one already. */
   readonly replaces: Version | undefined;
   readonly json: () => string;
 }
@@ -44,14 +44,14 @@ interface Decision {
   readonly change?: PlannedChange;
 }
 
-/** What would become of a write if it were the next. */
+/** The outcome that a write would have if it were decided next. */
 export function outcomeOf(write: Write, list: ListView, known: Version): WriteOutcome {
   return decide(write, keyOf(write), undefined, list, known + 1).outcome;
 }
 
 /**
- * Decides a batch of writes, in order. A later write sees what the earlier ones will have done, although the list
- * stays as it is. Of several changes to one item only the last is stored.
+ * Decides a batch of writes, in order. Each write sees the effects of the earlier ones, although the list itself
+ * does not change. Of several changes to one item, only the last is stored.
  */
 export function planWrites(writes: readonly Write[], list: ListView, decidedOn: Bookmark): WritePlan {
   const latestById = new Map<string, PlannedChange>();
@@ -63,8 +63,8 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     const id = keyOf(write);
     const earlier = latestById.get(id);
     dependsOn.push(id);
-    // This condition is checked against a version that is only planned. If the plan moved, the version would be
-    // another one, and so might the answer.
+    // This condition is checked against a version that is only planned. If the plan were moved to other versions, the
+    // condition might have a different result.
     if (earlier && write.kind !== "create" && write.condition) isMovable = false;
     const { outcome, change } = decide(write, id, earlier, list, version + 1);
     if (change) {
@@ -85,12 +85,12 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
 }
 
 /**
- * The same plan after `by` changes of items that it does not depend on.
+ * The same plan, moved up by `by` versions. That is what happens if others commit first, but change only items that
+ * the plan does not depend on: the plan is stored after their changes.
  *
- * A position after the state that the plan was decided on belongs to an item that the plan creates: a position is
- * the version that created its item, stored items were created up to that state, and the plan's own versions start
- * after it. Such an item moves with the plan; the others keep their places. `commit_batch` in
- * engines/postgres/postgres-schema.ts moves stored rows by the same criterion, `position > since_version`.
+ * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
+ * created its item. So if it is later than the state that the plan was decided on, the plan itself creates the item.
+ * `commit_batch` in engines/postgres/postgres-schema.ts moves rows by the same criterion, `position > since_version`.
  */
 export function movedPlan(plan: WritePlan, by: number): WritePlan {
   const isNew = ({ position }: PlannedChange) => position > plan.decidedOn.version;
@@ -107,7 +107,7 @@ export function movedPlan(plan: WritePlan, by: number): WritePlan {
   };
 }
 
-/** `earlier` is what the batch has decided for this item so far. */
+/** `earlier` is the change that the batch has planned for this item so far, if there is one. */
 function decide(
   write: Write,
   id: string,
@@ -133,7 +133,7 @@ function stateAfter({ position, version, json, replaces }: PlannedChange, list: 
   return json === null ? undefined : { position, version, replaces, json: () => list.render(json) };
 }
 
-/** The item as it is listed. */
+/** The item as it is in the list now. */
 function stateOf(id: string, list: ListView): Current | undefined {
   const listed = list.find(id);
   if (!listed) return undefined;

@@ -14,7 +14,7 @@ import {
 
 export class MemoryEngine implements Engine {
   readonly #epoch = newEpoch();
-  // The newest change of each item by its position. In order of version, because an update moves it to the end.
+  // The newest change of each item, by position. The map is in order of version: a change moves its item to the end.
   readonly #changes = new Map<Version, Change>();
   readonly #tombstones = new Set<Version>();
   #version: Version = 0;

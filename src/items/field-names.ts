@@ -1,5 +1,5 @@
-// How the top-level field names of items are spelled in answers. One family of clients reads `ID, Name, Done`, the other
-// `id, name, done`, and both distinguish letter case. The store keeps whatever was sent.
+// How the top-level field names of items are spelled in answers. One family of clients reads `ID, Name, Done`, the
+// other `id, name, done`, and both distinguish letter case. The store keeps whatever was sent.
 
 import { scanObject } from "./json-text.ts";
 import { unquote } from "./object-text.ts";
@@ -11,7 +11,7 @@ export type FieldNames = (typeof fieldNameStyles)[number];
 /** The item's JSON with its top-level names respelled. */
 export function respell(json: string, style: FieldNames): string {
   if (style === "as-sent") return json;
-  // The item was accepted when it was stored, perhaps under another limit than today's.
+  // There is no limit here: the item was accepted when it was stored, perhaps with a higher limit than today's.
   const object = scanObject(json, Number.POSITIVE_INFINITY);
   const spelled = respellOnce(
     object.members.map((member) => object.nameLiteral(member)),
@@ -21,12 +21,12 @@ export function respell(json: string, style: FieldNames): string {
   return `{${parts.join(",")}}`;
 }
 
-/** The items of one app have the same names in the same order, so it pays to remember a few such rows of names. */
+/** The items of one app have the same names in the same order, so it pays to remember a few such name sequences. */
 const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
 const rememberedMax = 100;
 const rememberedLengthMax = 1_000;
 
-/** Respells a row of names, given and returned as JSON literals. */
+/** Respells a sequence of names. They are given and returned as JSON string literals. */
 function respellOnce(literals: readonly string[], style: "pascal" | "camel"): readonly string[] {
   const key = literals.join();
   const rows = remembered[style];
@@ -42,7 +42,10 @@ function respellOnce(literals: readonly string[], style: "pascal" | "camel"): re
   return row;
 }
 
-/** The names that change, each with its new spelling. A name stays as it is if its new spelling is taken or would make it an ID. */
+/**
+ * The names that change, each with its new spelling. A name does not change if its new spelling is already taken, or
+ * would turn the field into the ID.
+ */
 function respellNames(names: readonly string[], spell: (name: string) => string): Map<string, string> {
   const taken = new Set(names);
   const spelled = new Map<string, string>();
@@ -75,7 +78,7 @@ function isUpper(character: string): boolean {
   return /^\p{Lu}$/u.test(character);
 }
 
-// Only a change that keeps the length is made, as in .NET's invariant culture: ß stays ß and does not become SS.
+// A character is changed only if its length stays the same, as in .NET's invariant culture: ß does not become SS.
 function mapCharacters(text: string, map: (character: string) => string): string {
   return Array.from(text, (character) =>
     map(character).length === character.length ? map(character) : character,

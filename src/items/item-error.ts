@@ -1,4 +1,4 @@
-// The error for an item or a JSON text that is wrong. Its message tells the author what is wrong and what to send instead.
+// The error for an invalid item or JSON text. Its message tells the client what is wrong and what to send instead.
 
 export type ItemErrorCode =
   | "InvalidJson"

@@ -5,7 +5,7 @@
 import { ItemError } from "./item-error.ts";
 import { type Member, ObjectText } from "./object-text.ts";
 
-/** The deepest nesting that is read if no setting says otherwise: far less than would overflow the stack. */
+/** The default limit for nesting. It is far below the depth that would overflow the stack. */
 const depthMaxDefault = 1_000;
 
 /** Checks one JSON object and indexes its members. Throws an `ItemError` for any other text. */
@@ -30,7 +30,7 @@ export function scanArray(source: string, depthMax = depthMaxDefault): string[] 
   return elements.map((element) => text.slice(element.start, element.end));
 }
 
-/** The same for a text that may be something else; then it is undefined. */
+/** Like `scanObject`, but returns undefined for any text that it would refuse. */
 export function scanIfObject(source: string): ObjectText | undefined {
   try {
     return scanObject(source);
@@ -57,7 +57,8 @@ const CLOSE_BRACE = 0x7d;
 const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const literalPattern = /true|false|null/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-// The engine compiles this to machine code, which finds the end of a run several times faster than a loop would.
+// The runtime compiles this to machine code, which finds the end of a run of plain characters several times faster
+// than a loop would.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a run ends at a control character.
 const runPattern = /[^"\\\u0000-\u001f]*/y;
 
@@ -66,8 +67,8 @@ class Scanner {
   readonly #depthMax: number;
   #at = 0;
   #depth = 0;
-  // The text before #keptFrom is already in #compact. Most documents have no white space to drop: then #compact stays
-  // empty, and the source itself is returned.
+  // The source before #keptFrom is already in #compact, without its white space. Most documents have no white space to
+  // drop. Then #compact stays empty, and the source itself is returned.
   #compact = "";
   #keptFrom = 0;
 
@@ -76,7 +77,7 @@ class Scanner {
     this.#depthMax = depthMax;
   }
 
-  /** The code of the next character; NaN at the end, which equals no code. */
+  /** The code of the next character. At the end it is NaN, which equals no code. */
   peek(): number {
     return this.#source.charCodeAt(this.#at);
   }
@@ -132,7 +133,7 @@ class Scanner {
     this.#depth--;
   }
 
-  /** Refuses a document of the wrong kind: for its kind if it is valid JSON, otherwise for the first mistake in it. */
+  /** Refuses a document of the wrong kind. If it is not even valid JSON, the error names its first mistake instead. */
   failUnlessJson(wrongKind: string): never {
     this.#value();
     this.finish();

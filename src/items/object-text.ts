@@ -1,7 +1,7 @@
-// A JSON object as compact text, and where its members are in it. Offsets stay in here: callers ask for a name or
-// a value and get exactly the characters that were written.
+// A JSON object as compact text, with the offsets of its members. Callers do not use the offsets: they ask for a name
+// or a value, and get exactly the characters that were written.
 
-/** One member of an object. Only the `ObjectText` it belongs to can use it. */
+/** One member of an object. It is valid only for the `ObjectText` it belongs to. */
 export interface Member {
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -58,12 +58,12 @@ export class ObjectText {
     return `${this.text.slice(0, -1)}${this.members.length > 0 ? "," : ""}${JSON.stringify(name)}:${json}}`;
   }
 
-  /** The text with this value for a field: for the member that was found, or else for a new one with this name. */
+  /** The text with this value in the member that was found or, if none was found, in a new member with this name. */
   withField(found: Member | undefined, name: string, json: string): string {
     return found ? this.withValue(found, json) : this.withMember(name, json);
   }
 
-  /** The text with one more member at the start, given as `"name":value`, and without the members to drop. */
+  /** The text with one more member at the start, given as `"name":value`, and without the `dropped` members. */
   withFirst(nameAndValue: string, dropped: readonly Member[]): string {
     const rest =
       dropped.length === 0
@@ -76,13 +76,13 @@ export class ObjectText {
   }
 }
 
-/** The string that a JSON string literal, quotes included, stands for. */
+/** The value of a JSON string literal. The literal includes its quotes. */
 export function unquote(literal: string): string {
   if (!literal.includes("\\")) return literal.slice(1, -1);
   return String(JSON.parse(literal));
 }
 
-/** The string that a JSON text stands for; undefined if it is another kind of value, or missing. */
+/** The value of a JSON text that is a string; undefined if it is another kind of value, or missing. */
 export function stringOf(json: string | undefined): string | undefined {
   return json?.startsWith('"') ? unquote(json) : undefined;
 }

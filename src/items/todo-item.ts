@@ -31,7 +31,7 @@ export function idKey(id: string): string {
   return id.toLowerCase();
 }
 
-/** Reads the ID in a URL path, after percent-decoding. */
+/** Checks the ID from a URL path, which is already percent-decoded. */
 export function parsePathId(segment: string): string {
   if (isItemId(segment)) return segment;
   throw new ItemError(
@@ -102,6 +102,6 @@ function readId(literal: string): string | undefined {
 /** The item's text with this ID as its first field, in place of any ID it had. */
 export function withId(object: ObjectText, id: string): string {
   const before = object.members.filter((member) => isIdName(object.name(member)));
-  // An ID needs no escapes. JSON.stringify would cost a tenth of the time that reading the whole item takes.
+  // An ID needs no escapes. JSON.stringify would take a tenth of the time that reading the whole item takes.
   return object.withFirst(`"ID":"${id}"`, before);
 }

@@ -15,7 +15,7 @@ export function formatToken({ epoch, version }: Token, fieldNames: FieldNames = 
 
 const pattern = /^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i;
 
-/** The state that a token or an entity tag names; undefined for any other text. */
+/** The state that a token or an entity tag names. Undefined for any other text. */
 export function parseToken(text: string): Token | undefined {
   const [, epoch, version] = pattern.exec(text) ?? [];
   return epoch === undefined ? undefined : { epoch, version: Number(version) };

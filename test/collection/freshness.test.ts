@@ -35,7 +35,7 @@ async function commitElsewhere(): Promise<News> {
 const list = () => Buffer.from(replica.list.bytes()).toString();
 
 describe("a refresh", () => {
-  test("is over at once if an engine answers at once that there is no news", () => {
+  test("returns undefined if the engine answers synchronously that there is no news", () => {
     expect(freshness.refresh()).toBeUndefined();
     expect(engine.pullCount).toBe(0);
   });
@@ -47,7 +47,7 @@ describe("a refresh", () => {
     expect(list()).toBe('[{"n":1}]');
   });
 
-  test("shares the question and the pull with all who wait for the same answer", async () => {
+  test("shares one query and one pull with all readers that wait for the same answer", async () => {
     const question = Promise.withResolvers<boolean>();
     engine.question = question.promise;
     const readers = Array.from({ length: 50 }, () => freshness.refresh());
@@ -57,7 +57,7 @@ describe("a refresh", () => {
     expect(engine.pullCount).toBe(1);
   });
 
-  test("during a pull waits for it, and then asks again", async () => {
+  test("that starts during a pull waits for the pull, and then asks the engine again", async () => {
     const arrival = Promise.withResolvers<void>();
     engine.arrival = arrival.promise;
     engine.question = true;
@@ -74,7 +74,7 @@ describe("a refresh", () => {
 });
 
 describe("a turn token", () => {
-  test("saves the second question, but only of the same turn", () => {
+  test("saves a second query, but only within the same turn", () => {
     const [turn, next] = [{}, {}];
     freshness.refresh(turn);
     freshness.refresh(turn);
@@ -85,7 +85,7 @@ describe("a turn token", () => {
     expect(engine.questionCount).toBe(3);
   });
 
-  test("saves no question of a request without one, and neither does such a request", () => {
+  test("is needed to share an answer: a request without one always asks, and its answer serves no other", () => {
     freshness.refresh();
     freshness.refresh();
     expect(engine.questionCount).toBe(2);
@@ -94,7 +94,7 @@ describe("a turn token", () => {
     expect(engine.questionCount).toBe(4);
   });
 
-  test("saves no question if the first one had news", async () => {
+  test("saves no query if the first answer was that there is news", async () => {
     const turn = {};
     engine.question = true;
     await freshness.refresh(turn);
@@ -102,7 +102,7 @@ describe("a turn token", () => {
     expect(engine.questionCount).toBe(2);
   });
 
-  test("does not hide a doubt", async () => {
+  test("does not prevent the pull that doubt() asks for", async () => {
     const turn = {};
     freshness.refresh(turn);
     await commitElsewhere();
@@ -112,8 +112,8 @@ describe("a turn token", () => {
   });
 });
 
-describe("a doubt", () => {
-  test("makes the next refresh pull, whatever the engine says, and no later one", async () => {
+describe("a call of doubt()", () => {
+  test("makes the next refresh pull, whatever the engine says, but no later refresh", async () => {
     await commitElsewhere();
     freshness.doubt();
     await freshness.refresh();
@@ -122,7 +122,7 @@ describe("a doubt", () => {
     expect(engine.pullCount).toBe(1);
   });
 
-  test("that comes up during a pull is not settled by it", async () => {
+  test("during a pull is not settled by that pull", async () => {
     const arrival = Promise.withResolvers<void>();
     engine.arrival = arrival.promise;
     engine.question = true;
@@ -136,7 +136,7 @@ describe("a doubt", () => {
     expect(list()).toBe('[{"n":1}]');
   });
 
-  test("stays after a pull that failed", async () => {
+  test("is not settled by a pull that failed", async () => {
     await commitElsewhere();
     freshness.doubt();
     engine.arrival = Promise.reject(new StoreError("away"));
@@ -147,7 +147,7 @@ describe("a doubt", () => {
   });
 });
 
-test("a whole store that arrives after a commit was made is pulled again, and does not undo the commit", async () => {
+test("if this process commits while a whole store is pulled, the store is pulled again and the commit stays", async () => {
   engine.whole = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
@@ -161,8 +161,8 @@ test("a whole store that arrives after a commit was made is pulled again, and do
   expect(list()).toBe('[{"n":1}]');
 });
 
-describe("a store that is away", () => {
-  test("is reported for every question that failed, and as back once it answers", async () => {
+describe("a store that is unavailable", () => {
+  test("is reported each time it fails to answer, and is reported as back once it answers", async () => {
     for (let count = 0; count < 2; count++) {
       engine.question = Promise.reject(new StoreError("away"));
       await expect(freshness.refresh()).rejects.toThrow("away");
@@ -174,7 +174,7 @@ describe("a store that is away", () => {
     expect(notices).toEqual(["away", "away", "back"]);
   });
 
-  test("is reported too if the engine fails at once", () => {
+  test("is also reported if the engine throws synchronously", () => {
     engine.hasNews = () => {
       throw new StoreError("the disk reported an error");
     };
@@ -189,7 +189,7 @@ describe("a store that is away", () => {
   });
 });
 
-test("the age is counted from the beginning of the last refresh or commit that succeeded", async () => {
+test("the age is counted from the start of the last refresh or commit that succeeded", async () => {
   const startedAtMs = performance.now();
   engine.question = Promise.resolve(false);
   await freshness.refresh();

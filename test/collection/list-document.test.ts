@@ -17,7 +17,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "list" as const }) },
 );
 
-test("however items come, change and go, the document is their array", async () => {
+test("however items are added, changed and removed, the document is the array of their JSON", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 400, size: "max" }), async (steps) => {
       const document = new ListDocument();
@@ -62,7 +62,7 @@ test("however items come, change and go, the document is their array", async () 
   );
 });
 
-test("a list without a change in between is the same bytes, not a copy", () => {
+test("if nothing has changed, the next list is the same bytes and not a copy", () => {
   const document = new ListDocument();
   const item = document.insert(1, 1, "{}");
   const first = document.bytes();

@@ -10,9 +10,9 @@ export class RemoteEngine implements Engine {
   question: boolean | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
-  /** Pulls do not arrive before this. */
+  /** Pulls are answered only after this has resolved. */
   arrival: Promise<void> | undefined;
-  /** Answers every pull with everything, as of its beginning. */
+  /** If true, every pull returns the whole store, as it was when the pull began. */
   whole = false;
 
   hasNews(): boolean | Promise<boolean> {

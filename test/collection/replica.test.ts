@@ -26,7 +26,7 @@ function replicaAtTwo(): Replica {
 const text = ({ list }: Replica) => Buffer.from(list.bytes()).toString();
 
 describe("a replica", () => {
-  test("skips what it has already taken", () => {
+  test("skips changes that it has already taken", () => {
     const replica = replicaAtTwo();
     replica.take(news([{ ...created(2), json: '{"n":"again"}' }, created(3)], 3));
     expect(text(replica)).toBe('[{"n":1},{"n":2},{"n":3}]');
@@ -34,14 +34,14 @@ describe("a replica", () => {
     expect(replica.bookmark).toEqual({ epoch: "e", version: 3 });
   });
 
-  test("goes back in version only with a whole store", () => {
+  test("goes back to a lower version only if it takes a whole store", () => {
     const replica = replicaAtTwo();
     replica.take(news([created(1)], 1, { whole: true, epoch: "f" }));
     expect(replica.bookmark).toEqual({ epoch: "f", version: 1 });
     expect(text(replica)).toBe('[{"n":1}]');
   });
 
-  test("stays as it was if a whole store cannot be read to its end", () => {
+  test("stays as it was if a whole store cannot be read to the end", () => {
     const replica = replicaAtTwo();
     function* broken(): Generator<Change> {
       yield created(9);
@@ -68,7 +68,7 @@ describe("a watcher", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("is notified that everything is new, without the changes", () => {
+  test("is notified that the whole list was replaced, but not of each change", () => {
     const replica = replicaAtTwo();
     const seen: News[] = [];
     replica.watch((each) => seen.push(each));

@@ -8,10 +8,10 @@ import { ids, item, Service } from "../service.ts";
 import { staysPending } from "../turns.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 
-/** Counts commits, lets the test hold back their answers, and can lose one answer. */
+/** Notes the size of each commit, lets the test hold back answers, and can lose one answer. */
 class ObservedEngine extends MemoryEngine {
   commits: number[] = [];
-  /** Commits are stored at once, and answered after this. */
+  /** Commits are stored at once, but answered only after this has resolved. */
   gate: Promise<void> | undefined;
   loseNextAnswer = false;
 
@@ -32,7 +32,7 @@ class ObservedEngine extends MemoryEngine {
 const create = (id: string) => ({ kind: "create", item: { id, json: item(id) } }) as const;
 
 describe("batching", () => {
-  test("writes that come in together share commits", async () => {
+  test("writes that arrive together share commits", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     await Promise.all(Array.from({ length: 100 }, () => service.create("{}")));
@@ -54,7 +54,7 @@ describe("batching", () => {
     expect(engine.commits).toEqual([1, 2]);
   });
 
-  test("writes that are large together are committed in several parts", async () => {
+  test("ten writes of 1 MiB each are split into commits of about 4 MiB", async () => {
     const engine = new ObservedEngine();
     const { collection } = await Service.on(engine);
     const json = JSON.stringify({ text: "x".repeat(1024 ** 2) });
@@ -65,7 +65,7 @@ describe("batching", () => {
     expect(engine.commits).toEqual([4, 4, 2]);
   });
 
-  test("no answer leaves and no list shows a write before its commit is done", async () => {
+  test("a write is neither answered nor listed before its commit is done", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     const gate = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describe("batching", () => {
     expect(await service.list()).toBe(`[${item(ids.one, '"n":2')}]`);
   });
 
-  test("one commit holds create, delete and create again of one ID, decided in that order", async () => {
+  test("a create, a delete and another create of one ID share a commit and are decided in that order", async () => {
     const engine = new ObservedEngine();
     const { collection } = await Service.on(engine);
     const remove = { kind: "delete", id: ids.one, condition: undefined } as const;
@@ -134,8 +134,8 @@ describe("batching", () => {
   });
 });
 
-describe("after a failed commit the collection tells the truth", () => {
-  test("if the commit had happened after all, the next read shows it", async () => {
+describe("after a failed commit", () => {
+  test("the next read shows the commit if it happened after all", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     await service.create(item(ids.one));
@@ -144,7 +144,7 @@ describe("after a failed commit the collection tells the truth", () => {
     expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
   });
 
-  test("if the commit had happened after all, the next write is decided on it", async () => {
+  test("the next write takes the commit into account if it happened after all", async () => {
     const engine = new ObservedEngine();
     const service = await Service.on(engine);
     engine.loseNextAnswer = true;
@@ -154,7 +154,7 @@ describe("after a failed commit the collection tells the truth", () => {
 });
 
 describe("seeding", () => {
-  test("puts items into an empty collection in one commit, and changes no other collection", async () => {
+  test("puts items into an empty collection in one commit, and does not touch one that already has items", async () => {
     const engine = new ObservedEngine();
     const { collection } = await Service.on(engine);
     const seeds = Array.from({ length: 5_000 }, () => crypto.randomUUID()).map((id) => ({ id, json: item(id) }));
@@ -173,7 +173,7 @@ describe("seeding", () => {
   });
 });
 
-/** An engine whose next news takes as long to arrive as the test says. */
+/** An engine whose next pull takes as long as the test says. */
 class SlowEngine extends MemoryEngine {
   readonly asked = Promise.withResolvers<void>();
   readonly arrived = Promise.withResolvers<void>();
@@ -193,11 +193,11 @@ class SlowEngine extends MemoryEngine {
   }
 }
 
-test("news that arrives after a commit was made does not undo the commit", async () => {
+test("a pull that is overtaken by a commit does not undo the commit", async () => {
   const engine = new SlowEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one, '"n":1'));
-  // A change of another process. A reader has asked for it, and this process commits before it arrives.
+  // Another process has changed the item. A reader pulls that change, and this process commits before it arrives.
   await engine.commit(
     batchOf({ epoch: service.collection.epoch, version: 1 }, () => [
       { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
@@ -211,7 +211,7 @@ test("news that arrives after a commit was made does not undo the commit", async
   expect(await reading).toBe(`[${item(ids.one, '"n":3')}]`);
 });
 
-test("readers that share a question also share the pull that follows", async () => {
+test("readers that share a query for news also share the pull that follows", async () => {
   const engine = new RemoteEngine();
   const { collection } = await Service.on(engine);
   const question = Promise.withResolvers<boolean>();
@@ -219,11 +219,11 @@ test("readers that share a question also share the pull that follows", async () 
   const readers = Array.from({ length: 50 }, () => collection.refresh());
   question.resolve(true);
   await Promise.all(readers);
-  // One when the collection was opened, and one for all readers.
+  // There was one pull when the collection was opened, and one for all readers.
   expect(engine.pullCount).toBe(2);
 });
 
-test("a whole store that arrives after a commit was made does not undo the commit", async () => {
+test("if a commit overtakes the pull of a whole store, the pull does not undo the commit", async () => {
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one));
@@ -261,7 +261,7 @@ class ReplacedEngine extends MemoryEngine {
   }
 }
 
-test("a commit to a store that was replaced is not mixed into the new store", async () => {
+test("a commit to a store that is then replaced does not show up in the new store's list", async () => {
   const engine = new ReplacedEngine();
   const service = await Service.on(engine);
   const { epoch } = await engine.successor.pull();

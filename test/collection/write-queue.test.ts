@@ -8,7 +8,7 @@ import { staysPending, turns } from "../turns.ts";
 const create = (json = item(ids.one)): Write => ({ kind: "create", item: { id: ids.one, json } });
 const outcomes = (writes: readonly Write[]): WriteOutcome[] => writes.map(() => ({ kind: "not-found" }));
 
-/** A queue whose commits are noted by their size, and last as long as the test says. */
+/** A queue that notes the size of each commit. The test decides how long a commit takes. */
 class ObservedQueue {
   readonly commits: number[] = [];
   readonly failures: string[] = [];
@@ -35,7 +35,7 @@ class ObservedQueue {
 }
 
 describe("gathering", () => {
-  /** The time as the queue sees it: it stands still unless a test moves it on. */
+  /** The time that the queue sees. It stands still unless a test changes it. */
   let nowMs = 0;
   const stopClock = () => spyOn(performance, "now").mockImplementation(() => nowMs);
   let clock: ReturnType<typeof stopClock>;
@@ -54,7 +54,7 @@ describe("gathering", () => {
     return observed;
   }
 
-  test("waits, if commits take long, for writers that come a little later than the others", async () => {
+  test("waits for writers that are a little late if commits take long", async () => {
     const observed = await slowQueue();
     const early = observed.add(5);
     expect(await staysPending(early)).toBe(true);
@@ -78,7 +78,7 @@ describe("gathering", () => {
     expect(observed.commits).toEqual([10, 1]);
   });
 
-  test("starts at once, if commits are quick, when two turns of the event loop have brought no write", async () => {
+  test("ends after two turns of the event loop without a write if commits are quick", async () => {
     const observed = new ObservedQueue();
     await observed.add(10);
     await observed.add(5);
@@ -93,7 +93,7 @@ describe("a batch", () => {
     expect(observed.commits).toEqual([1_000, 1_000, 500]);
   });
 
-  test("ends with the write that makes it 4 MiB", async () => {
+  test("ends with the write that brings it to 4 MiB", async () => {
     const observed = new ObservedQueue();
     const mebibyte = "x".repeat(1024 ** 2);
     await Promise.all(Array.from({ length: 10 }, () => observed.queue.add(create(mebibyte))));
@@ -115,7 +115,7 @@ describe("a batch", () => {
 });
 
 describe("a queue", () => {
-  test("that is full refuses a write, and takes one again after a commit", async () => {
+  test("refuses a write while it is full, and accepts one again after a commit", async () => {
     const observed = new ObservedQueue({ max: 2 });
     const accepted = observed.add(2);
     await expect(observed.queue.add(create())).rejects.toMatchObject({ reason: "queue-full" });
@@ -137,7 +137,7 @@ describe("a queue", () => {
     expect(Bun.peek.status(writing)).toBe("fulfilled");
   });
 
-  test("goes on after a commit that failed, and tells each of its writers why", async () => {
+  test("goes on after a failed commit, and rejects each write of that commit", async () => {
     const observed = new ObservedQueue();
     observed.onCommit = async (fill) => {
       fill();
@@ -150,7 +150,7 @@ describe("a queue", () => {
     await observed.add(1);
   });
 
-  test("does not say that a write was not stored if nobody knows", async () => {
+  test("reports a write as unknown if the store does not know whether it was stored", async () => {
     const observed = new ObservedQueue();
     observed.onCommit = () => Promise.reject(new StoreError("the answer was lost", { undecided: true }));
     await expect(observed.add(1)).rejects.toMatchObject({ reason: "unknown", undecided: true });

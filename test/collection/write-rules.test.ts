@@ -24,7 +24,10 @@ const update = (id: string, condition?: Condition): Write => ({
 });
 const remove = (id: string, condition?: Condition): Write => ({ kind: "delete", id, condition });
 
-/** A list at version 10. Its first item was created as version 3 and updated as version 7; the others do not exist. */
+/**
+ * A list at version 10. Item one was created as version 3 and updated as version 7. Item three was created as version
+ * 8 and deleted as version 9. Item two never existed.
+ */
 function listAtTen(): ItemList {
   const list = new ItemList("as-sent");
   list.apply({ id: ids.one, position: 3, version: 3, json: item(ids.one, '"n":0') });
@@ -50,7 +53,7 @@ describe("a single write", () => {
     ["update of an item is done if its condition holds", update(ids.one, holds), done(11), updated],
     ["update of an item is refused if its condition fails", update(ids.one, fails), failed, undefined],
     ["update of an unknown ID finds nothing", update(ids.two), { kind: "not-found" }, undefined],
-    ["update of an unknown ID does not ask the condition", update(ids.two, fails), { kind: "not-found" }, undefined],
+    ["update of an unknown ID ignores its condition", update(ids.two, fails), { kind: "not-found" }, undefined],
     ["update of a deleted item finds nothing", update(ids.three), { kind: "not-found" }, undefined],
     ["delete of an item is done, and leaves a tombstone in its place", remove(ids.one), done(11), deleted],
     ["delete of an item is done if its condition holds", remove(ids.one, holds), done(11), deleted],
@@ -67,7 +70,7 @@ describe("a single write", () => {
     });
   }
 
-  test("asks its condition about the version of the item", () => {
+  test("checks its condition against the version of the item", () => {
     const asked: number[] = [];
     plan(update(ids.one, (version) => asked.push(version) > 0));
     expect(asked).toEqual([7]);
@@ -80,7 +83,7 @@ describe("a single write", () => {
     expect(outcomeOf(remove(ids.mixedCase.toUpperCase()), list, 1)).toEqual(done(2));
   });
 
-  test("shows the current item with names as this instance spells them if its condition fails", () => {
+  test("returns the current item, with names as this instance spells them, if its condition fails", () => {
     const list = new ItemList("camel");
     list.apply({ id: ids.one, position: 1, version: 1, json: item(ids.one) });
     const failed = (version: number, id: string): WriteOutcome => ({
@@ -112,7 +115,7 @@ describe("a batch of writes", () => {
     expect(changes).toMatchObject([{ version: 11, position: 3, json: null, replaces: 7 }]);
   });
 
-  test("stores only the last of several changes to one item, which replaces the row that is stored", () => {
+  test("stores only the last of several changes to one item, in place of the row from before the batch", () => {
     const { outcomes, changes } = plan(update(ids.one), create(ids.two), update(ids.one), remove(ids.one));
     expect(outcomes).toEqual([done(11), done(12), done(13), done(14)]);
     expect(changes).toMatchObject([
@@ -121,7 +124,7 @@ describe("a batch of writes", () => {
     ]);
   });
 
-  test("replaces no stored row with the change of an item that it creates itself", () => {
+  test("replaces no stored row when it changes an item that it has created itself", () => {
     const { changes } = plan(create(ids.two), update(ids.two));
     expect(changes).toMatchObject([{ version: 12, position: 11, json: item(ids.two, '"n":2'), replaces: undefined }]);
   });
@@ -143,16 +146,16 @@ describe("a batch of writes", () => {
 });
 
 describe("a plan", () => {
-  test("depends on every item that its writes name, also those that were refused", () => {
+  test("depends on every item that its writes name, including the refused writes", () => {
     const { dependsOn } = plan(create(ids.two), create(ids.one), update(ids.mixedCase), remove(ids.three, holds));
     expect(dependsOn).toEqual([ids.two, ids.one, ids.mixedCase.toLowerCase(), ids.three]);
   });
 
-  test("may move if its conditions are about stored states", () => {
+  test("may be moved if its conditions are checked against stored versions", () => {
     expect(plan(update(ids.one, holds), create(ids.two), update(ids.two)).dependsOn).toBeDefined();
   });
 
-  test("may not move if a condition is about a state that the same batch makes", () => {
+  test("may not be moved if a condition is checked against a version from the same batch", () => {
     expect(plan(create(ids.two), update(ids.two, holds)).dependsOn).toBeUndefined();
     expect(plan(update(ids.one), remove(ids.one, fails)).dependsOn).toBeUndefined();
     expect(plan(remove(ids.one), update(ids.one, holds)).dependsOn).toBeUndefined();
@@ -160,7 +163,7 @@ describe("a plan", () => {
 });
 
 describe("a plan that was moved", () => {
-  test("has higher versions, and higher positions for the items that it creates only", () => {
+  test("has higher versions for all items, but higher positions only for the items that it creates", () => {
     const moved = movedPlan(plan(update(ids.one), create(ids.two), create(ids.one), remove(ids.three)), 5);
     expect(moved.outcomes).toEqual([done(16), done(17), { kind: "id-in-use" }, { kind: "not-found" }]);
     expect(moved.changes).toMatchObject([
@@ -169,7 +172,7 @@ describe("a plan that was moved", () => {
     ]);
   });
 
-  test("moves an item that it creates and changes again, also one that it deletes", () => {
+  test("gives higher positions to items that it creates and then changes or deletes", () => {
     const moved = movedPlan(plan(create(ids.two), create(ids.three), update(ids.two), remove(ids.three)), 5);
     expect(moved.changes).toMatchObject([
       { id: ids.two, version: 18, position: 16 },
@@ -177,7 +180,7 @@ describe("a plan that was moved", () => {
     ]);
   });
 
-  test("is the plan that would have been made after the changes it did not depend on", () => {
+  test("equals the plan that would have been made after the changes that it does not depend on", () => {
     const writes = [update(ids.one), create(ids.two), update(ids.two), remove(ids.one), create(ids.one)];
     const list = listAtTen();
     const early = planWrites(writes, list, decidedOn);
@@ -186,7 +189,7 @@ describe("a plan that was moved", () => {
     expect(movedPlan(early, 1)).toEqual({ ...late, decidedOn });
   });
 
-  test("moves the positions of exactly the changes that replace no stored row", () => {
+  test("gets new positions for exactly the changes that replace no stored row", () => {
     const { changes } = plan(update(ids.one), create(ids.two), remove(ids.one), create(ids.one), remove(ids.two));
     for (const { position, replaces } of changes) expect(position > decidedOn.version).toBe(replaces === undefined);
   });

@@ -1,4 +1,4 @@
-// A batch whose plans a test writes down.
+// A batch whose plans are written by the test.
 
 import type { Batch, Bookmark, News, Plan, PlannedChange } from "../../src/collection/engine.ts";
 

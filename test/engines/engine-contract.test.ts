@@ -1,4 +1,4 @@
-// The contract of src/collection/engine.ts, tried on every engine.
+// Tests the contract of src/collection/engine.ts on every engine.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/collection/engine.ts";
@@ -96,7 +96,7 @@ for (const kind of engineKinds) {
       expect(latest(news)).toEqual([stored(two)]);
     });
 
-    test("tells a batch what it missed, and undefined if it missed nothing", async () => {
+    test("passes a batch the changes that it missed, or undefined if it missed none", async () => {
       const before = bookmark;
       await commit(created(1));
       let missed: Change[] | undefined;
@@ -123,7 +123,7 @@ for (const kind of engineKinds) {
           throw failure;
         }),
       );
-      expect(attempt).rejects.toBe(failure);
+      await expect(attempt).rejects.toBe(failure);
       expect((await engine.pull()).version).toBe(1);
       await commit(created(2));
       expect(latest(await engine.pull())).toHaveLength(2);
@@ -134,13 +134,13 @@ for (const kind of engineKinds) {
       expect(await engine.hasNews()).toBe(false);
     });
 
-    test("keeps strings exact", async () => {
+    test("stores strings exactly as they are", async () => {
       const json = JSON.stringify({ text: "é 👩‍👩‍👧 \u2028 \\u0000", big: "x".repeat(100_000) });
       await commit(created(1, json));
       expect(latest(await engine.pull())[0]?.json).toBe(json);
     });
 
-    test("drops old tombstones after a while, keeps the newest, and nothing deleted comes back", async () => {
+    test("drops old tombstones after a while, keeps the newest, and brings back no deleted item", async () => {
       const early = { epoch: bookmark.epoch, version: 1 };
       await deleteMany();
       expect((await engine.pull(early)).whole).toBe(true);
@@ -181,7 +181,7 @@ for (const kind of engineKinds) {
 
     test("brings back no deleted item after a crash, whatever was swept and pruned before", async () => {
       await deleteMany();
-      // Not closed: another engine now finds the store as a crash would leave it.
+      // The engine is not closed, so another engine finds the store as a crash would leave it.
       const survivor = await store.open();
       expect(latest(await survivor.pull())).toEqual([]);
       await survivor.close();
@@ -202,7 +202,7 @@ for (const kind of engineKinds) {
       await other.close();
     });
 
-    test("shared by two processes has news of the other's commits, and a batch is told of them first", async () => {
+    test("reports the commits of another process as news, and passes them to a batch before it decides", async () => {
       const other = await store.open();
       const start = await other.pull();
       await commit(created(1));

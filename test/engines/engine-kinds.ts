@@ -1,5 +1,5 @@
-// Every engine, each of which can be opened, closed and opened again on the same store. Suites with claims about
-// the service or about engines run once for each of them.
+// All kinds of engine, with a store for each. Suites that make claims about the service or about engines run once for
+// each kind.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

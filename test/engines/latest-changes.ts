@@ -1,8 +1,8 @@
-// The state that news lead to, whatever older changes they still contain.
+// The state that pulled changes lead to. Older changes of the same item are left out.
 
 import type { Change, News, Version } from "../../src/collection/engine.ts";
 
-/** The latest change of each item, in order of version. Of a whole store, only those of items that exist. */
+/** The latest change of each item, in order of version. A whole store's tombstones are left out. */
 export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {
   const found = new Map<Version, Change>();
   for (const change of changes) {
@@ -12,7 +12,7 @@ export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Cha
   return [...found.values()].filter(({ json }) => !whole || json !== null);
 }
 
-/** A change as it is stored: without what only a plan has. */
+/** A change as it is stored, without the field that only a planned change has. */
 export function stored({ version, position, id, json }: Change): Change {
   return { version, position, id, json };
 }

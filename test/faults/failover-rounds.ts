@@ -1,5 +1,5 @@
 // Runs three instances on a replicated PostgreSQL under constant load. Each round kills the primary and promotes a
-// standby, and then checks that no answered write is lost, that no item is there twice, and that what all clients saw
+// standby. It then checks that no answered write is lost, that no item is there twice, and that what the clients saw
 // is linearizable. `npm test` runs one round; for a long run:
 //
 //   npm run test:failover -- 20
@@ -17,9 +17,9 @@ export interface FailoverOptions {
 export interface FailoverTotals {
   /** Creates that were answered with success. */
   created: number;
-  /** Creates that were answered 503 or not at all, and were sent again. */
+  /** Creates that were answered with 503 or not at all, and were sent again. */
   repeated: number;
-  /** Of those, how many turned out to have happened: the answer to the second was 409. */
+  /** How many of those turned out to have happened: a later attempt was answered with 409. */
   happened: number;
   /** Operations, of all kinds, whose order was checked. */
   checked: number;
@@ -78,10 +78,10 @@ async function runRound(
     while (createdBy.some((count, instance) => count < (before[instance] ?? 0) + 30)) await Bun.sleep(10);
   };
   await progress();
-  // At a random moment of a commit.
+  // Fail over at a random moment, perhaps in the middle of a commit.
   await Bun.sleep(Math.random() * 100);
   await cluster.failOver();
-  // Every instance goes on by itself.
+  // Every instance must recover by itself.
   await progress();
   loading = false;
   const [history] = await Promise.all([recording, ...creators]);
@@ -91,7 +91,7 @@ async function runRound(
   for (const program of programs) verify(await program.list(), kept);
 }
 
-/** Creates an item as a careful client does: with an ID of its own, and again until it knows that it is stored. */
+/** Creates an item as a careful client does: it chooses the ID, and tries until it knows that the item is stored. */
 async function create(program: Program | undefined, kept: Set<string>, totals: FailoverTotals): Promise<void> {
   const id = crypto.randomUUID();
   for (let attempt = 1; ; attempt++) {

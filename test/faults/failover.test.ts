@@ -4,7 +4,7 @@ import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { failoverRounds } from "./failover-rounds.ts";
 
-test("an instance uses the one of several hosts that takes writes, and refuses to start on a standby alone", async () => {
+test("an instance picks the one of several hosts that takes writes, and refuses to start with only a standby", async () => {
   const cluster = await PostgresCluster.start();
   const args = (store: string) => ["--port", "0", "--store", store];
   try {
@@ -20,7 +20,7 @@ test("an instance uses the one of several hosts that takes writes, and refuses t
   }
 }, 60_000);
 
-test("if PostgreSQL's primary is killed under load and a standby promoted, no answered write is lost or doubled, and three instances go on", async () => {
+test("if PostgreSQL's primary is killed under load and a standby is promoted, no answered write is lost or stored twice, and all three instances keep working", async () => {
   const totals = await failoverRounds({ rounds: 1 });
   expect(totals.created).toBeGreaterThan(100);
   expect(totals.repeated).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-// Kills the service at random moments under concurrent writers. After each restart it checks that every answered
-// write is there, that a write without an answer happened completely or not at all, and that the list is in order of
+// Kills the service at random moments while many clients write. After each restart it checks that every answered write
+// is there, that each write without an answer happened completely or not at all, and that the list is in order of
 // creation. `npm test` runs a few rounds; for a long run:
 //
 //   npm run test:kill -- 200
@@ -18,12 +18,12 @@ export interface Totals {
   answered: number;
   /** Writes that had no answer when the service was killed. */
   unanswered: number;
-  /** Of those, how many turned out to have happened. */
+  /** How many of those turned out to have happened. */
   happened: number;
   items: number;
 }
 
-/** One item as its writer knows it. `sent` and `answered` are times on one logical clock. */
+/** One item as its writer knows it. `sent` and `answered` are the times of its creation, on one logical clock. */
 interface Known {
   readonly json: string;
   readonly etag: string;
@@ -31,7 +31,7 @@ interface Known {
   readonly answered: number;
 }
 
-/** A write under way, and what the item will be if it happens. Undefined stands for deleted. */
+/** A write under way. If it happens, the item will have this JSON; undefined means that it will be deleted. */
 interface Attempt {
   readonly id: string;
   readonly json: string | undefined;
@@ -48,7 +48,7 @@ class Writer {
     this.#clock = clock;
   }
 
-  /** Writes until the service is gone. No other writer touches its items, so it knows what they are. */
+  /** Writes until the service is gone. No other writer touches this writer's items, so it knows their state. */
   async run(program: Program): Promise<void> {
     for (;;) {
       const own = [...this.known.keys()];
@@ -112,7 +112,7 @@ export async function killRounds({ rounds, writers: writerCount, onRound }: Kill
   return totals;
 }
 
-/** Compares the list with what every writer knows, then takes the fate of unanswered writes from it. */
+/** Compares the list with what every writer knows. The list also shows which unanswered writes have happened. */
 async function verify(
   program: Program,
   writers: readonly Writer[],
@@ -150,7 +150,7 @@ async function verify(
   }
 }
 
-/** A write without an answer may have happened or not. Nothing else may have happened. */
+/** A write without an answer may have happened or not. The item must be as it was before, or as it was written. */
 async function settle(
   program: Program,
   writer: Writer,
@@ -173,7 +173,7 @@ async function settle(
   }
 }
 
-/** The elements of the list, as text. No item that is written here contains the separator. */
+/** The elements of the list, as text. No item in this test contains the separator. */
 function splitList(text: string): string[] {
   return text === "[]" ? [] : text.slice(1, -1).split(/(?<=\}),(?=\{)/);
 }

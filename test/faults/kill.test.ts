@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { killRounds } from "./kill-rounds.ts";
 
-test("a service that is killed at random moments under 50 writers loses no answered write, and stores none in part", async () => {
+test("a service that is killed at random moments while 50 clients write loses no answered write, and stores no write in part", async () => {
   const totals = await killRounds({ rounds: 5, writers: 50 });
   expect(totals.answered).toBeGreaterThan(100);
   expect(totals.unanswered).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// The service while its PostgreSQL is away, and afterwards: what clients, probes and the log are told.
+// What clients, health probes and the log learn while PostgreSQL is unavailable, and afterwards.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer } from "../engines/postgres/postgres-server.ts";
@@ -33,8 +33,8 @@ async function readiness(service: Program): Promise<[number, unknown]> {
   return [response.status, await response.json()];
 }
 
-describe("while PostgreSQL is away", () => {
-  test("requests are 503 with Retry-After and the instance is not ready; it recovers by itself, and the log reports both", async () => {
+describe("while PostgreSQL is unavailable", () => {
+  test("requests get 503 with Retry-After and the instance is not ready; it recovers by itself, and the log reports both", async () => {
     const service = await serve();
     await service.send("POST", "/api/todoitems/", item(ids.one));
     expect(await readiness(service)).toEqual([200, { status: "ready" }]);
@@ -63,7 +63,7 @@ describe("while PostgreSQL is away", () => {
     expect(stderr).not.toContain("sesame");
   }, 60_000);
 
-  test("with --stale-reads, reads are answered from memory and marked as stale, for that long, and writes are 503", async () => {
+  test("with --stale-reads, reads are answered from memory and marked as stale for that long, and writes get 503", async () => {
     const service = await serve("--stale-reads", "5");
     await service.send("POST", "/api/todoitems/", item(ids.one));
     const etag = (await service.fetch("/api/todoitems/")).headers.get("etag") ?? "";
@@ -76,7 +76,7 @@ describe("while PostgreSQL is away", () => {
     expect([one.status, await one.text()]).toEqual([200, item(ids.one)]);
     const unchanged = await service.fetch("/api/todoitems/", { headers: { "If-None-Match": etag } });
     expect([unchanged.status, unchanged.headers.has("warning")]).toEqual([304, true]);
-    // Another instance may have created it just now.
+    // Another instance may have just created this item.
     await expectProblem(await service.fetch(`/api/todoitems/${ids.two}`), 503, "StoreUnavailable");
     await expectProblem(await service.send("POST", "/api/todoitems/", item(ids.two)), 503, "StoreUnavailable");
     expect((await readiness(service))[0]).toBe(503);
@@ -86,7 +86,7 @@ describe("while PostgreSQL is away", () => {
     expect((await service.fetch("/api/todoitems/")).headers.get("warning")).toBeNull();
   }, 60_000);
 
-  test("every answered write is there after the server crashed and came back", async () => {
+  test("no answered write is lost if the server crashes and comes back", async () => {
     const service = await serve();
     const answered = new Set<string>();
     let writing = true;
@@ -108,7 +108,7 @@ describe("while PostgreSQL is away", () => {
   }, 60_000);
 });
 
-test("a commit is not answered before the standbys have it, even if PostgreSQL stopped waiting for them", async () => {
+test("a write is not answered before the standbys have it, even if PostgreSQL stops waiting for them", async () => {
   const service = await serve();
   await service.send("POST", "/api/todoitems/", item(ids.one));
   await server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
@@ -123,7 +123,7 @@ test("a commit is not answered before the standbys have it, even if PostgreSQL s
   });
   const cancelWaiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   await eventually(async () => expect(await server.run(cancelWaiting)).toHaveLength(1));
-  // It is committed here by now, but on no standby. The service waits again.
+  // The write is committed on this server by now, but on no standby. The service waits again.
   await eventually(async () =>
     expect(await server.run("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).toHaveLength(1),
   );

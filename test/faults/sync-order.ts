@@ -1,6 +1,6 @@
-// Shows that answers wait for the disk, which killing a process cannot show. Runs the service under strace and checks
-// that whenever it answers a write, everything written to the store's log is synced. Linux only, with strace
-// installed:
+// Shows that answers wait for the disk, which killing a process cannot show. It runs the service under strace, and
+// checks that whenever a write is answered, everything written to the store's log has been synced. It needs Linux with
+// strace installed:
 //
 //   npm run test:sync
 

@@ -1,4 +1,4 @@
-// JSON laid out for people: the same tokens, on several lines.
+// JSON laid out for people has the same tokens, on several lines.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ describe("indented JSON", () => {
     );
   });
 
-  test("is the same item again without its white space", () => {
+  test("is the original text again once its white space is removed", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const json = JSON.stringify(value);

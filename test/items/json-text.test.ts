@@ -96,7 +96,7 @@ describe("JSON text", () => {
     );
   });
 
-  test("an error gives the place of the mistake by line and column", () => {
+  test("an error names the line and the column of the mistake", () => {
     expect(() => scanObject('{"a": 1,\n "b": ?}', depthMax)).toThrow(
       'expected a JSON value at line 2, column 7, found "?"',
     );

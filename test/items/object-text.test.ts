@@ -1,4 +1,4 @@
-// The text of an object: what is read from it, and that a change touches only what it says.
+// Reads the members of an object's text, and changes some of them without touching any other character.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -24,13 +24,13 @@ describe("the members of an object", () => {
     expect(object.members.map((one) => object.value(one))).toEqual(["1.0", '{"x":[]}', '"\\u0041 b"']);
   });
 
-  test("are found by name, the first of a repeated name", () => {
+  test("are found by name, and the first one is found if a name repeats", () => {
     expect(object.find((name) => name === "a")).toBe(member(object, 0));
     expect(object.find((name) => name === "b\n")).toBe(member(object, 1));
     expect(object.find((name) => name === "\\u0062\\n")).toBeUndefined();
   });
 
-  test("are listed with every repeated name, and mapped with its last value", () => {
+  test("are all listed if a name repeats, but a map has only its last value", () => {
     const [first, second, third] = object.entries();
     expect([first, second, third]).toEqual([
       ["a", "1.0"],
@@ -71,13 +71,13 @@ describe("a change to an object's text", () => {
     expect(scanObject(" { } ").withMember("a", "1")).toBe('{"a":1}');
   });
 
-  test("sets a field: in the member that was found, or in a new one", () => {
+  test("sets a field in the member that was found, or in a new one", () => {
     const found = object.find((name) => name === "b");
     expect(object.withField(found, "B", "2")).toBe('{"a":1.0,"\\u0061":{"a":[1e400]},"b":2}');
     expect(scanObject('{"a":1}').withField(undefined, "B", "2")).toBe('{"a":1,"B":2}');
   });
 
-  test("adds a member at the start, and drops the members that it is told to", () => {
+  test("adds a member at the start, and drops the given members", () => {
     const { members } = object;
     expect(object.withFirst('"z":0', [])).toBe('{"z":0,"a":1.0,"\\u0061":{"a":[1e400]},"b":"\\ud800"}');
     expect(object.withFirst('"z":0', [member(object, 1)])).toBe('{"z":0,"a":1.0,"b":"\\ud800"}');
@@ -92,7 +92,7 @@ describe("a change to an object's text", () => {
     expect(object.text).toBe(before);
   });
 
-  test("means the same as that change of the parsed value, for any object and any white space", () => {
+  test("has the same effect as changing the parsed value, for any object and any white space", () => {
     const dictionary = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
     fc.assert(
       fc.property(dictionary, fc.constantFrom(undefined, 1, "\t"), fc.nat(), (value, space, place) => {
@@ -109,14 +109,14 @@ describe("a change to an object's text", () => {
 });
 
 describe("an item with another ID", () => {
-  test("has it first, in place of every ID it had, in any letter case and with any escapes", () => {
+  test("has the new ID as its first field, and no other ID in any letter case or with any escapes", () => {
     const object = scanObject('{"a":1.0,"ID":null,"iD":5,"\\u0049d":"x","Idea":2}');
     expect(withId(object, "new")).toBe('{"ID":"new","a":1.0,"Idea":2}');
     expect(withId(scanObject("{}"), "new")).toBe('{"ID":"new"}');
     expect(withId(scanObject('{"id":null}'), "new")).toBe('{"ID":"new"}');
   });
 
-  test("keeps its other fields to the character", () => {
+  test("keeps its other fields character for character", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (fields) => {
         const others = Object.entries(fields).filter(([name]) => !isIdName(name));
@@ -128,13 +128,13 @@ describe("an item with another ID", () => {
 });
 
 describe("a text that may be an object or a string", () => {
-  test("is an object, or is not scanned", () => {
+  test("is scanned if it is an object, and gives undefined otherwise", () => {
     expect(scanIfObject(' {"a": 1}')?.text).toBe('{"a":1}');
     for (const other of ["", "[]", '"{}"', "{", "<html>", "[".repeat(5_000)])
       expect(scanIfObject(other)).toBeUndefined();
   });
 
-  test("is a string, or has no string value", () => {
+  test("has a string value if it is a string, and gives undefined otherwise", () => {
     expect([stringOf('"\\u0041\\n"'), stringOf('""')]).toEqual(["A\n", ""]);
     for (const other of [undefined, "null", "1", "[]", '{"a":"b"}']) expect(stringOf(other)).toBeUndefined();
     fc.assert(fc.property(fc.string(), (text) => expect(unquote(JSON.stringify(text))).toBe(text)));

@@ -1,4 +1,4 @@
-// Version tokens: written in one way, read with or without quotes and suffixes, and never guessed from other texts.
+// Version tokens are written in one way, read with or without quotes and suffixes, and never guessed from other texts.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -35,7 +35,7 @@ describe("a version token", () => {
     expect(parseToken("ABC-7-CAMEL")).toEqual({ epoch: "ABC", version: 7 });
   });
 
-  test("of a state that was not kept names no stored state", () => {
+  test("of a state that was not stored cannot be read", () => {
     expect(parseToken(`"${formatToken(state)}-not-kept"`)).toBeUndefined();
     expect(parseToken(`"${formatToken(state, "camel")}-not-kept"`)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-// The checker itself: if it found nothing wrong in a wrong history, its approval would mean nothing.
+// Tests the checker itself: if it accepted a wrong history, its approval would mean nothing.
 
 import { describe, expect, test } from "bun:test";
 import { check } from "./checker.ts";
@@ -91,7 +91,7 @@ describe("a history is accepted", () => {
 describe("a history is rejected", () => {
   const cases: Record<string, History> = {
     "in which a read does not see an answered create": history([created(1, 1, 0, 1), readNothing(2, 3)]),
-    "in which a read sees what was replaced before": history([
+    "in which a read sees a state that was already replaced": history([
       created(1, 1, 0, 1),
       updated(2, 2, 2, 3),
       read(1, 1, 4, 5),
@@ -113,7 +113,7 @@ describe("a history is rejected", () => {
       { kind: "update", id, n: 2, condition: 1, outcome: "done", version: 2, sentAt: 2, answeredAt: 9 },
       { kind: "update", id, n: 3, condition: 1, outcome: "done", version: 3, sentAt: 2, answeredAt: 9 },
     ]),
-    "in which a write without an answer came and went": history([
+    "in which a create without an answer is seen by one read, but not by a later one": history([
       unanswered(created(1, 1, 0, 1)),
       read(1, 1, 5, 6),
       readNothing(7, 8),

@@ -27,7 +27,7 @@ function seenInList({ items, sentAt, answeredAt }: ListOperation, id: string): O
   return { kind: "listed", n: items.find((item) => item.id === id)?.n, sentAt, answeredAt };
 }
 
-/** The state of an item; undefined if it does not exist. The version of a write without an answer is unknown. */
+/** The state of an item; undefined if it does not exist. After a write without an answer, the version is unknown. */
 type State = { readonly n: number; readonly version: number | undefined } | undefined;
 
 /** The state after an operation, or "impossible" if its answer cannot come from this state. */
@@ -106,7 +106,8 @@ function isLinearizable(operations: readonly Operation[]): boolean {
       event = first.next;
       continue;
     }
-    // This answer came, and its operation has no place so far. So the last operation taken is in a wrong place.
+    // This is the answer of an operation that has no place in the order yet. So the last operation taken is in a wrong
+    // place.
     const last = taken.pop();
     if (!last) return false;
     state = last.stateBefore;
@@ -128,7 +129,7 @@ function eventsOf(operations: readonly Operation[]): { next: Event | undefined }
     timed.push({ at: operation.sentAt, isAnswer: false, event: call });
     timed.push({ at: operation.answeredAt, isAnswer: true, event: answer });
   }
-  // At the same time, requests come first: operations that touch count as overlapping.
+  // If two events have the same time, the request comes first. So operations that only touch count as overlapping.
   timed.sort((a, b) => (a.at === b.at ? Number(a.isAnswer) - Number(b.isAnswer) : a.at - b.at));
   const beginning: Event = {
     operation: { kind: "listed", n: undefined, sentAt: 0, answeredAt: 0 },
@@ -166,7 +167,7 @@ interface Versioned {
   readonly answeredAt: number;
 }
 
-/** Checks what versions promise: each change has its own, they grow with time, and each stands for one list. */
+/** Checks what versions promise: each change has its own, versions grow with time, and each stands for one list. */
 function checkVersions(operations: readonly ItemOperation[], lists: readonly ListOperation[]): string | undefined {
   const writes = operations.flatMap((operation) =>
     (operation.kind === "create" || operation.kind === "update") && operation.version !== undefined
@@ -186,7 +187,7 @@ function checkVersions(operations: readonly ItemOperation[], lists: readonly Lis
   return checkOrder(writes, lists) ?? checkContents(operations, writes, lists);
 }
 
-/** A list is at least as new as everything answered before its request, and older than every write sent after its answer. */
+/** A list must be at least as new as everything answered before its request, and older than all writes sent later. */
 function checkOrder(writes: readonly Versioned[], lists: readonly Versioned[]): string | undefined {
   for (const list of lists) {
     for (const other of [...writes, ...lists]) {
@@ -201,7 +202,7 @@ function checkOrder(writes: readonly Versioned[], lists: readonly Versioned[]): 
   return undefined;
 }
 
-/** A list holds exactly the newest state, up to its version, of the items of which every write was answered. */
+/** A list must show the newest state up to its version. Items with a write whose version is unknown are left out. */
 function checkContents(
   operations: readonly ItemOperation[],
   writes: readonly { readonly kind: string; readonly id: string; readonly n: number; readonly version: number }[],

@@ -1,5 +1,5 @@
 // What clients saw of a service: each operation with the time it was sent, the time its answer arrived, and the
-// answer. A checker can tell from that whether one copy of the items could have answered so.
+// answer. From that, a checker can tell whether a single copy of the items could have given these answers.
 
 /** One item's state as an answer showed it. `n` is unique to the write it comes from. */
 export interface SeenItem {
@@ -9,7 +9,7 @@ export interface SeenItem {
 
 interface Timed {
   readonly sentAt: number;
-  /** Infinity if no answer came, or an answer that does not say whether the write happened. */
+  /** Infinity if no answer came, or if the answer does not say whether the write happened. */
   readonly answeredAt: number;
 }
 
@@ -20,7 +20,7 @@ export type ItemOperation = Timed & { readonly id: string } & (
         /** The version that an update named in If-Match. */
         readonly condition?: number;
         readonly outcome: WriteOutcome;
-        /** From the answer; unknown if there was none. */
+        /** The version in the answer; undefined if there was no answer. */
         readonly version?: number;
       }
     | { readonly kind: "delete"; readonly outcome: WriteOutcome }
@@ -31,7 +31,7 @@ type WriteOutcome = "done" | "id-in-use" | "not-found" | "condition-failed" | "u
 
 export interface ListOperation extends Timed {
   readonly version: number;
-  /** The body, to the byte. */
+  /** The exact body. */
   readonly body: string;
   /** The items in it that the clients wrote, in the order of the list. */
   readonly items: readonly { readonly id: string; readonly n: number }[];
@@ -43,19 +43,19 @@ export interface History {
 }
 
 export interface ClientOptions {
-  /** Where clients send their requests. Each client uses one of them. */
+  /** The servers that clients send requests to. Each client uses one of them. */
   readonly origins: readonly string[];
   readonly clientCount: number;
-  /** Asked before each operation. A client ends when it returns false. */
+  /** Called before each operation. A client stops when it returns false. */
   readonly goOn: (operationsSoFar: number) => boolean;
 }
 
-/** How long a client waits after a service could not answer. */
+/** How long a client waits after the service has failed to answer. */
 const pauseMs = 20;
 
 /** Runs clients against a service and records what they see of their items. */
 export async function record({ origins, clientCount, goOn }: ClientOptions): Promise<History> {
-  // Every client writes to all of them. Only the first half is ever deleted.
+  // Every client writes to all these items, but only the first half of them is ever deleted.
   const ids: readonly string[] = Array.from({ length: 8 }, () => crypto.randomUUID());
   const deletable = ids.slice(0, ids.length / 2);
   const operations: ItemOperation[] = [];

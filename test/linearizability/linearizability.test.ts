@@ -1,5 +1,5 @@
-// Three instances on one PostgreSQL, clients at each of them, and a checker that knows nothing of how the service
-// works.
+// Runs clients against three instances on one PostgreSQL. A checker that knows nothing about how the service works
+// judges what the clients saw.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -65,7 +65,7 @@ test("the checker catches a build that does not ask whether others have committe
   expect(check(history)).toBeString();
 }, 120_000);
 
-test("the checker catches a build that stores a write after others' changes of the same item", async () => {
+test("the checker catches a build that does not decide a write again after others have changed its item", async () => {
   const history = await recordOnBroken("src/engines/postgres/postgres-schema.ts", "ON id = needed", "ON false");
   expect(check(history)).toBeString();
 }, 120_000);

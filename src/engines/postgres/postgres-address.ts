@@ -46,7 +46,7 @@ export function parsePostgresUrl(value: string): PostgresAddress {
   };
 }
 
-/** The address for people, without user and password. */
+/** The address as it is shown to people, without user and password. */
 export function describeAddress({ hosts, database }: PostgresAddress): string {
   const where = hosts.map(describeHost).join(", ");
   return database === undefined ? where : `${where}, database ${database}`;

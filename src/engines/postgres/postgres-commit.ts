@@ -1,9 +1,11 @@
 // One commit to PostgreSQL, from its first attempt to its answer. Each attempt has up to three steps:
 //
 // - settle: if a batch was sent and its answer was lost, find out whether it was stored.
-// - optimistic: store a plan that was made without asking, in one round trip. The database puts it after what others
-//   have committed, unless they have changed items that it depends on.
-// - locked: lock the clock, decide on the newest state, store that. It takes two round trips, and always fits.
+// - optimistic: decide on the state that this instance knows, and store that plan in one round trip. If others have
+//   committed since, the database moves the plan: it stores the plan after their changes, under higher versions. It
+//   stores nothing if they have changed an item that the plan depends on.
+// - locked: lock the clock, which is the row that orders all commits. Decide on the newest state and store that plan.
+//   This takes two round trips, and nobody else can commit in between.
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
 import { isCut, type KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
@@ -34,7 +36,7 @@ export interface CommitContext {
   readonly writer: PostgresSession;
   readonly known: KnownHistory;
   readonly onOtherHistory: (message: string) => void;
-  /** True while other instances seem to change the same items, so that the optimistic step would be in vain. */
+  /** True while other instances seem to change the same items. The optimistic step would fail, so it is skipped. */
   contended: boolean;
 }
 
@@ -43,7 +45,7 @@ export class PostgresCommit {
   readonly #context: CommitContext;
   readonly #giveUpAtMs = performance.now() + timeoutsMs.commit;
   #attempt = 0;
-  /** What was sent and not answered yet. */
+  /** The batch that was sent and has not been answered yet. */
   #sent: SentBatch | undefined;
 
   constructor(batch: Batch, context: CommitContext) {
@@ -56,7 +58,7 @@ export class PostgresCommit {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
-        // Settled before the batch decides again: if it was stored, its newest plan is the one that was stored.
+        // This comes before the batch decides again: if it was stored, its newest plan must stay the stored one.
         if (unanswered && (await this.#settle(unanswered))) return;
         this.#sent = undefined;
         if (!this.#context.contended && (await this.#optimistic())) return;
@@ -70,8 +72,9 @@ export class PostgresCommit {
   }
 
   /**
-   * Returns whether the unanswered batch was stored. Under the clock's lock it is not being stored just now. If it
-   * was not stored, its statement may still lie unread in the server's socket, so it is voided: it never will be.
+   * Returns whether the unanswered batch was stored. We hold the clock's lock, so the batch cannot be in the middle
+   * of being stored. If it was not stored, its statement may still be waiting in the server's socket, so we void it;
+   * then it can never be stored.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
     return this.#context.writer.use(async (sql) => {
@@ -84,7 +87,7 @@ export class PostgresCommit {
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
-      // A commit of its own, so that this answer waits for the standbys. The lost answer may not have waited.
+      // Commit something here too, so that our answer waits for the standbys. The lost commit may not have waited.
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
@@ -94,7 +97,7 @@ export class PostgresCommit {
     });
   }
 
-  /** Returns false if nothing was written, because others have changed something that the plan depends on. */
+  /** Returns false if nothing was stored, usually because others have changed something that the plan depends on. */
   async #optimistic(): Promise<boolean> {
     const isStored = await this.#context.writer.use(async (sql) => {
       const { since } = this.#batch;
@@ -102,7 +105,7 @@ export class PostgresCommit {
       if (!known.isAt(since)) return false;
       const start = known.newest;
       const plan = this.#batch.decide(undefined);
-      // That nothing changes can only be said of the newest state.
+      // Whether the batch really changes nothing can only be decided on the newest state.
       if (plan.changes.length === 0) return false;
       const sent = this.#send(start, plan);
       const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
@@ -119,14 +122,15 @@ export class PostgresCommit {
     return isStored;
   }
 
-  /** Returns false if the history was cut. It has a new epoch now, and the next attempt finds that. */
+  /** Returns false if the store's history was cut (see postgres-history.ts). The next attempt finds its new epoch. */
   async #locked(): Promise<boolean> {
     const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
       if (isCut(answer, since)) {
-        // In a commit of its own. If it were rolled back with this batch, nobody might notice the cut again.
+        // The new epoch is committed on its own. If it were rolled back together with this batch, the cut might
+        // never be noticed again.
         await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
         return false;
       }
@@ -139,7 +143,8 @@ export class PostgresCommit {
         return true;
       }
       const sent = this.#send(start, plan);
-      // Must not be moved: if the transaction is lost, and the lock with it, others may have committed.
+      // This plan is only valid for the locked state, so it must not be moved. If the connection is lost, the lock is
+      // lost too, and others may have committed.
       const fixed = { ...plan, dependsOn: undefined };
       const [stored] = await withTimeout(
         timeoutsMs.commit,
@@ -151,12 +156,13 @@ export class PostgresCommit {
     });
   }
 
-  /** After an error: throws if the commit is over, returns if it is worth another attempt. */
+  /** Called after an error. Throws if the commit has failed; returns if another attempt is worthwhile. */
   #giveUpOrGoOn(error: StoreError, unanswered: SentBatch | undefined): void {
     const isOver = performance.now() > this.#giveUpAtMs;
     if (isServerError(error)) {
       this.#context.contended = true;
-      // The server has refused what was sent, unless it was the question about an earlier batch that it refused.
+      // If this attempt sent a batch, the server has refused that batch. Otherwise it has refused the settle step, and
+      // the earlier batch is still unanswered.
       if (this.#sent !== unanswered) this.#sent = undefined;
     }
     if (this.#sent) {
@@ -164,7 +170,8 @@ export class PostgresCommit {
       const message = `${error.message}. Whether the last commit happened is not known`;
       throw new StoreError(message, { cause: error, undecided: true });
     }
-    // A connection may turn out to be dead, so it is worth a second attempt. A server that cannot be reached is not.
+    // If a connection turns out to be dead, a second attempt may succeed on a new one. If that fails too, the server
+    // cannot be reached.
     const tryAgain = isServerError(error) ? isConflict(error) && !isOver : this.#attempt === 1;
     if (!tryAgain) throw error;
   }
@@ -206,7 +213,7 @@ export class PostgresCommit {
   }
 }
 
-/** True if the plan would not have held after these changes, so that the optimistic step would have been in vain. */
+/** True if these changes touch something that the plan depends on, so that the optimistic step would have failed. */
 function isTouched({ dependsOn }: Plan, changes: readonly Change[]): boolean {
   if (!dependsOn) return changes.length > 0;
   const ids = new Set(dependsOn);

@@ -1,6 +1,6 @@
 // The engine for many machines: any number of instances share one PostgreSQL database. A single row, the clock,
-// orders their commits (see postgres-commit.ts). Reads ask for the clock's version; all that wait share one small
-// query.
+// orders their commits (see postgres-commit.ts). Before a read, the engine asks for the clock's version. All reads
+// that wait at the same time share one such query.
 
 import type { Batch, Bookmark, Engine, News } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
@@ -13,22 +13,22 @@ import { everything, readChanges, readClock, renameHistory, usableClock } from "
 export interface PostgresOptions {
   /** A read-only engine never commits. */
   readonly readOnly: boolean;
-  /** Called with a message for the operator if the store turns out to have another history. */
+  /** Called with a message for the operator if the store turns out to have a different history than before. */
   readonly onOtherHistory: (message: string) => void;
 }
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  /** For the question that every read asks. */
+  /** For the short queries that reads need. */
   readonly #reader: PostgresSession;
   /** For commits. */
   readonly #writer: PostgresSession;
-  /** For reading everything, which must not fall into the transaction of a commit. Connected only while it is used. */
+  /** For loading the whole store, which must not become part of a commit's transaction. Connected only while in use. */
   readonly #loader: PostgresSession;
   #loadCount = 0;
   readonly #known = new KnownHistory();
   readonly #commits: CommitContext;
-  /** The question under way, and the one that will be sent once it is answered. */
+  /** The `hasNews` query under way, and the next one, which is sent once the first is answered. */
   #asked: Promise<unknown> = Promise.resolve();
   #toAsk: Promise<boolean> | undefined;
 
@@ -41,7 +41,7 @@ export class PostgresEngine implements Engine {
     this.#commits = { writer: this.#writer, known: this.#known, onOtherHistory, contended: false };
   }
 
-  /** Connects to the store, or creates it. */
+  /** Connects to the store, and creates it if it does not exist. */
   static async open(address: PostgresAddress, options: PostgresOptions): Promise<PostgresEngine> {
     const engine = new PostgresEngine(address, options);
     try {
@@ -53,8 +53,8 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  // A caller that comes while a question is under way waits for the next one. The answer to the first may be older
-  // than a write that was answered in the meantime.
+  // A caller that arrives while a query is under way waits for the next query. The answer to the first may be older
+  // than a write that another instance has acknowledged in the meantime.
   hasNews(): Promise<boolean> {
     this.#toAsk ??= this.#asked.then(() => {
       this.#toAsk = undefined;
@@ -99,8 +99,8 @@ export class PostgresEngine implements Engine {
     await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
   }
 
-  // Not over the reader's connection: a question of a read could fall into this transaction, and would be answered
-  // as of its beginning.
+  // This does not use the reader's connection. A `hasNews` query could become part of this transaction there, and
+  // would see the store as it was when the transaction began.
   async #load(): Promise<News> {
     this.#loadCount++;
     try {

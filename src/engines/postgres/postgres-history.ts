@@ -1,6 +1,7 @@
-// Where in the store's history this engine is, and what has happened from there on. A store can be restored from a
-// backup or fail over to a standby that had not received everything. Its history was then cut, and another one
-// continues under the same versions; batches tell the two apart.
+// How far this engine has followed the store's history, and whether the store still has that history. A store can be
+// restored from a backup, or fail over to a standby that had not received everything. Its history is then cut: the
+// newest versions are gone, and new commits use the same version numbers again. The two histories can be told apart by
+// the names of their batches.
 
 import type { Bookmark, News } from "../../collection/engine.ts";
 import type { ClockAndChanges, Point } from "./postgres-statements.ts";
@@ -13,7 +14,7 @@ export class KnownHistory {
     return this.#newest;
   }
 
-  /** Notes where the store is. Ignores an answer that a newer one has overtaken. */
+  /** Notes how far the store has come. Ignores a point that is older than the newest one known. */
   learn({ epoch, version, batch }: Point): void {
     if (epoch === this.#newest.epoch && version < this.#newest.version) return;
     this.#newest = { epoch, version, batch };
@@ -28,13 +29,16 @@ export class KnownHistory {
     return epoch === this.#newest.epoch && version === this.#newest.version;
   }
 
-  /** Only the newest point has a batch that is known. */
+  /** Adds the batch to a bookmark. The batch is known for the newest point only. */
   pointAt(bookmark: Bookmark): Point {
     return { ...bookmark, batch: this.isAt(bookmark) ? this.#newest.batch : "" };
   }
 }
 
-/** Undefined if the changes do not lead from the bookmark to now, so that everything must be read. */
+/**
+ * The changes since the bookmark. Undefined if the answer does not lead from the bookmark to the current state, so
+ * that the whole store must be read.
+ */
 export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undefined {
   const { epoch, version, changes } = answer;
   if (epoch !== since.epoch || !answer.continues || since.version < answer.prunedThrough) return undefined;
@@ -42,14 +46,14 @@ export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undef
 }
 
 /**
- * True if the store has the bookmark's epoch but not its history: versions were taken back. Such a store gets a new
- * epoch, so that no client mistakes what it remembers for what is stored.
+ * True if the store has the bookmark's epoch but not its history: versions were rolled back. Such a store gets a new
+ * epoch, so that no client mistakes the state that it remembers for the stored one.
  */
 export function isCut(clock: ClockAndChanges, since: Bookmark): boolean {
   return clock.epoch === since.epoch && !clock.continues;
 }
 
-/** What the operator is told if the store has another history; undefined if it has the same. */
+/** The message for the operator if the store has a different history; undefined if it has the same one. */
 export function otherHistoryMessage(since: Bookmark, { epoch, version }: Bookmark): string | undefined {
   if (since.epoch === epoch) return undefined;
   return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that had not everything. This instance was at version ${since.version} of ${since.epoch} and has loaded everything anew, at version ${version} of ${epoch}`;

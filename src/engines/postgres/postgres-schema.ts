@@ -1,5 +1,5 @@
 // The tables of a PostgreSQL store, in a schema of their own. Many instances may start at once on an empty
-// database; one creates the tables, the others wait for it.
+// database; one of them creates the tables, and the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
 import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
@@ -38,23 +38,23 @@ INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_throu
   `
 -- Commits lock the clock first. This does the same, so that neither waits for the other forever.
 LOCK TABLE todoitems.store;
--- Rows are found by their version. An index of positions as well took a fifth of the time of every commit.
+-- Rows are found by their version. A second index, on positions, took a fifth of the time of every commit.
 ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
--- How much other instances have to read to catch up.
+-- The size of each batch: how much other instances have to read to catch up.
 ALTER TABLE todoitems.history ADD bytes bigint NOT NULL DEFAULT 0;
--- Batches whose answers were lost and that were not stored. They never will be.
+-- Batches that were sent but not stored, and whose answers were lost. A batch in this table can never be stored.
 CREATE TABLE todoitems.voided (
   batch text PRIMARY KEY,
   version bigint NOT NULL
 );
--- Commits a batch that was decided at one point of the history. If others have committed since, the batch is
--- stored after that, and its versions move up. It is not stored if an item that it depends on has changed, if it
--- depends on all of them (depends_on is null), or if others have committed too much. Returns the number of versions
--- by which the batch was moved, and a line for each change that others have committed since. Returns null if
--- nothing was done.
--- A position after since_version belongs to an item that the batch creates, so it moves with the batch. All other
--- items were created up to since_version and keep their places. movedPlan in collection/write-rules.ts moves the
--- plan by the same criterion.
+-- Commits a batch that was decided at one point of the history. If others have committed since then, the batch is
+-- moved: it is stored after their changes, under higher versions. In that case nothing is stored if an item that the
+-- batch depends on has changed, if the batch depends on all items (depends_on is null), or if others have committed
+-- too much. Returns the number of versions by which the batch was moved, and a line for each change that others have
+-- committed. Returns null if nothing was stored.
+-- A position after since_version belongs to an item that the batch creates, so it moves up too. All other items were
+-- created up to since_version and keep their positions. movedPlan in collection/write-rules.ts moves the plan by the
+-- same criterion.
 CREATE FUNCTION todoitems.commit_batch(
   since_epoch text, since_version bigint, since_batch text,
   new_version bigint, new_batch text, lines text, replaced text, depends_on text,
@@ -179,7 +179,7 @@ async function checkRights(sql: Sql): Promise<void> {
   );
 }
 
-/** What an administrator runs for a user who may not create tables. */
+/** The SQL that an administrator runs for a user who may not create tables. */
 function administratorSql(fromVersion: number, user: string): string {
   const role = `"${user.replaceAll('"', '""')}"`;
   return [

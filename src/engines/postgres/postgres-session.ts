@@ -1,6 +1,6 @@
-// One connection to the host that takes writes, out of several. It is replaced if it is lost. The client library gets
-// one host at a time: given several, it mistakes a standby for the primary, and while there is no primary it tries
-// forever without a pause.
+// One connection to the primary, which is the one of several hosts that takes writes. A lost connection is replaced.
+// The client library gets one host at a time: given several, it mistakes a standby for the primary, and while there is
+// no primary it tries forever without a pause.
 
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
@@ -9,24 +9,28 @@ import { describeHost, type PostgresAddress, type PostgresHost } from "./postgre
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 const connectSeconds = 5;
-/** How long to wait before the next try after none of the hosts could be used. Grows with each failure. */
+/** How long to pause after none of the hosts could be used. The pause grows with each failure. */
 const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */
 export const timeoutsMs = {
-  /** For a question that takes milliseconds. */
+  /** For a query that normally takes milliseconds. */
   answer: 5_000,
-  /** For a commit. A writer waits this long while nobody knows whether its commit happened. */
+  /** For a commit. If its answer is lost, its writers wait this long while we find out whether it happened. */
   commit: 10_000,
-  /** For everything in the store. */
+  /** For reading the whole store. */
   load: 300_000,
 } as const;
 
-// No instance waits for the clock's lock longer than this, and a process that hangs while it holds the lock loses
-// it. A commit must be as durable as the server can make it, whatever the database's default is. Every statement
-// has an index to use, but without statistics, as for a table that was empty a minute ago, the planner would read
-// the whole table. With statistics it would plan each statement again, which takes longer than running it, and
-// arrive at the same plan.
+// The reasons for these settings:
+//
+// - enable_seqscan: every statement has an index to use. But without statistics, as for a table that was empty a
+//   minute ago, the planner would read the whole table.
+// - plan_cache_mode: with statistics, the planner would plan each statement again every time. That takes longer than
+//   running it, and always leads to the same plan.
+// - lock_timeout, idle_in_transaction_session_timeout: no instance waits forever for the clock's lock, and an instance
+//   that hangs while it holds the lock loses it.
+// - synchronous_commit: an answered commit must be durable, even if that is not the database's default.
 const prepareSession = `
   SET enable_seqscan = off;
   SET plan_cache_mode = force_generic_plan;
@@ -51,7 +55,7 @@ export class PostgresSession {
     this.#address = address;
   }
 
-  /** How many warnings the server has sent. One of them says that it stopped waiting for a standby. */
+  /** How many warnings the server has sent. A warning may say that it stopped waiting for a standby. */
   get warningCount(): number {
     return this.#warningCount;
   }
@@ -67,7 +71,7 @@ export class PostgresSession {
     }
   }
 
-  /** The same for queries that change nothing: if the connection turns out to be dead, they run once more. */
+  /** Like `use`, for queries that change nothing: if the connection turns out to be dead, they run once more. */
   async read<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     try {
       return await this.use(work);
@@ -106,7 +110,7 @@ export class PostgresSession {
       }
     }
     const pause = Math.min(pauseMs.longest, pauseMs.first * 2 ** this.#failureCount++);
-    // Not the same for all, or all instances would come back at one moment.
+    // The pause is partly random, or all instances would come back at the same moment.
     this.#pauseEndsAt = performance.now() + pause * (0.5 + Math.random() / 2);
     this.#failure = new StoreError(failures.map(({ message }) => message).join("; "), { cause: failures[0]?.cause });
     throw this.#failure;
@@ -114,7 +118,8 @@ export class PostgresSession {
 
   async #connect(host: PostgresHost): Promise<Sql> {
     const { user, password, database, tls } = this.#address;
-    // As lists, although the library's types do not allow it: it would look for a port inside an IPv6 address.
+    // Both are lists, although the library's types do not allow that. In a string, the library would look for a port
+    // inside an IPv6 address.
     const target: object = { host: [host.host], port: [host.port] };
     const sql: Sql = postgres({
       ...target,
@@ -128,7 +133,7 @@ export class PostgresSession {
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
-        // A plain warning. Others, such as "there is no transaction in progress", have codes of their own.
+        // The code of a plain warning. Others, such as "there is no transaction in progress", have their own codes.
         if (notice["code"] === "01000") this.#warningCount++;
       },
       // The library must not reconnect by itself: the host may have come back as a standby.
@@ -161,12 +166,12 @@ export function standbyError(host?: PostgresHost): StoreError {
   return new StoreError(`${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`);
 }
 
-/** The server has not answered in time. Nobody knows whether it has done what it was asked. */
+/** The server has not answered in time. It may or may not have done what it was asked to do. */
 class TimeOver extends Error {
   override readonly name = "TimeOver";
 }
 
-/** Rejects if the answer takes longer than this. The connection cannot be used after that. */
+/** Rejects if the work takes longer than `ms`. The connection must not be used after that. */
 export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   let timer: Timer | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -179,7 +184,7 @@ export async function withTimeout<Result>(ms: number, work: Promise<Result>): Pr
   }
 }
 
-/** What to do about an error, by its code: from the server (SQLSTATE), the client library or the system. */
+/** Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
   ENOTFOUND: "the host's name is not known; check it",
@@ -202,7 +207,7 @@ const advice: Readonly<Record<string, string>> = {
   "57P03": "the server is starting up",
 };
 
-/** Turns an error of the server or the connection into a StoreError that explains it. Returns any other unchanged. */
+/** Turns an error of the server or the connection into a StoreError that explains it. Other errors are unchanged. */
 function explainPostgresError(error: unknown, host: PostgresHost): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
@@ -218,15 +223,15 @@ function explainPostgresError(error: unknown, host: PostgresHost): unknown {
 }
 
 /**
- * True if the server itself refused, so that nothing was done. Otherwise nobody knows: the connection was lost, or
- * the server said that it is shutting down, which it may do after a commit.
+ * True if the server itself refused, so that nothing was done. Otherwise the outcome is unknown: the connection was
+ * lost, or the server said that it is shutting down, which it may do after a commit.
  */
 export function isServerError(error: StoreError): boolean {
   const { cause } = error;
   return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
 }
 
-/** True if two transactions were in each other's way, so that another attempt may well succeed. */
+/** True if two transactions were in conflict, so that another attempt may well succeed. */
 export function isConflict(error: StoreError): boolean {
   return error.cause instanceof postgres.PostgresError && ["40001", "40P01"].includes(error.cause.code);
 }

@@ -1,5 +1,5 @@
-// The SQL statements, and the form in which rows travel. The client library sends a query when it is first awaited.
-// Call `execute` on one that must be sent before that, in order with others.
+// The SQL statements, and the text format in which rows are sent. The client library sends a query when it is first
+// awaited. If a query must be sent earlier, to be in order with others, call `execute` on it.
 
 import {
   type Bookmark,
@@ -12,13 +12,13 @@ import {
 } from "../../collection/engine.ts";
 import { type Sql, standbyError } from "./postgres-session.ts";
 
-/** Old tombstones and old history are deleted once for this many versions. */
+/** Old tombstones and old history are deleted each time the version passes a multiple of this. */
 const pruneEvery = 1_000;
 const linesInPage = 1_000;
 /** The history of batches reaches this many versions back. */
 const historyLength = 100_000;
 
-/** A point in the store's history, with the batch that led to it. Two histories can share a version, but not a batch. */
+/** A point in the store's history, and the batch that led to it. Two histories may share a version but not a batch. */
 export interface Point extends Bookmark {
   readonly batch: string;
 }
@@ -27,7 +27,7 @@ export interface Point extends Bookmark {
 export interface SentBatch {
   /** The version that its plan was decided on. */
   readonly since: Version;
-  /** Its last version, unless it is moved. */
+  /** Its last version as planned. If others commit first, the batch is moved to higher versions. */
   readonly version: Version;
   readonly batch: string;
 }
@@ -39,7 +39,7 @@ interface ClockRow extends Point {
 
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /** True if the store's history leads through the point that was asked about. */
+  /** True if the store's history contains the point that the query asked about. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -48,7 +48,7 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/** Gives a history that was cut an epoch of its own. Only the first instance to notice succeeds. */
+/** Gives a new epoch to a store whose history was cut (see postgres-history.ts). Only the first instance succeeds. */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }
@@ -63,7 +63,7 @@ export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
   return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
 }
 
-/** The batch may have been moved, so this searches all batches after its point, by its name. */
+/** Finds the version of a stored batch. The batch may have been moved, so this searches all later ones by name. */
 export function findBatch(sql: Sql, { since, batch }: SentBatch) {
   return sql<{ version: Version }[]>`
     select version from todoitems.history where version > ${since} and batch = ${batch}`;
@@ -73,7 +73,7 @@ export function readClock(sql: Sql) {
   return sql<ClockRow[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 
-/** One statement, so that clock and changes are from the same moment. The first line is the clock. */
+/** Uses one statement, so that clock and changes are from the same moment. The first line is the clock. */
 export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChanges> {
   const [first, ...changes] = await sql<{ line: string }[]>`
     (
@@ -98,8 +98,9 @@ export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChang
 }
 
 /**
- * Stores a plan and returns the changes that it was stored after, and by how many versions it was moved. Returns
- * undefined if nothing was stored. Correct on its own, even if the transaction around it was lost.
+ * Stores a plan. Returns the changes of others that it was stored after, and by how many versions that moved it.
+ * Returns undefined if nothing was stored. The statement does not rely on the transaction around it, which may have
+ * been lost.
  */
 export async function commitBatch(
   sql: Sql,
@@ -117,15 +118,15 @@ export async function commitBatch(
   return { missed: missed.map(changeOf), by: Number(by) };
 }
 
-// Rows travel as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, costs
-// several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
+// Rows are sent as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, would
+// cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
-/** A tombstone has an empty text for its JSON, which is never empty otherwise. */
+/** The JSON field of a tombstone is empty. Real JSON is never empty. */
 function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
 
-/** Every item. */
+/** Reads every item, in order of version. */
 export async function everything(sql: Sql): Promise<Iterable<Change>> {
   const pages: Buffer[] = [];
   let lines: string[] = [];
@@ -146,7 +147,7 @@ export async function everything(sql: Sql): Promise<Iterable<Change>> {
 const tab = 0x09;
 const lineBreak = 0x0a;
 
-/** Drops each page once it is read, so that its memory can be reused. */
+/** Drops each page after reading it, so that its memory can be reused. */
 function* readPages(pages: Buffer[]): Iterable<Change> {
   for (let page = pages.shift(); page; page = pages.shift()) {
     const bytes = page;
@@ -163,7 +164,7 @@ function* readPages(pages: Buffer[]): Iterable<Change> {
   }
 }
 
-/** A tombstone's line ends before its JSON. */
+/** The server sends a tombstone as a line without a JSON field. */
 function changeOf(line: string): Change {
   const [version, position, id = "", json = null] = line.split("\t");
   return { version: Number(version), position: Number(position), id, json };
@@ -171,7 +172,7 @@ function changeOf(line: string): Change {
 
 interface ClockLine extends ClockRow {
   readonly prunedThrough: Version;
-  /** The batch that led to the version that was asked about, if the store still knows it. */
+  /** The batch that led to the version that the query asked about, if the store still knows it. */
   readonly batchThen: string | undefined;
 }
 
@@ -187,14 +188,17 @@ function clockOf(line: string): ClockLine {
   };
 }
 
-/** True if the history leads through the point, as far as anybody knows: a batch that is unknown or forgotten counts. */
+/**
+ * True if the history contains the point. It is assumed to, if the point's batch is unknown or if the store has
+ * already deleted that part of its history.
+ */
 function leadsThrough({ version }: ClockRow, point: Point, batchThen: string | undefined): boolean {
   if (point.version > version) return false;
   const isForgotten = batchThen === undefined && point.version < version - historyLength;
   return point.batch === "" || point.batch === batchThen || isForgotten;
 }
 
-/** The clock, if it is there and comes from a server that takes writes. */
+/** Returns the clock. Throws if it is missing, or if it comes from a standby. */
 export function usableClock<Row extends ClockRow>(clock: Row | undefined): Row {
   if (!clock)
     throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");

@@ -21,7 +21,7 @@ import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 const busyMs = 5_000;
 /** How many rows are read at once when the whole store is read. */
 const changesAtOnce = 1_000;
-/** Bounds the time that closing takes. */
+/** How many rows are deleted on closing at most. This bounds the time that closing takes. */
 const sweptAtCloseMax = 100_000;
 
 interface StoreRow {
@@ -40,7 +40,7 @@ export class SqliteEngine implements Engine {
   #dataVersion: number;
   #lastKnown: Version = 0;
 
-  /** Opens the store, or creates it. A read-only engine leaves the file as it is and never commits. */
+  /** Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
     this.#path = path;
     this.#readOnly = readOnly;
@@ -77,7 +77,7 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
-  // Waits for the commit of another process here, not in SQLite, which would block the reads of this process.
+  // If another process is committing, this waits here and not inside SQLite, which would block all reads meanwhile.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
@@ -91,7 +91,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** What is written to a file that was deleted or replaced is lost. */
+  /** Throws if the file was deleted or replaced, because everything written to it would be lost. */
   #checkFile(): void {
     if (fileIdentity(this.#path) === this.#identity) return;
     throw new StoreError(
@@ -109,7 +109,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Waits for its turn: other processes that stop at the same time do the same. */
+  /** Waits for the lock, because other processes may stop and sweep at the same time. */
   async #sweepNow(versions: readonly Version[]): Promise<void> {
     await this.#begin();
     try {
@@ -121,7 +121,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Writes the changes and deletes a part of the rows that a sweep has chosen. Returns how many it deleted. */
+  /** Writes the changes, and deletes some of the rows that a sweep has chosen. Returns how many it deleted. */
   #store(changes: readonly PlannedChange[]): number {
     for (const { version, position, id, json } of changes) this.#statements.insert.run(version, position, id, json);
     const swept = this.#sweep.next(changes.length);
@@ -145,11 +145,12 @@ export class SqliteEngine implements Engine {
   }
 
   #news(since?: Bookmark): News {
-    // Read first: a commit in between is then reported as news again, which does no harm.
+    // This is read first. If another process commits in between, its changes are reported as news a second time,
+    // which does no harm.
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
-    // Another process has stored whatever is newer than the last change known here.
+    // If there are changes newer than the last one known here, another process has stored them.
     if (since && version > this.#lastKnown) this.#sweep.missed();
     this.#lastKnown = version;
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
@@ -161,8 +162,8 @@ export class SqliteEngine implements Engine {
     return store;
   }
 
-  // Reads a page of rows at a time. All at once would take more memory than the items themselves; one by one takes
-  // twice the time. The transaction hides changes of other processes until the last row is read.
+  // Reads a page of rows at a time. Reading all rows at once would take more memory than the items themselves; reading
+  // one by one would take twice the time. The transaction hides changes of other processes until the last row is read.
   *#everyChange(): Generator<Change> {
     const survey = new Survey();
     const begins = !this.#database.inTransaction;
@@ -188,7 +189,7 @@ export class SqliteEngine implements Engine {
     return this.#statements.changesAfter.all(version, -1);
   }
 
-  /** Reads the whole table, for the sweep only. */
+  /** Reads the whole table to find out which rows a sweep can delete. */
   #survey(): void {
     const survey = new Survey();
     for (const row of this.#statements.outline.iterate()) survey.note(row);
@@ -222,7 +223,7 @@ function prepare(database: Database) {
     changesAfter: database.query<Change, [Version, number]>(
       "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
     ),
-    // Every row without its item: enough to tell which rows are obsolete.
+    // Every row without its JSON, which is enough to tell which rows are obsolete.
     outline: database.query<SurveyedRow, []>(
       "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
     ),

@@ -1,5 +1,5 @@
-// Opens a SQLite file as a store. Checks that it is one, that it is not damaged, and that this program knows its
-// schema. Every error message says what to do.
+// Opens a SQLite file as a store. Checks that the file is a store, that it is not damaged, and that this program knows
+// its schema. Every error message says what to do.
 
 import { constants, Database, SQLiteError } from "bun:sqlite";
 import { accessSync, existsSync, constants as fileModes, statSync } from "node:fs";
@@ -39,15 +39,15 @@ export function openDatabase(path: string, readOnly: boolean): Database {
   try {
     return openChecked(path, () => new Database(path, { readonly: true }));
   } catch (error) {
-    // SQLite wants to create its lock next to the file. If it may not, nobody else writes there either, so the file
-    // does not change and needs no lock. But if there is a write-ahead log, the file is incomplete without it.
+    // SQLite wants to create its lock next to the file. If it may not, nobody else writes there either. So the file
+    // does not change and can be opened without a lock. But if there is a write-ahead log, its changes would be missed.
     if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
   }
 }
 
-/** A connection to a file that is one of our stores, up to date and undamaged. */
+/** Opens a connection, and checks that the file is one of our stores, up to date and undamaged. */
 function openChecked(path: string, connect: () => Database): Database {
   let database: Database | undefined;
   try {
@@ -55,7 +55,7 @@ function openChecked(path: string, connect: () => Database): Database {
     checkOwner(database, path);
     checkSchema(database, path);
     checkIntegrity(database, path);
-    // The engine tries again after this short wait. A longer one would block every other request.
+    // SQLite waits for a lock this briefly, and then the engine tries again. A longer wait would block all requests.
     database.run("PRAGMA busy_timeout = 5");
     return database;
   } catch (error) {
@@ -65,7 +65,7 @@ function openChecked(path: string, connect: () => Database): Database {
 }
 
 function openForWriting(path: string, exists: boolean): Database {
-  // SQLite opens a file without write access all the same, and fails at the first write.
+  // Without write access, SQLite would still open the file, and would fail at the first write.
   if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
   const database = new Database(path, { create: true, readwrite: true });
   try {
@@ -80,13 +80,13 @@ function openForWriting(path: string, exists: boolean): Database {
   }
 }
 
-/** Identifies the file that a path names now. */
+/** Identifies the file that is at this path now. */
 export function fileIdentity(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat && `${stat.dev} ${stat.ino}`;
 }
 
-/** True if another process holds the lock for now. */
+/** True if another process holds the lock at the moment. */
 export function isSqliteBusy(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
 }

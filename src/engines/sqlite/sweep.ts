@@ -1,4 +1,4 @@
-// Decides which rows of the log of changes can be deleted, and when. Knows versions only: the engine reads and
+// Decides which rows of the log of changes can be deleted, and when. It works with versions only; the engine reads and
 // deletes the rows.
 //
 // An example, with limits of 3 obsolete rows (`obsoleteMin`) and 1 tombstone (`tombstonesMax`, `prunedMin`). Six
@@ -13,29 +13,29 @@
 //         6         5  c   null      tombstone: c was deleted
 //
 // What a tombstone is for: a process at version 3 pulls rows 4 to 6 and learns that b is gone. Without row 4 it would
-// keep b forever. And a start that found row 2 but not row 4 would bring b back to life.
+// keep b forever. And a process that starts and finds row 2 but not row 4 would bring b back to life.
 //
-// When a sweep starts: after a commit, if enough rows are obsolete (here 3, and as many as are live) or if there are
-// enough tombstones too many (here 1). The commit of row 6 starts one, and it chooses the obsolete rows 1, 2 and 5 and
-// the oldest tombstone, row 4. Now `prunedThrough` is 4: a bookmark before version 4 gets the whole store, because
-// row 4, which tells that b was deleted, will be missing.
+// When a sweep starts: after a commit, if enough rows are obsolete (here at least 3, and at least as many as are live),
+// or if the limit of tombstones is exceeded by enough (here 1). The commit of row 6 starts a sweep. It chooses the
+// obsolete rows 1, 2 and 5 and the oldest tombstone, row 4. Now `prunedThrough` is 4: a bookmark before version 4 gets
+// the whole store, because row 4, which says that b was deleted, will be missing.
 //
 // What a commit deletes: up to 4 of the chosen rows for each of its changes, oldest first, in the same transaction.
-// The commit of row 7 deletes rows 1, 2, 4 and 5; what remains is 3, 6 and 7. Oldest first means that row 2 never
-// outlives row 4, whenever the process crashes.
+// The commit of row 7 deletes rows 1, 2, 4 and 5, so rows 3, 6 and 7 remain. Because the oldest rows go first, row 2
+// never outlives row 4, whenever the process crashes.
 //
-// With two processes: another process updates a as row 7, so row 3 is its own to sweep, but it crashes. This process
-// deletes a as row 8, which replaces row 7. Row 3 is still there, and this process does not know. If it pruned
-// tombstone 8 one day, row 3 would come back to life. So once another process has committed, new tombstones are
-// uncertain. They are kept until there are so many that a survey of the whole table is worth its time.
+// With two processes: another process updates a as row 7. It should sweep row 3, which it has replaced, but it crashes.
+// This process then deletes a as row 8, which replaces row 7. It does not know that row 3 is still there. If it later
+// pruned tombstone 8, row 3 would bring a back to life. So once another process has committed, new tombstones are
+// uncertain. They are kept until there are so many that it is worth reading the whole table in a survey.
 
 import { firstIndexWhere } from "../../collection/binary-search.ts";
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../../collection/engine.ts";
 
 export interface SweepLimits {
-  /** A sweep waits for this many obsolete rows, and for as many as are live. It then finds several on each page. */
+  /** A sweep waits for this many obsolete rows, and for as many as are live. Each page then has several of them. */
   readonly obsoleteMin: number;
-  /** How many tombstones are kept, for other processes and clients to learn of the deletion. */
+  /** How many tombstones are kept, so that other processes and clients can learn of deletions. */
   readonly tombstonesMax: number;
   /** Tombstones are pruned at least this many at a time. */
   readonly prunedMin: number;
@@ -43,18 +43,18 @@ export interface SweepLimits {
 
 const defaultLimits: SweepLimits = { obsoleteMin: 10_000, tombstonesMax, prunedMin: 1_000 };
 
-/** Rows deleted for each change committed. More than one, so that a sweep ends however busy the writers are. */
+/** How many rows are deleted per committed change. More than one, so that a sweep ends even if writers are busy. */
 const sweptPerChange = 4;
 
 export type SurveyedRow = Pick<Change, "version" | "position" | "json">;
 
-/** Finds the obsolete rows and the tombstones of the whole table. Note every row, in order of version. */
+/** Finds the obsolete rows and the tombstones of the whole table. Call `note` for every row, in order of version. */
 export class Survey {
   rowCount = 0;
   readonly obsolete: Version[] = [];
   readonly tombstones: Version[] = [];
-  // Most rows are the first of their item, so that version and position are equal. An array of those takes a tenth
-  // of the memory of a map.
+  // Most rows have created their item, so their version equals their position. An array of these versions takes a
+  // tenth of the memory that a map would take.
   readonly #firsts: Version[] = [];
   readonly #latest = new Map<Version, Version>();
 
@@ -86,7 +86,7 @@ export class Sweep {
   #tombstones: Version[] = [];
   /** True if the whole table was read and no other process has changed it since. */
   #complete = false;
-  /** How many tombstones may have older rows that are not known. */
+  /** How many tombstones may have older rows that this process does not know of. */
   #uncertainCount = 0;
   #prunedThrough: Version = 0;
 
@@ -94,7 +94,7 @@ export class Sweep {
     this.#limits = limits;
   }
 
-  /** Tombstones up to this version may be missing. Store it before any row is deleted. */
+  /** Tombstones up to this version may be missing. Store this before you delete any row. */
   get prunedThrough(): Version {
     return this.#prunedThrough;
   }
@@ -114,7 +114,7 @@ export class Sweep {
     this.#uncertainCount = 0;
   }
 
-  /** Another process has changed the table. It sweeps what it has made obsolete, but new tombstones are uncertain. */
+  /** Call this if another process has changed the table. New tombstones of this process are uncertain from then on. */
   missed(): void {
     this.#complete = false;
   }
@@ -129,7 +129,7 @@ export class Sweep {
     return [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b);
   }
 
-  /** Call this once these changes are durable, and with them the deletion of this many rows. */
+  /** Call this once these changes are durable, together with the deletion of `sweptCount` rows. */
   committed(changes: readonly PlannedChange[], sweptCount: number): void {
     for (const { version, json, replaces } of changes) {
       if (json === null && this.#complete) this.#tombstones.push(version);
@@ -141,8 +141,8 @@ export class Sweep {
     if (this.#sweeping.length === 0) this.#start();
   }
 
-  // A tombstone must not be deleted before the older rows of its item. It is not: they are all obsolete by now, so
-  // this sweep or an earlier one has chosen them, and a sweep deletes the oldest first.
+  // A tombstone must not be deleted before the older rows of its item. That cannot happen: those rows are all obsolete
+  // by now, so this sweep or an earlier one has chosen them, and a sweep deletes the oldest rows first.
   #start(): void {
     const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;

@@ -1,9 +1,9 @@
-// A wire between an engine and its server that a test can watch, hold and cut.
+// A proxy between an engine and its server. A test can count round trips, hold data back and cut connections.
 
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** Lets through what the client has sent. Resolves once the server has answered it. */
+/** Passes on what the client has sent. Resolves once the server has answered it. */
 export type Pass = () => Promise<unknown>;
 
 export class Wire {
@@ -12,9 +12,9 @@ export class Wire {
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
   /** How often the client has sent something after it had received something from the server. */
   roundTrips = 0;
-  /** How often a connection was asked for. */
+  /** How many connections the client has tried to open. */
   connections = 0;
-  /** While true, what the server sends does not arrive. */
+  /** While true, everything that the server sends is held back. */
   held = false;
   /** While true, no connection is accepted. */
   refusing = false;
@@ -36,28 +36,28 @@ export class Wire {
     return wire;
   }
 
-  /** The same database, through this wire. */
+  /** The URL of the same database, through this wire. */
   through(url: string): string {
     return url.replace(/127\.0\.0\.1:[0-9]+/, `127.0.0.1:${this.port}`);
   }
 
-  /** Calls back once, when the client sends this text. What it sent arrives only when `pass` is called. */
+  /** Calls `onSeen` when the client first sends this text. The server gets it only when `pass` is called. */
   onceSent(text: string, onSeen: (pass: Pass) => void): void {
     this.#marker = { text, onSeen };
   }
 
-  /** Resolves once something that the server has sent is held. */
+  /** Resolves once something that the server has sent is held back. */
   async heldSomething(): Promise<void> {
     if (this.#heldBack.length === 0) await new Promise<void>((resolve) => (this.#onHeldBack = resolve));
   }
 
-  /** Lets through what was held. */
+  /** Delivers what was held back. */
   release(): void {
     this.held = false;
     for (const send of this.#heldBack.splice(0)) send();
   }
 
-  /** Cuts every connection; what was held is lost. */
+  /** Cuts every connection. What was held back is lost. */
   cut(): void {
     this.#heldBack = [];
     for (const { client, server } of this.#pairs) {

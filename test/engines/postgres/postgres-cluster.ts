@@ -1,5 +1,5 @@
-// A replicated PostgreSQL: a primary and two standbys. At least one of them must have a commit before it is answered.
-// Also plays the failover manager: when the primary is gone, it promotes the standby that has received more, lets
+// A replicated PostgreSQL: a primary and two standbys. A commit is answered only after at least one standby has it.
+// This is also the failover manager: when the primary is gone, it promotes the standby that has received more, lets
 // the other one follow it, and starts a new standby.
 
 import { eventually } from "../../eventually.ts";
@@ -35,13 +35,13 @@ export class PostgresCluster {
     return this.#standbys[0]?.url() ?? "";
   }
 
-  /** The URL for clients that go on when a server is lost. */
+  /** The URL with all hosts, so that clients can go on when one of them is lost. */
   get url(): string {
     const hosts = this.#ports.map((port) => `127.0.0.1:${port}`).join(",");
     return `${this.#primary.url().replace(/127\.0\.0\.1:[0-9]+/, hosts)}?target_session_attrs=read-write`;
   }
 
-  /** Loses the primary's machine. Another server takes over, and a new standby starts on the lost one's port. */
+  /** Kills the primary. A standby takes over, and a new standby starts on the port of the lost primary. */
   async failOver(): Promise<void> {
     const lost = this.#primary;
     await lost.crash();
@@ -77,7 +77,7 @@ function follow(standby: PostgresServer, primary: PostgresServer): void {
 
 /** How much of the primary's log a standby has received. The one with more of it must be promoted. */
 async function received(standby: PostgresServer): Promise<bigint> {
-  // What the primary sent before its end still arrives.
+  // Wait for the connection to end: what the primary sent before it was killed may still arrive.
   await eventually(async () => {
     const receivers = await standby.run("SELECT FROM pg_stat_wal_receiver");
     if (receivers.length > 0) throw new Error("a standby is still connected to a primary that was killed");

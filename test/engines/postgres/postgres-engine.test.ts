@@ -1,4 +1,5 @@
-// What only a server can do: refuse, hang, lose an answer, be replaced. Each tried against a real PostgreSQL.
+// Faults that only a server has: it can refuse, hang, lose an answer or be replaced. Each is tested against a real
+// PostgreSQL.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Bookmark, type News, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
@@ -56,7 +57,7 @@ const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
   replaces: undefined,
 });
 
-/** Commits a row, whatever else has happened in the meantime, and returns where that leads. */
+/** Commits a new row on the newest state, and returns the bookmark after it. */
 async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
   let point = since;
   await engine.commit(
@@ -77,7 +78,7 @@ async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
 const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
 
-/** Lets the commit reach the server, calls back once it is done, and then loses its answer. */
+/** Lets the commit reach the server, calls `afterCommit` once it is done, and then loses its answer. */
 function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
   wire.onceSent("mark", async (pass) => {
     wire.held = true;
@@ -100,7 +101,7 @@ async function fillDisk(): Promise<void> {
     CREATE TRIGGER disk BEFORE INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.full()`);
 }
 
-describe("a PostgreSQL store that cannot be used is refused with a sentence that helps", () => {
+describe("a PostgreSQL store that cannot be used is refused with a helpful message", () => {
   test("a port on which nothing listens", async () => {
     expect(await refusal("postgres://ann:secret@127.0.0.1:1/todo")).toBe(
       "127.0.0.1:1: nothing listens there; is PostgreSQL running, and is this its host and port?",
@@ -202,7 +203,7 @@ describe("starting on PostgreSQL", () => {
     await store.run("DROP OWNED BY reader; DROP ROLE reader");
   });
 
-  test("commits wait for the disk even if the database's default is not to", async () => {
+  test("commits wait for the disk even if the database's default for synchronous_commit is off", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
     const engine = await open();
@@ -212,7 +213,7 @@ describe("starting on PostgreSQL", () => {
         $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
       CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
     const since = await commit(engine, await engine.pull());
-    // The same holds for every later connection.
+    // The same must hold for every later connection.
     await store.disconnectAll();
     await commit(engine, since);
     expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
@@ -220,8 +221,8 @@ describe("starting on PostgreSQL", () => {
   });
 });
 
-describe("what PostgreSQL is asked", () => {
-  test("a commit is one round trip, whatever the size of the batch, and three if it must be decided again", async () => {
+describe("queries to PostgreSQL", () => {
+  test("a commit takes one round trip, whatever the size of the batch, and three if it must be decided again", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -237,9 +238,9 @@ describe("what PostgreSQL is asked", () => {
       );
       return wire.roundTrips;
     };
-    // Few enough to be sent in one piece: the wire cannot tell a second piece from a second round trip.
+    // These batches are sent in one chunk. The wire could not tell a second chunk from a second round trip.
     for (const size of [1, 20]) {
-      // Until the statements are prepared, and the engine has found that nobody is in the way.
+      // After these commits, the statements are prepared and the engine has found that nobody changes the same items.
       for (let count = 0; count < 3; count++) await commitMany(1);
       expect(await commitMany(size)).toBe(1);
       const elsewhere = await commit(other, here);
@@ -249,7 +250,7 @@ describe("what PostgreSQL is asked", () => {
     expect(await jsons(engine)).toHaveLength(here.version);
   });
 
-  test("a hundred readers that come together send one query", async () => {
+  test("a hundred readers that arrive together send one query", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     await engine.pull();
@@ -259,7 +260,7 @@ describe("what PostgreSQL is asked", () => {
     expect(wire.roundTrips).toBe(1);
   });
 
-  test("a reader that comes while a question is under way does not get its answer, which may be too old", async () => {
+  test("a reader that arrives while a query is under way does not use its answer, which may be too old", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -267,7 +268,7 @@ describe("what PostgreSQL is asked", () => {
     await engine.hasNews();
     wire.held = true;
     const early = engine.hasNews();
-    // The server has answered the early question, and the answer is on its way.
+    // The server has answered the early query, and the answer is on its way.
     await wire.heldSomething();
     await commit(other, start);
     const late = engine.hasNews();
@@ -276,7 +277,7 @@ describe("what PostgreSQL is asked", () => {
     expect(await late).toBe(true);
   });
 
-  test("the whole store is read as of one moment, also while others commit", async () => {
+  test("the whole store is read as of one moment, even while others commit", async () => {
     const [engine, other] = [await open(), await open()];
     let here: Bookmark = await other.pull();
     let writing = true;
@@ -305,7 +306,7 @@ describe("what PostgreSQL is asked", () => {
       const { whole, changes } = await engine.pull({ epoch, version: since.version - 1 });
       expect([whole, [...changes].length]).toEqual([false, 1]);
     }
-    // A connection reports what it has read only when it ends.
+    // The server counts the rows that a connection has read only when the connection ends.
     await Promise.all([engine.close(), other.close()]);
     await eventually(async () => expect(await rowsRead()).toBeGreaterThan(before));
     expect((await rowsRead()) - before).toBeLessThan(1_000);
@@ -323,13 +324,13 @@ describe("a batch that was decided before others committed", () => {
   const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
 
   interface Commit {
-    /** How many missed changes each decision was told. */
+    /** For each decision: how many missed changes it was given. */
     readonly missed: number[];
-    /** The changes that the batch was stored after, as it was told, and by how much it was moved. */
+    /** For each call of `moved`: the IDs of the missed changes, and by how many versions the batch was moved. */
     readonly moved: { readonly ids: string[]; readonly by: number }[];
   }
 
-  /** Commits a batch that is planned on the version it is told, or on `since`. */
+  /** Commits a batch that is planned on the version of the missed changes or, without any, on `since`. */
   async function commitMovable(
     engine: PostgresEngine,
     since: Bookmark,
@@ -372,7 +373,7 @@ describe("a batch that was decided before others committed", () => {
     return { engine, other, since, now: await commit(other, await other.pull()) };
   }
 
-  test("is stored after them in one round trip, its versions and new positions moved", async () => {
+  test("is stored after their changes in one round trip, with its versions and new positions moved up", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -418,12 +419,12 @@ describe("a batch that was decided before others committed", () => {
     expect(committed).toEqual({ missed: [0, 1], moved: [] });
   });
 
-  test("is decided again if it changes nothing, which can only be said of the newest state", async () => {
+  test("is decided again if it changes nothing, because only the newest state can confirm that", async () => {
     const { engine, since } = await outdated();
     expect(await commitMovable(engine, since, () => [], ["mine"])).toEqual({ missed: [0, 1], moved: [] });
   });
 
-  test("is decided again if they have committed more than one answer should hold", async () => {
+  test("is decided again if they have committed more than a thousand versions or a megabyte", async () => {
     const { engine, other, since, now } = await outdated();
     await other.commit(batchOf(now, () => Array.from({ length: 1_000 }, (_, index) => row(4 + index))));
     expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 1_001]);
@@ -438,7 +439,7 @@ describe("a batch that was decided before others committed", () => {
     expect((await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"])).missed).toEqual([0, 3]);
   });
 
-  test("is decided on the whole store if that has another history by now", async () => {
+  test("is decided on the whole store if the store has another history by now", async () => {
     const { engine, since } = await outdated();
     await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
     const committed = await commitMovable(engine, since, (at) => [mine(at + 1)], ["mine"]);
@@ -446,7 +447,7 @@ describe("a batch that was decided before others committed", () => {
     expect(logged.join()).toContain("The store has another history");
   });
 
-  test("is found where it was stored if its answer was lost", async () => {
+  test("is found at its moved version after its answer was lost", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -459,7 +460,7 @@ describe("a batch that was decided before others committed", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("does nothing if it reaches the server only after it was decided again and stored", async () => {
+  test("stores nothing if it reaches the server only after it was decided again and stored", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -473,7 +474,7 @@ describe("a batch that was decided before others committed", () => {
     expect(await rows()).toEqual(["1 1 id-1", "2 2 id-2", "3 3 mine"]);
   });
 
-  test("does nothing if it reaches the server only after its second plan was refused", async () => {
+  test("stores nothing if it reaches the server only after its second plan was refused", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -511,7 +512,7 @@ describe("a batch that was decided before others committed", () => {
     const engine = await open(wire.through(store.url));
     const other = await open();
     let since = await warmUp(engine);
-    // The first commit tries the optimistic step in vain, and has statements to prepare.
+    // The first commit tries the optimistic step, which fails, and has statements to prepare.
     for (const roundTrips of [4, 2, 2]) {
       const elsewhere = await other.pull();
       const change = (version: number): PlannedChange => ({
@@ -526,7 +527,7 @@ describe("a batch that was decided before others committed", () => {
       expect(wire.roundTrips).toBe(roundTrips);
       since = { ...since, version: elsewhere.version + 2 };
     }
-    // The first of these finds that nobody is in the way any more.
+    // The first of these commits finds that nobody changes the same items any more.
     for (const roundTrips of [2, 1]) {
       wire.roundTrips = 0;
       await commitMovable(engine, since, (at) => [row(at + 1)], [`id-${since.version + 1}`]);
@@ -537,7 +538,7 @@ describe("a batch that was decided before others committed", () => {
 });
 
 describe("a commit whose connection is lost", () => {
-  test("after it happened: it is found, and not repeated", async () => {
+  test("is found and not repeated if it had happened", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -548,7 +549,7 @@ describe("a commit whose connection is lost", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("after it happened: it is found, also if others have committed since", async () => {
+  test("is found if it had happened, even if others have committed since", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -572,7 +573,7 @@ describe("a commit whose connection is lost", () => {
     expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
   });
 
-  test("before the server had it: it is repeated, on what others have committed since", async () => {
+  test("is repeated if the server had not received it, and takes into account what others have committed since", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
@@ -595,7 +596,7 @@ describe("a commit whose connection is lost", () => {
     expect(await jsons(other)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"mark":true}']);
   });
 
-  test("does not count as failed because the server refused the question whether it happened", async () => {
+  test("does not count as failed if the server refuses the query that looks for it", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
     const wire = await connectWire();
@@ -614,7 +615,7 @@ describe("a commit whose connection is lost", () => {
     await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
   });
 
-  test("while the store stays away: it is neither a success nor a failure, and is seen once the store is back", async () => {
+  test("is reported as undecided while the store stays unavailable, and is seen once the store is back", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -633,7 +634,7 @@ describe("a commit whose connection is lost", () => {
 });
 
 describe("a server that refuses", () => {
-  test("because of its statement_timeout: nothing is stored, and the next commit works", async () => {
+  test("stores nothing of a commit that exceeds its statement_timeout, and takes the next commit", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET statement_timeout = '200ms'`);
     const engine = await open();
@@ -647,7 +648,7 @@ describe("a server that refuses", () => {
     expect(await jsons(engine)).toHaveLength(3);
   });
 
-  test("because its disk is full: nothing is stored, reads go on, and the next commit works", async () => {
+  test("stores nothing while its disk is full, still answers reads, and takes the next commit after that", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await fillDisk();
@@ -659,8 +660,8 @@ describe("a server that refuses", () => {
     expect(await jsons(engine)).toHaveLength(3);
   });
 
-  test("because it has become a standby: its answers do not count as the newest state", async () => {
-    // A function of the same name plays a pooler that moves a session to another server.
+  test("is not trusted to know the newest state after it has become a standby", async () => {
+    // A function of the same name imitates a pooler that moves the session to a standby.
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
       CREATE TABLE public.role (standby boolean);
@@ -682,7 +683,7 @@ describe("a server that refuses", () => {
 });
 
 describe("a connection that is lost", () => {
-  test("while it is idle is made again, without an error", async () => {
+  test("while it is idle is replaced without an error", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -705,7 +706,7 @@ describe("a connection that is lost", () => {
 });
 
 describe("a store whose history was cut", () => {
-  test("by a restored backup is loaded again under a new epoch, and the operator is told", async () => {
+  test("by a restored backup is loaded again under a new epoch, and the operator is notified", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
@@ -720,7 +721,7 @@ describe("a store whose history was cut", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("is noticed even if others have committed since, beyond the version that was known", async () => {
+  test("is noticed even if others have since committed past the version that was known", async () => {
     const engine = await open();
     const other = await open();
     const since = await warmUp(engine);
@@ -740,7 +741,7 @@ describe("a store whose history was cut", () => {
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
 
-  test("is noticed by a commit, which is then decided on what is stored", async () => {
+  test("is noticed by a commit, which is then decided on the state that is stored", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
@@ -759,7 +760,7 @@ describe("a store whose history was cut", () => {
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
   });
 
-  test("has a new epoch even if the commit that noticed it was refused", async () => {
+  test("gets a new epoch even if the commit that noticed the cut is refused", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.backup();
@@ -783,7 +784,7 @@ describe("a store whose history was cut", () => {
     expect((await engine.pull()).version).toBe(22);
   });
 
-  test("by another store in its place is loaded again", async () => {
+  test("is loaded again if another store has taken its place", async () => {
     const engine = await open();
     const since = await warmUp(engine);
     await store.run("DROP SCHEMA todoitems CASCADE");

@@ -25,7 +25,7 @@ const password = "open sesame";
 
 const startMs = 20_000;
 
-/** Ends the server and removes its folder when the process that holds its standard input has ended. */
+/** Ends the server and removes its folder when the process at the other end of standard input has ended. */
 const watchdog = `
   folder=$1; shift
   exec 3<&0
@@ -74,13 +74,13 @@ export class PostgresServer {
     return server;
   }
 
-  /** A copy of a running server, as of now, with the label to start from. It is not started. */
+  /** Copies a running server as it is now, with the backup label to start from. The copy is not started. */
   static async copyOf(original: PostgresServer, settings: ServerSettings, port?: number): Promise<PostgresServer> {
     const copy = new PostgresServer(ownFolder(), port ?? (await freePort()), settings);
-    // One session from start to stop: the backup ends with its session.
+    // The backup uses one session from start to stop, because it ends with its session.
     const sql = original.connect();
     await sql`select pg_backup_start('copy', true)`;
-    // Files that come and go in the meantime do not matter, and neither do the messages of cp about them.
+    // Files that appear or disappear in the meantime do not matter, and neither do cp's messages about them.
     await Bun.spawn(["cp", "-a", original.#dataFolder, copy.#dataFolder], { stdout: "ignore", stderr: "ignore" })
       .exited;
     const [label] = await sql<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
@@ -96,7 +96,7 @@ export class PostgresServer {
 
   /** Puts a file into the server's data folder. */
   writeFile(name: string, content: string): void {
-    // PostgreSQL refuses a key that others may read.
+    // PostgreSQL refuses a key that other users may read.
     writeFileSync(join(this.#dataFolder, name), content, { mode: 0o600 });
     this.#own(name);
   }
@@ -113,7 +113,7 @@ export class PostgresServer {
     return `postgres://${user}:${encodeURIComponent(secret)}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** A client with the rights of the administrator, for what a test has to arrange. The test must end it. */
+  /** A client with administrator rights, for whatever a test has to prepare. The test must end it. */
   connect(database = "postgres"): postgres.Sql {
     return postgres(this.url(database), { max: 1, onnotice() {}, idle_timeout: 5 });
   }
@@ -127,14 +127,14 @@ export class PostgresServer {
     }
   }
 
-  /** Starts it again after it was stopped or killed. */
+  /** Starts the server, for the first time or after it was stopped or killed. */
   async resume(): Promise<void> {
     const { postgres: program } = await binaries();
     const settings = {
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
       port: String(this.port),
-      // A killed process loses nothing that it has written. Only a machine that stops would.
+      // A killed process loses nothing that it has written. Only a machine that loses power would.
       fsync: "off",
       ...this.#settings,
     };
@@ -155,16 +155,16 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start: ${await log.text()}`);
   }
 
-  /** Stops it as `pg_ctl stop` does: it cuts the connections and keeps what is committed. */
+  /** Stops the server as `pg_ctl stop` does: it closes the connections and keeps what is committed. */
   async stop(): Promise<void> {
     process.kill(this.#pid, "SIGINT");
     await this.#ended();
   }
 
-  /** Plays a machine that stops at once: no process of the server does anything more. */
+  /** Imitates a machine that fails: no process of the server does anything more. */
   async crash(): Promise<void> {
     const pid = this.#pid;
-    // Stopped first, so that it starts no new processes.
+    // Pause the server first, so that it starts no new processes.
     process.kill(pid, "SIGSTOP");
     const children = Bun.spawnSync(["pgrep", "-P", String(pid)])
       .stdout.toString()
@@ -174,7 +174,7 @@ export class PostgresServer {
     await this.#ended();
   }
 
-  /** Ends it if it runs, and removes its files. */
+  /** Ends the server if it is running, and removes its files. */
   async dispose(): Promise<void> {
     this.#process?.stdin.end();
     await this.#process?.exited;
@@ -206,7 +206,7 @@ interface Binaries {
   readonly postgres: string;
 }
 
-/** PostgreSQL refuses to run as root, so then it runs as the user "nobody". */
+/** PostgreSQL refuses to run as root. If the tests run as root, it runs as the user "nobody". */
 const owner = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /** A folder that belongs to the user who runs the server. */
@@ -232,7 +232,7 @@ async function findBinaries(): Promise<Binaries> {
   return { initdb: join(folder, "bin", basename(initdb)), postgres: join(folder, "bin", "postgres") };
 }
 
-/** npm packages contain no links. The package lists those it needs for its install script, which may not have run. */
+/** npm packages cannot contain links. The package's install script makes them from a list, but may not have run. */
 function makeLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;

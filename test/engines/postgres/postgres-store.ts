@@ -1,6 +1,6 @@
-// PostgreSQL stores for suites that need one for each test. They are databases of one server, which is started
-// for the first of them and ends with the test run. Creating a database takes a while, so they are emptied and
-// used again.
+// PostgreSQL stores for suites that need one for each test. They are databases on one server, which is started for
+// the first of them and ends with the test run. Creating a database takes a while, so databases are emptied and used
+// again.
 
 import postgres from "postgres";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";

@@ -1,4 +1,5 @@
-// The connection to the server: encrypted if the server can do it, and checked if the operator wants it.
+// The connection to the server is encrypted if the server supports it, and the server's certificate is checked if the
+// operator asks for it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -29,7 +30,7 @@ afterAll(async () => {
   folder.dispose();
 });
 
-/** The distinct answers to whether a connection of the engine is encrypted. */
+/** Opens an engine and returns whether its connections are encrypted: the distinct values that the server reports. */
 async function encryptionWith(query: string): Promise<unknown> {
   const url = server.url().replace("127.0.0.1", "localhost");
   const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), {
@@ -47,13 +48,13 @@ async function encryptionWith(query: string): Promise<unknown> {
   return connections.map(({ ssl }) => ssl);
 }
 
-test("a connection is encrypted if the server can do it, and not if that is switched off", async () => {
+test("a connection is encrypted if the server supports it, unless encryption is switched off", async () => {
   expect(await encryptionWith("")).toEqual([true]);
   expect(await encryptionWith("?sslmode=require")).toEqual([true]);
   expect(await encryptionWith("?sslmode=disable")).toEqual([false]);
 });
 
-test("with verify-full the certificate is checked against the given authority, and refused without one", async () => {
+test("with verify-full, a certificate is accepted if the given authority has signed it, and refused without one", async () => {
   expect(await encryptionWith(`?sslmode=verify-full&sslrootcert=${encodeURIComponent(authorityCert)}`)).toEqual([true]);
   await expect(encryptionWith("?sslmode=verify-full")).rejects.toThrow("certificate is checked");
 });

@@ -1,4 +1,4 @@
-// What only a file can be: another program's, too new, damaged, read-only, locked.
+// Faults that only a file has: it can belong to another program, be too new, damaged, read-only or locked.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  // Some tests take away the right to write in the folder, and so the right to empty it.
+  // Some tests make the folder read-only. It could not be emptied then.
   chmodSync(folder.path, 0o700);
   folder.dispose();
 });
@@ -54,7 +54,7 @@ function hundredFrom(first: number): { creations: PlannedChange[]; deletions: Pl
   return { creations, deletions };
 }
 
-describe("a SQLite file that cannot be a store is refused with a sentence that helps, and left as it was", () => {
+describe("a SQLite file that cannot be a store is refused with a helpful message, and left as it was", () => {
   test("a file that is not a database", () => {
     writeFileSync(path, "Dear diary, ".repeat(500));
     const before = readFileSync(path);
@@ -125,7 +125,7 @@ describe("a SQLite file that cannot be a store is refused with a sentence that h
   });
 });
 
-/** Root may do everything, so as root this runs the action as the user "nobody". */
+/** Runs the action without the rights of root: if the tests run as root, it runs as the user "nobody". */
 function asOrdinaryUser<Result>(action: () => Result): Result {
   if (process.geteuid?.() !== 0) return action();
   process.seteuid?.(65_534);
@@ -137,7 +137,7 @@ function asOrdinaryUser<Result>(action: () => Result): Result {
 }
 
 describe("a store on disk", () => {
-  test("is in WAL mode and is synced in full at every commit", async () => {
+  test("is in WAL mode", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     const reader = new Database(path, { readonly: true });
@@ -164,7 +164,7 @@ describe("a store on disk", () => {
     const before = readFileSync(path);
     const reader = open(true);
     expect(latest(await reader.pull())).toHaveLength(1);
-    expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
+    await expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
   });
@@ -209,7 +209,7 @@ describe("a store on disk", () => {
       await crashed.commit(batchOf(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]));
       bookmark = { epoch: bookmark.epoch, version };
     }
-    // Never closed: as after kill -9, the file holds all 50 rows.
+    // The engine was not closed. As after kill -9, the file holds all 50 rows.
     expect(await rowCount()).toBe(50);
     const engine = open();
     expect(latest(await engine.pull())).toHaveLength(1);
@@ -249,7 +249,7 @@ describe("a store on disk", () => {
     await engine.close();
   });
 
-  test("is also pruned if two processes write, once either has surveyed it", async () => {
+  test("is pruned even if two processes write, once one of them has surveyed it", async () => {
     const engines = [open(), open()].map((engine) => ({ engine, version: 0 }));
     const epochs = await Promise.all(engines.map(async ({ engine }) => (await engine.pull()).epoch));
     const epoch = epochs[0] ?? "";
@@ -258,7 +258,8 @@ describe("a store on disk", () => {
       const writer = engines[round % 2];
       if (!writer) throw new Error("no engine");
       const commit = async (changes: PlannedChange[]) => {
-        // Each knows only what it was told, as a collection does, so it learns of the other's changes here.
+        // Each writer passes the version it last committed, as a collection does. So the engine notices the other's
+        // changes here.
         await writer.engine.commit(batchOf({ epoch, version: writer.version }, () => changes));
         version = changes.at(-1)?.version ?? version;
         writer.version = version;
@@ -267,7 +268,8 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // Of 80,000 deletions. Without a survey there would be every tombstone, and half of the rows that they replaced.
+    // There were 80,000 deletions. Without a survey, the file would still have every tombstone, and half of the rows
+    // that they replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
     expect(latest(await survivor.pull())).toEqual([]);
@@ -275,16 +277,16 @@ describe("a store on disk", () => {
     await survivor.close();
   });
 
-  test("takes no more writes if its file was deleted or replaced while it is open", async () => {
+  test("takes no writes while its file is missing or replaced", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     renameSync(path, `${path}.gone`);
     const bookmark = await engine.pull();
-    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+    await expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
       "removed or replaced while the service runs",
     );
     writeFileSync(path, "");
-    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+    await expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
       "removed or replaced while the service runs",
     );
     renameSync(`${path}.gone`, path);
@@ -310,7 +312,7 @@ describe("a store on disk", () => {
       await engine.commit(batchOf(bookmark, () => [row(version)]));
       bookmark = { epoch: bookmark.epoch, version };
       expect(engine.hasNews()).toBeFalse();
-      // Lets the process learn that the others have ended.
+      // Gives this process a chance to learn that the others have ended.
       await turns(1);
     }
     expect(await ends).toEqual([0, 0]);
@@ -326,7 +328,7 @@ describe("a store on disk", () => {
     const other = new Database(path);
     other.run("BEGIN EXCLUSIVE");
     const commit = engine.commit(batchOf(bookmark, () => [row(1)]));
-    // By now the engine has been refused the lock at least once.
+    // This takes long enough for the engine to be refused the lock at least once.
     for (let count = 0; count < 20; count++) {
       expect(engine.hasNews()).toBe(false);
       expect(await staysPending(commit)).toBe(true);

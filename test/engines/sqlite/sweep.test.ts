@@ -65,7 +65,7 @@ const commit = fc.array(fc.record({ id: fc.constantFrom("a", "b", "c", "d", "e")
 });
 const step = fc.oneof({ weight: 12, arbitrary: commit }, { weight: 1, arbitrary: fc.constant("restart" as const) });
 
-test("whenever the writer crashes, live items are there, deleted ones stay deleted, and missing tombstones are admitted", () => {
+test("whenever the writer crashes, live items survive, deleted ones stay deleted, and prunedThrough covers every missing tombstone", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: "max" }), (steps) => {
       const log = new Log();
@@ -90,7 +90,7 @@ test("the log stays within a few times the number of live items, however long it
   expect(log.rows.size).toBeLessThan(60);
 });
 
-test("the example at the top of sweep.ts is true", () => {
+test("the example at the top of sweep.ts is correct", () => {
   const log = new Log({ obsoleteMin: 3, tombstonesMax: 1, prunedMin: 1 });
   const commit = (id: string, remove = false) => log.commit([{ id, remove }]);
   commit("a");
