@@ -1,5 +1,5 @@
-// The time as connections need it: exact to a tenth of a second, without asking the system at every request. The
-// server ticks it.
+// The current time, cached: connections need it often, but no more exactly than to a tenth of a second. The server
+// updates it with `tick`.
 
 export class Clock {
   /** In milliseconds, from an arbitrary starting point. */
