@@ -1,5 +1,5 @@
-// Random sequences of operations, compared with a plain Map: whatever clients do, through one process or two, across
-// restarts and crashes, the service answers as the Map would.
+// Compares the service with a plain Map under random sequences of operations. Whatever clients do, the service must
+// answer as the Map would: through one process or two, and across restarts and crashes.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("restart" as const, "crash" as const), process }) },
 );
 
-/** What the service should hold: JSON and ETag by ID, in order of creation. */
+/** The items that the service should have: JSON and ETag by ID, in order of creation. */
 type Model = Map<string, { json: string; etag: string }>;
 
 class System {
@@ -89,7 +89,7 @@ class System {
         return this.#createTogether(service, step.ids);
       default:
         if (!this.#shared) return;
-        // A crashed process closes nothing. Its locks and its unsynced state are lost, but no write that it answered.
+        // A crashed process does not close its store. So the store must not lose a write that the process has answered.
         if (step.kind === "restart") await service.collection.close();
         else this.#abandoned.push(service);
         this.#services[index] = await Service.on(await this.#store.open());
@@ -122,7 +122,7 @@ class System {
     else if (known) this.#model.set(key, { json, etag: response.headers.get("etag") ?? "" });
   }
 
-  /** Requests that arrive together are decided in their order, in one commit. */
+  /** Requests that arrive together are decided in the order of their arrival, in one commit. */
   async #createTogether(service: Service, ids: readonly string[]): Promise<void> {
     const answers = await Promise.all(ids.map((id) => service.send("POST", "/api/todoitems/", `{"ID":"${id}"}`)));
     for (const [index, answer] of answers.entries()) {

@@ -5,7 +5,7 @@ import type { Version } from "../collection/engine.ts";
 
 /** How much text is kept for readers that are behind. */
 const charactersMax = 4 * 1024 ** 2;
-/** How much text a reader gets at a time (a single event may be longer). So a slow reader holds no more in memory. */
+/** How much text a reader gets at a time. So no more than this waits for a slow reader, except for a long event. */
 const portionCharacters = 64 * 1024;
 
 interface RecentEvent {

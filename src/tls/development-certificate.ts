@@ -39,7 +39,7 @@ const authorityDays = 3_650;
 const certificateDays = 397;
 const renewalDays = 30;
 
-/** The certificate in this folder. A new one is made if it is missing, expires soon, or lacks a name of this machine. */
+/** The certificate in this folder. It is made again if it is missing, expires soon, or lacks a name of this machine. */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return withFileLock(join(folder, "certificate"), () => openCertificate(folder, now));

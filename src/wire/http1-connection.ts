@@ -207,7 +207,7 @@ export class Http1Connection implements Connection {
 
   /** Uses as many of the bytes that have arrived as it can. */
   #proceed(): void {
-    // A step can call this method again, directly or not. The loop below does the work of the inner call.
+    // If a step leads to another call of this method, the loop that is already running does the work.
     if (this.#proceeding) return;
     this.#proceeding = true;
     while (this.#step());

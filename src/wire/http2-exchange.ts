@@ -14,7 +14,7 @@ import {
 import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 
-/** Answers are written in pieces of this size, each once the last one has left. So a slow client buffers one piece. */
+/** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
 const pieceBytes = 64 * 1024;
 
 const noContent = new Uint8Array();

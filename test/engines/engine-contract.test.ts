@@ -123,7 +123,7 @@ for (const kind of engineKinds) {
           throw failure;
         }),
       );
-      expect(attempt).rejects.toBe(failure);
+      await expect(attempt).rejects.toBe(failure);
       expect((await engine.pull()).version).toBe(1);
       await commit(created(2));
       expect(latest(await engine.pull())).toHaveLength(2);

@@ -164,7 +164,7 @@ describe("a store on disk", () => {
     const before = readFileSync(path);
     const reader = open(true);
     expect(latest(await reader.pull())).toHaveLength(1);
-    expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
+    await expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
   });
@@ -280,11 +280,11 @@ describe("a store on disk", () => {
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
     renameSync(path, `${path}.gone`);
     const bookmark = await engine.pull();
-    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+    await expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
       "removed or replaced while the service runs",
     );
     writeFileSync(path, "");
-    expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
+    await expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
       "removed or replaced while the service runs",
     );
     renameSync(`${path}.gone`, path);
