@@ -98,8 +98,8 @@ export class PasswordVerifier {
     }
   }
 
-  // Response times must not reveal which names exist. So an unknown name is checked against some user's hash. Hashes can
-  // differ in cost, so each unknown name always gets the hash of the same user.
+  // Response times must not reveal which names exist. So an unknown name is checked against some user's hash. Hashes
+  // can differ in cost, so each unknown name always gets the hash of the same user.
   #standIn(name: string, users: Users): string {
     const number = new Bun.CryptoHasher("sha256", this.#secret).update(name).digest().readUInt32BE(0);
     return [...users.values()][number % users.size] ?? "";

@@ -115,7 +115,7 @@ export function listUsers(path: string): string[] {
 }
 
 // Replaces the file atomically: a reader, or a restart after a crash, finds either the old users or the new ones. The
-// new file keeps the owner and permissions of the old one, except that others never get access.
+// new file keeps the old permissions of its owner and group, and root also keeps the owner. Nobody else gets access.
 function replaceFile(path: string, lines: readonly string[]): void {
   const old = statSync(path, { throwIfNoEntry: false });
   const temporary = join(dirname(resolve(path)), `.users-${crypto.randomUUID()}`);

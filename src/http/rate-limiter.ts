@@ -30,7 +30,7 @@ export class RateLimiter {
     return this.#buckets.size;
   }
 
-  /** Takes a token and returns 0. If there is no token, returns after how many whole seconds there will be one. */
+  /** Takes a token and returns 0. If there is no token, returns the number of whole seconds until there is one. */
   take(key: string): number {
     const bucket = this.#bucket(key);
     if (bucket.tokens >= 1) {

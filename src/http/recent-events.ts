@@ -15,9 +15,9 @@ interface RecentEvent {
 
 /** Several events in a row, encoded to be sent together. */
 interface Portion {
-  /** The events after this version … */
+  /** The version after which the events begin. */
   readonly from: Version;
-  /** … up to and including this one. */
+  /** The version of the last event. */
   readonly to: Version;
   readonly bytes: Uint8Array;
 }

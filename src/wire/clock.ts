@@ -1,4 +1,4 @@
-// The current time, cached: connections need it often, but no more exactly than to a tenth of a second. The server
+// The current time, cached. Connections need it often, and a tenth of a second is exact enough for them. The server
 // updates it with `tick`.
 
 export class Clock {

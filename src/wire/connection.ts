@@ -19,7 +19,7 @@ export interface ConnectionLimits {
   readonly headerBytesMax: number;
   /** How long a request may take to arrive, from its first byte to its last. */
   readonly requestTimeoutMs: number;
-  /** How long a connection may stay idle between requests, or make no progress with reading an answer. */
+  /** How long a connection may stay idle between requests, and how long a client may stop reading an answer. */
   readonly idleTimeoutMs: number;
 }
 

@@ -147,7 +147,7 @@ class Server implements RunningServer, ConnectionHost {
     }
   }
 
-  /** Waits until no connection is busy, but no longer than the grace period. Resolves with how many still are. */
+  /** Waits until no connection is busy, but no longer than the grace period. Resolves with how many are still busy. */
   #quiet(graceMs: number): Promise<number> {
     const until = performance.now() + graceMs;
     let quietTicks = 0;
@@ -231,7 +231,7 @@ class Server implements RunningServer, ConnectionHost {
     return this.#surplusHost;
   }
 
-  /** Drops the connection if there are far too many. So the socket must already know its connection. */
+  /** Drops the connection if far too many are open. So call it after the socket knows its connection. */
   #admit(connection: Connection): void {
     const { open, max } = this.#options.connections;
     this.#connections.add(connection);
