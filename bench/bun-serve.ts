@@ -1,6 +1,6 @@
-// `npm run bench:bun-serve`: whether src/wire is still worth its lines. Runs the service on its own connections
-// and behind Bun.serve, in alternating rounds, prints the ratio of their speeds, and sends Bun.serve the requests
-// of the conformance tests. docs/decisions/0002-connections-of-our-own.md says when src/wire is deleted.
+// `npm run bench:bun-serve`: is src/wire still worth maintaining? This runs the service on src/wire and on Bun.serve in
+// alternating rounds and prints the ratio of their speeds. It also sends the requests of the conformance tests to
+// Bun.serve. docs/decisions/0002-connections-of-our-own.md says when to delete src/wire.
 
 import { parseArgs } from "node:util";
 import { type ConformanceCase, conformanceGroups, outcomeOf } from "../test/http/conformance-cases.ts";
@@ -11,9 +11,9 @@ import { bunServe, type Contender, type Server, todoitems } from "./servers.ts";
 const { values } = parseArgs({ options: { rounds: { type: "string" }, seconds: { type: "string" } } });
 const rounds = Number(values.rounds ?? 5);
 const seconds = Number(values.seconds ?? 2);
-/** src/wire is deleted when Bun.serve reaches this much of its speed in everything and passes every case. */
+/** We delete src/wire when Bun.serve reaches this fraction of its speed in every work and passes every case. */
 const threshold = 0.8;
-/** Long enough for any answer; Bun.serve leaves some requests without one. */
+/** How long to wait for an answer. Bun.serve never answers some requests. */
 const answerMs = 3_000;
 
 if (!Bun.which("wrk")) {
@@ -34,14 +34,14 @@ const works: readonly Work[] = [
     name: "create",
     items: 0,
     scheme: "http",
-    // No two runs may create the same IDs.
+    // The script makes its IDs from this number, so that no two runs create the same ones.
     script: ({ listPath }, run) => ["create.lua", listPath, String(run)],
   },
   { name: "list of 100, HTTPS", items: 100, scheme: "https" },
 ];
 const ours = "ours";
 const theirs = "Bun.serve";
-/** On a busy machine this says more than requests a second. */
+/** The name for a work's CPU time. On a busy machine, CPU time says more than requests per second. */
 const cpu = (work: string) => `${work}, CPU`;
 
 const results = new Results();
@@ -60,10 +60,10 @@ for (const { name } of works) {
   }
 }
 await conform(bunServe());
-// Connections that were never answered are still open.
+// Exit explicitly, because connections that were never answered are still open.
 process.exit(0);
 
-/** The median, and in parentheses the slowest and the fastest round: a wide range means a busy machine. */
+/** The median, and in parentheses the slowest and the fastest round. A wide range means that the machine was busy. */
 function perSecond(work: string, contender: string): string {
   const [slowest, fastest] = results.range(work, contender);
   const [median, from, to] = [results.median(work, contender), slowest, fastest].map((value) =>
@@ -103,7 +103,7 @@ async function conform(contender: Contender): Promise<void> {
   await server.stop();
 }
 
-/** What is wrong, if anything. */
+/** Returns what is wrong, or undefined if the case passes. */
 async function tryCase(port: number, { title, request, outcome }: ConformanceCase): Promise<string | undefined> {
   const seen = await Promise.race([
     outcomeOf(port, request),

@@ -1,10 +1,10 @@
-// Horizontal bars as SVG, readable on light and dark pages.
+// Draws horizontal bar charts as SVG, readable on light and dark pages.
 
 export interface Bar {
   readonly label: string;
   readonly value: number;
   readonly text: string;
-  /** Drawn in the colour that stands out. */
+  /** True if the bar has the colour that stands out. */
   readonly ours: boolean;
 }
 

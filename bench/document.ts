@@ -1,5 +1,5 @@
-// docs/performance.md, which two benchmarks write: the one with PostgreSQL has the last section, the other
-// all before it.
+// Writes docs/performance.md for two benchmarks. The PostgreSQL benchmark owns the last section, and the main benchmark
+// owns everything before it.
 
 import { join } from "node:path";
 import { benchFolder } from "./servers.ts";

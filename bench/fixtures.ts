@@ -1,17 +1,17 @@
-// What the contenders are filled with, and where they keep it: a folder that is gone afterwards.
+// The items, users and certificates for the contenders, in a temporary folder that is deleted at the end.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// On disk, not in memory, as far as the system's temporary folder is.
+// The benchmarks need a real disk, so this must not be a RAM disk.
 export const folder = mkdtempSync(join(tmpdir(), "todoitems-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 export interface Fixture {
-  /** A JSON array of so many items, 140 bytes each. */
+  /** A JSON array of the items, 140 bytes each. */
   readonly file: string;
-  /** Their IDs, one on each line. */
+  /** The IDs of the items, one on each line. */
   readonly idsFile: string;
   items(): unknown[];
 }
@@ -32,14 +32,14 @@ function item(id: string, index: number): string {
   return `{"ID":"${id}","Name":"Buy ${number} bottles","Notes":"and bring the empty ones back, the twelve","Done":${index % 2 ? "true" : "null"}}`;
 }
 
-/** A user and what they send, in a file and a header as the product takes them. */
+/** A users file with one user, and the header with that user's credentials. */
 export async function user(): Promise<{ readonly usersFile: string; readonly header: string }> {
   const usersFile = join(folder, "users");
   writeFileSync(usersFile, `bench:${await Bun.password.hash("bench", "bcrypt")}\n`, { mode: 0o600 });
   return { usersFile, header: `Authorization: Basic ${btoa("bench:bench")}` };
 }
 
-/** A certificate by openssl, so that no authority is made for a benchmark. */
+/** Flags for a self-signed certificate. It is made with openssl, so that no development authority is needed. */
 export function onlyCertificate(): string[] {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   if (!existsSync(cert)) {

@@ -1,11 +1,11 @@
-// One run of the load generator against one server: what it got through, and what that cost the server.
+// Runs the load generator against one server, and returns its throughput and the CPU time that the server used.
 
 import { join } from "node:path";
 import { benchFolder, cpuSeconds, type Server } from "./servers.ts";
 
 export interface Load {
   readonly connections: number;
-  /** A script of loads/ and what it is told; without one, the list is asked for. */
+  /** A script in loads/ and its arguments. Without one, every request gets the list. */
   readonly script?: readonly string[];
   readonly headers?: readonly string[];
   readonly seconds: number;
@@ -15,7 +15,7 @@ export interface Measured {
   readonly perSecond: number;
   readonly bytesPerSecond: number;
   readonly p99Ms: number;
-  /** Of the server, for each request. */
+  /** CPU time of the server for each request. */
   readonly cpuMicroseconds: number;
 }
 

@@ -1,6 +1,6 @@
-// `npm run bench:postgres`: what PostgreSQL costs and what batching is worth on it. Contenders take turns
-// within each round, all on one server with its own settings for durability, and everything on one machine.
-// Writes its section of docs/performance.md; `npm run bench:postgres -- --rounds 1` only shows it.
+// `npm run bench:postgres`: what does PostgreSQL cost, and how much does batching gain? The contenders take turns
+// within each round. All use the same PostgreSQL server, with its default settings for durability, on one machine. It
+// writes its section of docs/performance.md; `npm run bench:postgres -- --rounds 1` only prints it.
 
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -18,8 +18,8 @@ const { values } = parseArgs({ options: { rounds: { type: "string" } } });
 const rounds = Number(values.rounds ?? 5);
 const seconds = 3;
 /**
- * Before each measurement: a process that has just started is busy with compiling itself. After two seconds
- * that still took a fifth of the processor where three instances shared the load.
+ * The time before each measurement. A process that has just started is busy compiling its own code. With three
+ * instances, that still took a fifth of the CPU after two seconds.
  */
 const warmUpSeconds = 4;
 const connectionCounts = [64, 256, 1024];
@@ -90,7 +90,7 @@ async function measureCreates(round: number): Promise<void> {
   await peer.exited;
 }
 
-/** Of all instances together, each with its share of the connections. */
+/** Measures all instances together. Each gets an equal share of the connections. */
 async function measureCreatesOn(name: string, servers: readonly Server[], round: number): Promise<void> {
   for (const connections of connectionCounts) {
     const share = Math.round(connections / servers.length);

@@ -1,4 +1,4 @@
-// docs/performance.md and its charts, from what was measured.
+// Writes docs/performance.md and its charts from the results.
 
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ interface Goal {
   readonly title: string;
   readonly value: number;
   readonly goal: number;
-  /** Whether less is better. */
+  /** True if less is better. */
   readonly atMost?: boolean;
   readonly unit?: string;
 }
 
-/** Shows what was reached; writes it down too where everything was measured. */
+/** Prints the results. If everything was measured, writes the document instead of printing all figures. */
 export async function writeReport(results: Results, rounds: number, seconds: number, whole: boolean): Promise<void> {
   console.log(goalTable(goals(results).filter(({ value }) => !Number.isNaN(value))));
   if (!whole) {

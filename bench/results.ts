@@ -1,4 +1,4 @@
-// What was measured: for each work and contender, one value a round.
+// The results: one value per round for each work and contender.
 
 export class Results {
   readonly #values = new Map<string, number[]>();
@@ -23,7 +23,7 @@ export class Results {
     return [values[0] ?? Number.NaN, values.at(-1) ?? Number.NaN];
   }
 
-  /** The median of the rounds' ratios: what two contenders did in one round is compared, not across rounds. */
+  /** The median of the rounds' ratios. Two contenders are compared within a round, never across rounds. */
   ratio([work, contender]: readonly [string, string], [otherWork, other]: readonly [string, string]): number {
     const values = this.#values.get(keyOf(work, contender)) ?? [];
     const others = this.#values.get(keyOf(otherWork, other)) ?? [];

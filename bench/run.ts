@@ -1,5 +1,5 @@
-// `npm run bench`: installs what it needs, measures everything, writes docs/performance.md.
-// `npm run bench -- --quick` does less of it, in under three minutes, and writes nothing.
+// `npm run bench`: installs what it needs, measures everything, and writes docs/performance.md.
+// `npm run bench -- --quick` measures less, takes under three minutes, and writes nothing.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ if (!existsSync(join(import.meta.dir, "node_modules"))) {
   if (!success) process.exit(1);
 }
 
-// Only now: what they import has just been installed.
+// Import these only now, because the packages that they import have just been installed.
 const { scenes } = await import("./scenes.ts");
 const { Results } = await import("./results.ts");
 const { writeReport } = await import("./report.ts");

@@ -1,5 +1,5 @@
-// What is measured: scenes, each with its contenders side by side. In every round each scene is set up
-// anew and its contenders take turns, so that whatever else the machine does hits all of them.
+// The benchmark scenarios, called scenes. Each has several contenders. In every round, each scene is set up again and
+// its contenders take turns, so that other load on the machine affects all of them.
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
@@ -28,7 +28,7 @@ export interface Round {
 
 export interface Scene {
   readonly title: string;
-  /** Left out of a quick run. */
+  /** True if a quick run leaves the scene out. */
   readonly long?: boolean;
   run(round: Round): Promise<void>;
 }
@@ -37,7 +37,7 @@ export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
-/** More than any contender deletes in one run. */
+/** The number of items to delete: more than any contender can delete in one run. */
 const deletable = 200_000;
 
 export const work = {
@@ -62,7 +62,7 @@ function size(items: number): string {
   return items === 0 ? "empty store" : `${items.toLocaleString("en")} items`;
 }
 
-/** Starts the contenders that can run here, lets them take turns, and stops them. */
+/** For each contender that can run here: starts it, measures it with `turn`, and stops it. */
 async function side(
   items: number,
   contenders: readonly Contender[],
@@ -78,7 +78,7 @@ async function side(
   }
 }
 
-/** A process that has just started may still be busy with compiling itself. */
+/** A process that has just started may still be busy compiling its own code. */
 function warmUp(server: Server): Promise<Measured> {
   return run(server, { connections: 64, seconds: 1 });
 }
@@ -177,7 +177,7 @@ function writes(items: number, contenders: readonly Contender[], connectionCount
           const create: Load = { connections, seconds, script: ["create.lua", server.listPath, id] };
           record(name, work.create(items, connections), await run(server, create));
         }
-        // A store of nothing has nothing to update; the smallest measured is one of a hundred.
+        // An empty store has nothing to update. The smallest store for updates has a hundred items.
         if (name !== ours.name || items === 0) return;
         for (const connections of connectionCounts) {
           const update: Load = { connections, seconds, script: updates(server, items, 100) };
@@ -265,7 +265,7 @@ const million: Scene = {
   async run({ results }) {
     await side(1_000_000, [ours], async (server, { name }) => {
       results.add(work.start(1_000_000), name, server.startMs);
-      // What the start left behind is given back within seconds.
+      // The process returns the memory that it used for starting within seconds.
       await Bun.sleep(3_000);
       results.add(work.memory, name, residentBytes(server.pid) / 1_000_000);
       await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
@@ -290,7 +290,7 @@ const slowReaders: Scene = {
   },
 };
 
-/** Connections that ask for the list and read none of it: a shell, which leaves what it does not read to the system. */
+/** Opens connections that request the list and never read it. It uses a shell, because a shell reads nothing ahead. */
 function startSlowReaders({ url, listPath }: Server, count: number): Bun.Subprocess {
   const { hostname, port } = new URL(url);
   const script = `for ((reader = 0; reader < ${count}; reader++)); do

@@ -1,4 +1,4 @@
-// The contenders: each is started on a free port of 127.0.0.1 with some items, and stopped again.
+// The contenders. Each can be started on a free port of 127.0.0.1 with a number of items, and stopped again.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -13,18 +13,18 @@ const peersFolder = join(benchFolder, "node_modules");
 export interface Server {
   readonly url: string;
   readonly listPath: string;
-  /** An item's ID goes behind it. */
+  /** The path of an item without its ID, which is appended. */
   readonly itemPath: string;
   readonly headers: readonly string[];
   readonly pid: number;
-  /** From the start of the process to the first answer. */
+  /** The time from the start of the process to its first answer. */
   readonly startMs: number;
   stop(): Promise<void>;
 }
 
 export interface Contender {
   readonly name: string;
-  /** Why it cannot run here; nothing if it can. */
+  /** Why it cannot run here. Undefined if it can. */
   readonly missing?: string | undefined;
   start(items: number): Promise<Server>;
 }
@@ -36,7 +36,7 @@ interface Launch {
   readonly listPath?: string;
   readonly itemPath?: string;
   readonly headers?: readonly string[];
-  /** What is asked for until it is answered. */
+  /** The path to request until the server answers. */
   readonly readyPath?: string;
   readonly afterStart?: (url: string) => Promise<void>;
 }
@@ -109,7 +109,7 @@ export function todoitems({ name = "todoitems", flags = [], scheme = "http", hea
   } satisfies Contender;
 }
 
-/** A store is filled once and copied from then on. */
+/** Each store is filled once and then copied. */
 async function copyStore(items: number, to: string): Promise<void> {
   if (items === 0) return;
   const filled = join(folder, `items-${items}.db`);
@@ -250,7 +250,7 @@ export const echo: Contender = {
   },
 };
 
-/** The same app and store as `todoitems`, behind Bun.serve instead of src/wire. */
+/** The same app and store as `todoitems`, on Bun.serve instead of src/wire. */
 export function bunServe({ name = "Bun.serve", scheme = "http" }: Pick<TodoitemsOptions, "name" | "scheme"> = {}) {
   return {
     name,
@@ -286,7 +286,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A process and all that it started. */
+/** The process IDs of a process and all of its descendants. */
 export function family(pid: number): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
@@ -304,7 +304,7 @@ function parentOf(pid: string): number | undefined {
 
 const ticksPerSecond = 100;
 
-/** What a process and its children have computed so far. */
+/** The CPU time that a process and its descendants have used so far. */
 export function cpuSeconds(pid: number): number {
   const times = family(pid).map((member) => {
     const fields = readFileSync(`/proc/${member}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];

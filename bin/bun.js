@@ -1,4 +1,4 @@
-// What the npm scripts run: Bun with these arguments.
+// The npm scripts start Bun through this file.
 
 import { runBun } from "./run-bun.js";
 

@@ -1,5 +1,5 @@
-// Starts the Bun that was installed with this package, ends as it ends, and passes signals on. Every start of Bun by a
-// command or an npm script goes through here. Plain JavaScript for Node, because Node is all that is sure to be there.
+// Starts the Bun that was installed with this package, forwards signals to it, and exits with its exit code. Every
+// command and npm script starts Bun through here. It is plain JavaScript, because only Node is sure to be installed.
 
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
 
-// By itself Bun reads files of the current folder: `preload` in bunfig.toml and `paths` in tsconfig.json make it run other
-// code, and variables in .env change settings. It is given empty files of ours instead.
+// By default, Bun reads files from the current folder: `preload` in bunfig.toml and `paths` in tsconfig.json make it
+// run other code, and variables in .env change settings. So we point Bun to empty files of our own.
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 const isolation = [
   `--config=${beside("bunfig.toml")}`,
@@ -28,7 +28,7 @@ export function runBun(args) {
     process.exit(1);
   }
   const child = spawn(bun, [...isolation, ...args], { stdio: "inherit" });
-  // On Ctrl-C the terminal signals Bun too, so Bun may receive SIGINT twice; the commands allow for that.
+  // On Ctrl-C the terminal also signals Bun, so Bun may receive SIGINT twice. The commands allow for that.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
     console.error(`todoitems cannot start ${bun}: ${error.message}`);
@@ -37,8 +37,8 @@ export function runBun(args) {
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }
 
-// Bun's binary comes in a package for each platform. The install script of the package `bun` moves it there; if install
-// scripts are not run, as with npm 12, it stays in the package of the platform.
+// Each platform has its own package with Bun's binary. The install script of the package `bun` moves the binary into
+// `bun` itself. If install scripts do not run, as with npm 12, it stays in the platform's package.
 function findBun() {
   const bun = folderOf("bun");
   if (bun === undefined) return undefined;
@@ -52,7 +52,7 @@ function findBun() {
   return [...candidates, join(bun, "bin", "bun.exe")].find(isBinary);
 }
 
-/** The folder of an installed package. */
+/** The folder of a package, or undefined if it is not installed. */
 function folderOf(name) {
   try {
     return dirname(require.resolve(`${name}/package.json`));
@@ -61,7 +61,7 @@ function folderOf(name) {
   }
 }
 
-/** Until the install script has run, a short text is in the binary's place. */
+/** Until the install script has run, a short text file stands in for the binary. */
 function isBinary(path) {
   return existsSync(path) && statSync(path).size > 1_000_000;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What `npx todoitems` and `npm start` run.
+// `npx todoitems` and `npm start` run this file.
 
 import { fileURLToPath } from "node:url";
 import { runBun } from "./run-bun.js";

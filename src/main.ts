@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// The command line: picks a command, and says why it failed. Nothing else.
+// The entry point: picks a command, runs it, and prints the reason if it fails.
 
 import { version } from "../package.json";
 import { UsageError } from "./commands/command.ts";
@@ -12,7 +12,7 @@ import { workCommand } from "./serve/workers.ts";
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
   const command = commands.find((one) => one.name === name);
-  // What stands behind two dashes is a name or a text, not a flag.
+  // Everything after a bare `--` is an argument, never a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const asksForHelp = flags.includes("--help") || flags.includes("-h");
   if (name === undefined || name === "--help" || name === "-h") await printLine(overview(commands));

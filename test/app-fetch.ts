@@ -1,4 +1,4 @@
-// Sends a `Request` to an app and gives a `Response`, without a socket between them.
+// Sends a `Request` to an app and returns a `Response`, without a socket.
 
 import type { App } from "../src/http/app.ts";
 import type { Answer, HttpRequest, StreamBody } from "../src/wire/message.ts";

@@ -1,4 +1,4 @@
-// A real browser for tests: headless Chromium, found on this machine or installed from Debian's packages.
+// A real browser for tests: headless Chromium. It is either installed already or gets installed from Debian's packages.
 
 import { existsSync } from "node:fs";
 
@@ -17,9 +17,9 @@ export async function openPage(): Promise<Bun.WebView> {
 }
 
 const browserFlags = [
-  // The sandbox needs privileges that containers do not give, and it is not needed for our own pages.
+  // The sandbox needs privileges that containers do not have. Our own pages do not need a sandbox.
   "--no-sandbox",
-  // In containers /dev/shm has only a few megabytes.
+  // In containers, /dev/shm has only a few megabytes.
   "--disable-dev-shm-usage",
   "--ignore-certificate-errors",
 ];

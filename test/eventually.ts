@@ -1,10 +1,10 @@
-// Waiting for something that happens by itself, sooner or later.
+// Waits for a condition to become true.
 
 const giveUpMs = 20_000;
 
 /**
- * Resolves once the condition holds: it throws nothing and does not return false. If that takes too long, the error says
- * what was waited for, and its cause is the condition's last failure.
+ * Resolves once the condition holds: it throws nothing and does not return false. If that takes too long, throws an
+ * error that names the condition. Its cause is the condition's last failure.
  */
 export async function eventually(condition: () => unknown, what = String(condition)): Promise<void> {
   const giveUpAt = performance.now() + giveUpMs;
@@ -16,7 +16,7 @@ export async function eventually(condition: () => unknown, what = String(conditi
   }
 }
 
-/** Why the condition does not hold yet; undefined if it does. */
+/** Says why the condition does not hold yet. Undefined if it holds. */
 async function failureOf(condition: () => unknown): Promise<{ readonly cause?: unknown } | undefined> {
   try {
     return (await condition()) === false ? {} : undefined;

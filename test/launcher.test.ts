@@ -1,4 +1,4 @@
-// How todoitems is started: without reading files of the current folder, and with signals passed on.
+// Tests how todoitems is started: it reads no files from the current folder, and signals reach it.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
@@ -30,13 +30,13 @@ async function serve(options: ProgramOptions): Promise<Program> {
   return program;
 }
 
-/** Makes the folder the project's, for npm: its scripts then run here. */
+/** Makes the folder look like the project to npm, so that npm scripts run in it. */
 function linkProject(): void {
   for (const name of ["package.json", "bin", "src", "node_modules", "openapi.yaml"])
     symlinkSync(join(projectFolder, name), join(folder.path, name));
 }
 
-describe("in a folder with a bunfig.toml, a tsconfig.json and a .env of somebody else", () => {
+describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env", () => {
   const marker = () => join(folder.path, "code-was-run");
   let requests: number;
   let elsewhere: Bun.Server<undefined>;
@@ -66,10 +66,10 @@ describe("in a folder with a bunfig.toml, a tsconfig.json and a .env of somebody
     ["npm start -- --workers 2", npmStart, "--workers", "2"],
     ["npm run dev", ["npm", "run", "dev", "--silent", "--"]],
   ] as const) {
-    test(`${name} runs none of its code and takes none of its settings`, async () => {
+    test(`${name} runs no code from the folder and uses no settings from it`, async () => {
       linkProject();
       const program = await serve({ start, args });
-      // Only a service with TODOITEMS_FORMS=a would refuse this with 405.
+      // A service with the folder's TODOITEMS_FORMS=a would answer this with 405.
       expect((await program.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
       const { stderr } = await program.stop();
       started.pop();
@@ -79,7 +79,7 @@ describe("in a folder with a bunfig.toml, a tsconfig.json and a .env of somebody
   }
 
   for (const command of ["help", "list"]) {
-    test(`todoitems ${command} runs none of its code and asks no server that it names`, async () => {
+    test(`todoitems ${command} runs no code from the folder and sends no request to a server named in it`, async () => {
       await runProgram(command, { start: [...todoitems, command], cwd: folder.path });
       expect([existsSync(marker()), requests]).toEqual([false, 0]);
     });
@@ -90,7 +90,7 @@ describe("in a folder with a bunfig.toml, a tsconfig.json and a .env of somebody
     ["bun test", "test", "./some.test.ts"],
     ["bun run", "run", "script.ts"],
   ] as const) {
-    test(`an npm script that runs ${name} runs none of its code and takes none of its variables`, async () => {
+    test(`an npm script that runs ${name} runs no code from the folder and uses no variables from it`, async () => {
       const check = 'if (process.env["TODOITEMS_INVENTED"]) throw new Error("invented");';
       writeFileSync(join(folder.path, "script.ts"), check);
       writeFileSync(
@@ -111,13 +111,13 @@ test("every npm script starts Bun through the launcher", () => {
 });
 
 onLinux("a signal to stop", () => {
-  /** Which process is signalled, of npm and its descendants in order: the launcher, then Bun. */
+  // The index of the process that gets the signal: npm, then its descendants in order, the launcher and Bun.
   for (const [name, index] of [
     ["npm", 0],
     ["the launcher", 1],
   ] as const) {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      test(`${signal} to ${name} reaches the service: it finishes, ends with 0, and leaves no process`, async () => {
+      test(`${signal} to ${name} reaches the service, which exits with code 0 and leaves no process behind`, async () => {
         linkProject();
         const program = await serve({ start: npmStart, args: ["--workers", "2"] });
         const processes = [program.pid, ...descendantsOf(program.pid)];
@@ -133,7 +133,7 @@ onLinux("a signal to stop", () => {
   }
 });
 
-test("the launcher ends with the exit code of the program", async () => {
+test("the launcher exits with the program's exit code", async () => {
   expect(await runProgram("", { start: [...todoitems, "no-such-command"] })).toMatchObject({ exitCode: 2 });
   expect(await runProgram("", { start: [...bun, "-e", "process.kill(process.pid, 'SIGKILL')"] })).toMatchObject({
     exitCode: 137,

@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("restart" as const, "crash" as const), process }) },
 );
 
-/** What the service should hold: JSON and ETag by ID, in order of creation. */
+/** The items that the service should have: JSON and ETag by ID, in order of creation. */
 type Model = Map<string, { json: string; etag: string }>;
 
 class System {
@@ -122,7 +122,7 @@ class System {
     else if (known) this.#model.set(key, { json, etag: response.headers.get("etag") ?? "" });
   }
 
-  /** Requests that arrive together are decided in their order, in one commit. */
+  /** Requests that arrive together are decided in the order of their arrival, in one commit. */
   async #createTogether(service: Service, ids: readonly string[]): Promise<void> {
     const answers = await Promise.all(ids.map((id) => service.send("POST", "/api/todoitems/", `{"ID":"${id}"}`)));
     for (const [index, answer] of answers.entries()) {

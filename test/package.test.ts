@@ -1,4 +1,4 @@
-// The package as npm publishes it: packed, unpacked in another folder, and used there.
+// Tests the package as npm publishes it: it is packed, unpacked in another folder, and used there.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 describe("the package", () => {
-  test("contains the program and the client, and no tests", () => {
+  test("the package contains the program and the client, and no tests", () => {
     const files = readdirSync(join(modules, "todoitems"), { recursive: true }).map(String);
     for (const file of [
       "bin/todoitems.js",
@@ -44,7 +44,7 @@ describe("the package", () => {
     expect(files.filter((file) => file.includes("test"))).toEqual([]);
   });
 
-  test("has a client that Node can import and that depends on nothing", async () => {
+  test("the package has a client without dependencies that Node can import", async () => {
     writeFileSync(
       join(folder.path, "use.mjs"),
       'import { jsonText, TodoClient } from "todoitems/client"; console.log(new TodoClient("http://x/", { codec: jsonText }).url);',
@@ -55,7 +55,7 @@ describe("the package", () => {
     );
   });
 
-  test("has a client whose types are correct in a strict project with only the types of the web", async () => {
+  test("the client's types are correct in a strict project that has only the web's types", async () => {
     writeFileSync(
       join(folder.path, "use.ts"),
       `import { isTodoError, TodoClient } from "todoitems/client";
@@ -87,7 +87,7 @@ describe("the package", () => {
     }
   });
 
-  test("has a command that needs only Node, whether or not the install script of Bun was run", async () => {
+  test("the package's command needs only Node, whether or not Bun's install script was run", async () => {
     for (const name of readdirSync(project("")))
       if (!["bun", "@oven", ".bin"].includes(name)) symlinkSync(project(name), join(modules, name));
     const launcher = ["node", "node_modules/todoitems/bin/todoitems.js", "--version"];
@@ -97,7 +97,7 @@ describe("the package", () => {
     };
     await expectAdvice();
 
-    // Without install scripts, npm leaves a text in place of the binary.
+    // Without install scripts, there is a text file instead of the binary.
     mkdirSync(join(modules, "bun/bin"), { recursive: true });
     cpSync(project("bun/package.json"), join(modules, "bun/package.json"));
     writeFileSync(join(modules, "bun/bin/bun.exe"), "not yet");
@@ -116,14 +116,14 @@ describe("the package", () => {
     expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
   });
 
-  test("has a command that serves the page, passes signals on and ends with the exit code of the program", async () => {
+  test("the package's command serves the page, forwards signals and exits with the program's exit code", async () => {
     const child = Bun.spawn(
       ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
       { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
     );
     const { value } = await child.stdout.getReader().read();
     const [, origin = ""] = /^todoitems is ready on (\S+)\/\n/.exec(new TextDecoder().decode(value)) ?? [];
-    // The page and the description of the API are made from files that must be in the package.
+    // The page and the API description are made from files that must be in the package.
     const page = await (await fetch(`${origin}/`)).text();
     const linked = [...page.matchAll(/(?:src|href)="([^":]+)"/g)].map(([, path = ""]) => path);
     expect(linked.length).toBeGreaterThan(1);

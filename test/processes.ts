@@ -1,9 +1,9 @@
-// The processes of this machine, as Linux lists them.
+// Reads the processes of this machine from Linux's /proc.
 
 import { describe } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** For suites that look at processes: only Linux lists them in files. */
+/** For test suites that look at processes, because only Linux lists them in files. */
 export const onLinux = process.platform === "linux" ? describe : describe.skip;
 
 export function childrenOf(pid: number): number[] {
@@ -11,7 +11,7 @@ export function childrenOf(pid: number): number[] {
   return numbers.map(Number).filter((child) => parentOf(child) === pid);
 }
 
-/** Children, their children, and so on. */
+/** The children of a process, their children, and so on. */
 export function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
@@ -24,7 +24,7 @@ function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
   } catch (error) {
-    // The process ended: its folder is gone, or cannot be read any more.
+    // The process has ended. Its folder is gone or can no longer be read.
     if (error instanceof Error && "code" in error) return undefined;
     throw error;
   }

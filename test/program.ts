@@ -1,4 +1,4 @@
-// The program as users run it: a process with flags, signals and an exit code.
+// Runs the program as users do: as a process with flags, signals and an exit code.
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
@@ -8,11 +8,11 @@ export const projectFolder = join(import.meta.dir, "..");
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Precedes the program on the command line: a shell that sets a limit, for example. */
+  /** Words before the program on the command line, such as a shell that sets a limit. */
   readonly launcher?: readonly string[];
   /** The folder of another build of the program. */
   readonly folder?: string;
-  /** Another way to start the program and its command: `npm start --`, for example. */
+  /** Another way to start the program and its command, such as `npm start --`. */
   readonly start?: readonly string[];
   /** The current folder of the program. */
   readonly cwd?: string;
@@ -22,7 +22,7 @@ export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
   readonly #stderr: OutputReader;
-  /** Where it listens, according to its ready lines. */
+  /** The addresses it listens on, according to its ready lines. */
   readonly origins: readonly string[];
 
   private constructor(
@@ -77,7 +77,7 @@ export class Program {
     return this.#stderr.line();
   }
 
-  /** Sends a signal without waiting for the end. */
+  /** Sends a signal, and does not wait for the program to end. */
   kill(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }
@@ -131,7 +131,7 @@ function surroundings({ environment = {}, cwd = process.cwd() }: ProgramOptions)
   return { env: { ...process.env, ...environment }, cwd };
 }
 
-/** Reads output as it comes: line by line, and all that is left at the end. */
+/** Reads output as it arrives: line by line, or all of the rest at the end. */
 class OutputReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-// The README is true: its commands are run as they are written, and its tables are compared with the code.
+// Checks that the README is true. Its commands are run as they are written, and its tables are compared with the code.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ interface Step {
   readonly output: string;
 }
 
-/** The commands of each console block, with the output shown below them. */
+/** The commands in each console block, with the output shown below them. */
 const blocks: readonly (readonly Step[])[] = [...readme.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = ""]) =>
   block
     .split(/^\$ /m)
@@ -31,7 +31,7 @@ const blocks: readonly (readonly Step[])[] = [...readme.matchAll(/^```console\n(
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const started: Bun.Subprocess[] = [];
 afterEach(async () => {
-  // A supervisor signals npm itself; the service must end with it, and cleanly.
+  // A supervisor sends its signal to npm. The service must then stop cleanly, too.
   for (const process of started.splice(0)) {
     process.kill("SIGTERM");
     expect(await process.exited).toBe(0);
@@ -55,14 +55,14 @@ async function npmStart(args: readonly string[], cwd: string): Promise<{ printed
 }
 
 describe("the README", () => {
-  test("begins with the two commands that continuous integration runs", () => {
+  test("the README begins with the two commands that continuous integration runs", () => {
     expect(readme).toContain("\n$ npm ci && npm start\n");
     expect(readme).toContain("`npm ci && npm test`");
     const ci = readFileSync(join(projectFolder, ".ci/run"), "utf8");
     expect(ci).toContain("npm ci\nnpm test\n");
   });
 
-  test("shows a transcript of what really happens", async () => {
+  test("the README's curl transcript shows what really happens", async () => {
     const folder = temporaryFolder();
     const [[start] = [], steps = []] = blocks;
     const store = join(folder.path, "todoitems.db");
@@ -83,12 +83,12 @@ describe("the README", () => {
     folder.dispose();
   }, 30_000);
 
-  test("shows a session at the command line as it really happens", async () => {
+  test("the README's command-line session shows what really happens", async () => {
     const folder = temporaryFolder();
     const { port } = await npmStart(["--store", "memory:"], folder.path);
     const session = blocks.find(([first]) => first?.command.startsWith("npx todoitems add")) ?? [];
     expect(session.length).toBeGreaterThan(3);
-    /** Each ID in the README, and the one that the service made instead. */
+    /** Maps each ID in the README to the one that the service generated instead. */
     const ids: [shown: string, made: string][] = [];
     const asMade = (text: string) =>
       ids.reduce((changed, [shown, made]) => {
@@ -105,7 +105,7 @@ describe("the README", () => {
             PROJECT: projectFolder,
             TODOITEMS_SERVER: `http://127.0.0.1:${port}/`,
             HOME: folder.path,
-            // In a new home folder npm would announce its newer versions.
+            // In a new home folder, npm would print a notice about newer versions of itself.
             npm_config_update_notifier: "false",
           },
           stdout: "pipe",
@@ -125,7 +125,7 @@ describe("the README", () => {
   }, 60_000);
 
   for (const { command } of blocks[2] ?? []) {
-    test(`names a command that works: ${command}`, async () => {
+    test(`the README's command works: ${command}`, async () => {
       const folder = temporaryFolder();
       await Bun.write(join(folder.path, "items.json"), '[{"Name":"from the seed"}]');
       const args = command
@@ -143,7 +143,7 @@ describe("the README", () => {
     }, 30_000);
   }
 
-  test("lists the settings that the code has", () => {
+  test("the README lists exactly the settings that the code has", () => {
     const quoted = (text: string) => (text === "" ? "" : `\`${text}\``);
     const rows = describeSettings().map(
       ({ flag, variable, default: standard, meaning }) =>
@@ -153,7 +153,7 @@ describe("the README", () => {
     expect(table.trimEnd().split("\n")).toEqual(rows);
   });
 
-  test("lists the error codes and statuses that the code has", () => {
+  test("the README lists exactly the error codes and statuses that the code has", () => {
     const rows = [...readme.matchAll(/^\| ([0-9]{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
       code,
       Number(status),
@@ -161,7 +161,7 @@ describe("the README", () => {
     expect(Object.fromEntries(rows)).toEqual(problemStatuses);
   });
 
-  test("promises npm ci on every platform: the lock file has every optional package and names no registry", () => {
+  test("npm ci works on every platform: the lock file has every optional package and names no registry", () => {
     const lock = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as LockFile;
     const missing = Object.values(lock.packages)
       .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
@@ -170,7 +170,7 @@ describe("the README", () => {
     expect(JSON.stringify(lock)).not.toContain('"resolved"');
   });
 
-  test("has no dead links, and neither have the other documents", () => {
+  test("the README and the other documents have no dead links", () => {
     const documents = ["README.md", ...new Bun.Glob("{CONTRIBUTING,CHANGELOG,docs/**/*}.md").scanSync(projectFolder)];
     const dead = documents.flatMap((document) =>
       [...readFileSync(join(projectFolder, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)]
@@ -181,7 +181,7 @@ describe("the README", () => {
     expect(dead).toEqual([]);
   });
 
-  test("names only npm scripts that exist, and so does CONTRIBUTING", () => {
+  test("the README and CONTRIBUTING name only npm scripts that exist", () => {
     const text = readme + readFileSync(join(projectFolder, "CONTRIBUTING.md"), "utf8");
     const named = new Set([...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name));
     expect([...named].filter((name) => !Object.keys(manifest.scripts).includes(name ?? ""))).toEqual([]);

@@ -13,7 +13,7 @@ const checksPassed = run("run", "check");
 const testsPassed = run(
   "test",
   "--only-failures",
-  // Long enough for a busy machine; a test that hangs still ends.
+  // Long enough for a busy machine, but a test that hangs is still ended.
   "--timeout=30000",
   "--reporter=junit",
   `--reporter-outfile=${report}`,
@@ -31,7 +31,7 @@ function run(...args: string[]): boolean {
     .success;
 }
 
-/** The totals of the run. A run that ended without a report counts as one failure. */
+/** The totals of the run. A run without a report counts as one failure. */
 function readReport(): { tests: number; failures: number } {
   try {
     const [totals = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];

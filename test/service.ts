@@ -58,7 +58,7 @@ export class Service {
     return appFetch(this.app, new Request(`http://localhost${path}`, { ...init, method }), this.address);
   }
 
-  /** Sends a JSON text as it is. */
+  /** Sends JSON text unchanged. */
   async send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {
     return this.fetch(method, path, { body: json, headers: { "Content-Type": "application/json", ...headers } });
   }
@@ -69,7 +69,7 @@ export class Service {
     return response;
   }
 
-  /** The list, in the text in which it is sent. */
+  /** The text of the list, as it is sent. */
   async list(): Promise<string> {
     const response = await this.fetch("GET", "/api/todoitems/");
     expect(response.status).toBe(200);
@@ -77,10 +77,10 @@ export class Service {
   }
 }
 
-/** Starts a service on a store of its own. */
+/** Starts a service on a new store. */
 export type StartService = (options?: ServiceOptions) => Promise<Service>;
 
-/** A group of tests, each run on every engine. What a test started is closed after it. */
+/** Defines a group of tests that run on every engine. The services that a test starts are closed after it. */
 export function describeOnEveryEngine(title: string, define: (start: StartService) => void): void {
   for (const kind of engineKinds) {
     describe(`${title} [${kind.name}]`, () => {
@@ -106,7 +106,7 @@ interface ProblemDocument {
   readonly detail: string;
 }
 
-/** Checks that an answer is a problem document of this status and code, and returns it. */
+/** Checks that an answer is a problem document with this status and code, and returns it. */
 export async function expectProblem(response: Response, status: number, code: string): Promise<ProblemDocument> {
   expect(response.status).toBe(status);
   expect(response.headers.get("content-type")).toBe("application/problem+json");

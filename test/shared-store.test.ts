@@ -48,7 +48,7 @@ describe("a service that does not know the other's latest writes", () => {
     expect([await here.list(), await there.list()]).toEqual([list, list]);
   });
 
-  test("updates and deletes items after them, in place", async () => {
+  test("updates and deletes items after them, and updated items keep their place", async () => {
     for (const id of [ids.one, ids.two]) await here.create(item(id));
     await there.create(item(ids.three));
     const [updated, deleted] = await Promise.all([put(here, ids.one), here.fetch("DELETE", path(ids.two))]);
@@ -70,14 +70,14 @@ describe("a service that does not know the other's latest writes", () => {
     expect(await there.list()).toBe(`[${item(ids.two)},${item(ids.one)},${item(ids.three)}]`);
   });
 
-  test("does not update what the other has deleted, and updates what the other has created", async () => {
+  test("does not update an item that the other has deleted, and updates one that the other has created", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     await there.fetch("DELETE", path(ids.one));
     expect(await statuses(put(here, ids.one), put(here, ids.two), post(here, ids.three))).toEqual([404, 204, 201]);
   });
 
-  test("refuses no write for a reason that is no longer true", async () => {
+  test("does not refuse a write for a reason that is no longer true", async () => {
     await here.create(item(ids.one));
     await there.fetch("DELETE", path(ids.one));
     expect(await statuses(post(here, ids.one), post(here, ids.three))).toEqual([201, 201]);
@@ -88,7 +88,7 @@ describe("a service that does not know the other's latest writes", () => {
     expect(await statuses(update, put(here, ids.one))).toEqual([204, 204]);
   });
 
-  test("checks conditions against the item as it is stored", async () => {
+  test("checks conditions against the stored item", async () => {
     const first = tagOf(await here.create(item(ids.one)));
     const second = tagOf(await put(there, ids.one));
     const update = (tag: string) => put(here, ids.one, item(ids.one, '"Name":"z"'), { "If-Match": tag });
@@ -97,7 +97,7 @@ describe("a service that does not know the other's latest writes", () => {
     expect(await statuses(update(second))).toEqual([204]);
   });
 
-  test("does not let a guessed version match one that was only planned", async () => {
+  test("does not let If-Match succeed with a version that was planned but never stored", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     const { epoch } = here.collection;
@@ -147,7 +147,7 @@ describe("a service that does not know the other's latest writes", () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  test("seeds nothing into a store in which the other has created an item", async () => {
+  test("does not seed a store in which the other has created an item", async () => {
     await there.create(item(ids.one));
     expect(await here.collection.seed([{ id: ids.two, json: item(ids.two) }])).toBe(false);
     expect(await here.list()).toBe(`[${item(ids.one)}]`);

@@ -1,5 +1,5 @@
-// The service with Bun.serve in the place of src/wire: the same app on the same store, behind the runtime's
-// own HTTP server. bun bun-serve.ts PORT STORE [--tls-cert FILE --tls-key FILE]
+// The service with Bun.serve instead of src/wire: the same app and the same store behind the runtime's own HTTP server.
+// bun bun-serve.ts PORT STORE [--tls-cert FILE --tls-key FILE]
 
 import { parseArgs } from "node:util";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
@@ -29,7 +29,7 @@ Bun.serve({
 });
 console.log("ready");
 
-/** As cheap as it gets: the URL is not parsed again, and a header is looked up only if the app asks for it. */
+/** As cheap as possible: the URL is not parsed again, and a header is looked up only if the app asks for it. */
 function requestOf(request: Request): HttpRequest {
   const { url } = request;
   const pathAt = url.indexOf("/", "https://".length);
@@ -41,7 +41,7 @@ function requestOf(request: Request): HttpRequest {
     headers: { get: (name) => request.headers.get(name) ?? undefined },
     peer: "127.0.0.1",
     isSecure: false,
-    // Bun.serve does not say which requests arrived in the same turn, so each list asks the store on its own.
+    // Bun.serve does not tell which requests arrived in the same turn, so each list needs its own query to the store.
     turn: undefined,
     readBody: (bytesMax) => (request.body === null ? noContent : readBody(request, bytesMax)),
   };

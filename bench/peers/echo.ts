@@ -1,4 +1,4 @@
-// The limit for a request with a body: Bun.serve that reads it and sends it back, and nothing else.
+// The upper limit for requests with a body: a bare Bun.serve that reads the body and sends it back.
 // bun echo.ts PORT
 
 Bun.serve({

@@ -1,5 +1,5 @@
-// The usual service over PostgreSQL: one INSERT, and one commit, for each request, over the client library's
-// own pool of connections. What it saves itself: checking items, keeping their order, conditions, versions.
+// A service on PostgreSQL as it is usually written: each request is one INSERT and one commit, over the client
+// library's connection pool. It does less work than ours: no checks of items, no order, no conditions, no versions.
 
 import postgres from "postgres";
 

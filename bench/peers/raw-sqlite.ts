@@ -1,4 +1,4 @@
-// The limit for durable writes: SQLite alone, batches of 64 inserts, synchronous=FULL. Prints rows a second.
+// The upper limit for durable writes: SQLite alone, batches of 64 inserts, synchronous=FULL. Prints rows per second.
 // bun raw-sqlite.ts items|log DATABASE MILLISECONDS
 
 import { Database } from "bun:sqlite";
@@ -7,7 +7,7 @@ const [table, path = "", milliseconds] = process.argv.slice(2);
 const database = new Database(path, { create: true });
 database.run("PRAGMA journal_mode = WAL");
 database.run("PRAGMA synchronous = FULL");
-// "items" is the table anybody would make; "log" is ours, appended to in order.
+// "items" is the obvious table. "log" is ours, which only appends rows in order.
 database.run(
   table === "items"
     ? "CREATE TABLE item (id TEXT PRIMARY KEY, json TEXT NOT NULL)"

@@ -1,19 +1,19 @@
-// A lock beside a file: only the process that created the lock file may change what it guards. The lock names its holder,
-// so that the lock of a dead process can be told from that of a slow one.
+// A lock file beside the file it guards. Only the process that created the lock file may change the guarded file. The
+// lock names its holder, so that we can tell a dead holder from a slow one.
 
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 
 const pollMs = 20;
-/** A lock without a holder's name is one that is just being made, unless it is older than this. */
+/** A lock that does not name its holder is still being written. If it is older than this, it is stale. */
 const unnamedStaleMs = 30_000;
-/** Whether a process on another machine is alive cannot be asked; nobody holds a lock for this long. */
+/** We cannot check whether a process on another machine is alive, so its lock is stale at this age. */
 const foreignStaleMs = 300_000;
 
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** Tells the locks of one process apart. */
+  /** Distinguishes the locks of one process. */
   readonly id: string;
 }
 
@@ -42,7 +42,7 @@ export async function withFileLock<Result>(
   }
 }
 
-/** Whether the file was created; it was not if it already existed. */
+/** Returns false if the file already exists. */
 function create(path: string, text: string): boolean {
   try {
     const file = openSync(path, "wx", 0o600);
@@ -55,8 +55,8 @@ function create(path: string, text: string): boolean {
   }
 }
 
-// Two processes may find the same lock abandoned. If the slower one removed it without looking again, it could remove the
-// lock that the faster one has taken since. So only one process at a time breaks locks, and it looks again.
+// Two processes may both find that a lock is abandoned. The faster one removes it and takes a new lock, which the
+// slower one must not remove. So a second file lets only one process at a time remove the lock, after checking again.
 function breakLock(lock: string): void {
   const guard = `${lock}.breaking`;
   if (!create(guard, "")) {
@@ -74,11 +74,11 @@ function isAbandoned(lock: string): boolean {
   const holder = readHolder(lock);
   if (!holder) return ageMs(lock) > unnamedStaleMs;
   if (holder.host !== hostname()) return ageMs(lock) > foreignStaleMs;
-  // After a restart of a container, this process often has the ID of the one that died.
+  // After a container restarts, this process often has the same process ID as the one that died.
   return holder.pid === process.pid ? !heldHere.has(holder.id) : !isAlive(holder.pid);
 }
 
-/** Undefined if the lock is gone or names nobody. */
+/** Undefined if the lock is gone or does not name its holder. */
 function readHolder(lock: string): Holder | undefined {
   const [, pid, host, id] = /^([1-9][0-9]*) (\S*) (\S+)\n$/.exec(readIfThere(lock)) ?? [];
   if (pid === undefined || host === undefined || id === undefined) return undefined;
@@ -94,7 +94,7 @@ function readIfThere(path: string): string {
   }
 }
 
-/** 0 for a file that is gone. */
+/** 0 if the file is gone. */
 function ageMs(path: string): number {
   const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return made === undefined ? 0 : Date.now() - made;
@@ -105,7 +105,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Any other failure, such as a missing permission, means that there is such a process.
+    // Any other error, such as a missing permission, means that the process exists.
     return !isSystemError(error, "ESRCH");
   }
 }

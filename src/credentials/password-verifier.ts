@@ -1,13 +1,14 @@
-// Whether a name and a password are those of a user. Password hashes are slow on purpose, so the number that is computed
-// at a time and the number that waits are bounded, and wrong guesses are slowed for each address.
+// Checks a name and a password. Password hashes are slow on purpose, so there are limits on how many are computed at
+// the same time, how many wait, and how fast one address may guess.
 
 import { randomBytes } from "node:crypto";
 import type { Users } from "./users-file.ts";
 
-/** Hashes computed at a time. */
+/** How many hashes are computed at the same time. */
 const computedMax = 64;
-/** Passwords that may wait: of one address, and the number of addresses that have any waiting. */
+/** How many passwords of one address may wait. */
 const waitingMax = 64;
+/** How many addresses may have waiting passwords. */
 const addressesMax = 1_000;
 
 export interface NameAndPassword {
@@ -17,12 +18,12 @@ export interface NameAndPassword {
 
 export type Verdict =
   | { readonly kind: "right" | "wrong" }
-  /** Too many passwords are waiting; nothing was verified. */
+  /** Too many passwords are waiting, so this one was not verified. */
   | { readonly kind: "busy" }
-  /** Too many wrong passwords came from this address; nothing was verified. */
+  /** Too many wrong passwords came from this address, so this one was not verified. */
   | { readonly kind: "slowed"; readonly waitSeconds: number };
 
-/** Counts guesses. `take` returns the seconds to wait, or 0 if a guess is allowed now. */
+/** Limits wrong guesses. `take` counts one and returns 0, or returns how many seconds to wait before the next one. */
 export interface GuessLimiter {
   take(address: string): number;
   giveBack(address: string): void;
@@ -30,7 +31,7 @@ export interface GuessLimiter {
 
 export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
-/** The passwords of one address that are not verified yet. */
+/** The queue of passwords from one address. */
 interface Line {
   length: number;
   last: Promise<unknown>;
@@ -41,7 +42,7 @@ export class PasswordVerifier {
   readonly #guesses: GuessLimiter;
   readonly #verifyHash: VerifyHash;
   readonly #lines = new Map<string, Line>();
-  /** Starts a hash that waits for others; there is at most one for each address. */
+  /** Each function starts a hash that had to wait. There is at most one for each address. */
   readonly #waiting: (() => void)[] = [];
   #computed = 0;
   #users: Users;
@@ -62,8 +63,8 @@ export class PasswordVerifier {
     if (line.length >= waitingMax || this.#lines.size >= addressesMax) return { kind: "busy" };
     this.#lines.set(address, line);
     const users = this.#users;
-    // One at a time for each address. Otherwise right passwords sent at once would use up each other's guesses, and an
-    // address that sends many would keep others waiting.
+    // Verify one password at a time for each address. Otherwise correct passwords that arrive together would use up
+    // each other's guesses, and an address that sends many passwords would keep the others waiting.
     const turn = line.last.then(() => this.#guess(credentials, users, address));
     line.last = turn.catch(() => {});
     line.length++;
@@ -90,15 +91,15 @@ export class PasswordVerifier {
     try {
       return (await this.#verifyHash(password, hash ?? this.#standIn(name, users))) && hash !== undefined;
     } finally {
-      // The next one takes this one's place.
+      // Start the next waiting hash in place of this one.
       const start = this.#waiting.shift();
       if (start) start();
       else this.#computed--;
     }
   }
 
-  // An unknown name costs as much as a known one: a hash is computed against that of some user, always
-  // the same for the same name, so that names cannot be told apart by the time their users' hashes take.
+  // Response times must not reveal which names exist. So an unknown name is checked against some user's hash. Hashes
+  // can differ in cost, so each unknown name always gets the hash of the same user.
   #standIn(name: string, users: Users): string {
     const number = new Bun.CryptoHasher("sha256", this.#secret).update(name).digest().readUInt32BE(0);
     return [...users.values()][number % users.size] ?? "";

@@ -1,5 +1,5 @@
-// The users: an htpasswd-style file with a line `name:hash` for each. Only hashes that are slow to guess are accepted:
-// bcrypt, as `htpasswd -B` writes it, and argon2id.
+// The users file has a line `name:hash` for each user, as htpasswd writes it. Only hashes that are slow to compute are
+// accepted: bcrypt, as written by `htpasswd -B`, and argon2id.
 
 import {
   closeSync,
@@ -17,10 +17,10 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { withFileLock } from "./file-lock.ts";
 
-/** Hashes by name, in the order of the file. */
+/** Maps each name to its hash, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;
 
-/** The file cannot be used; `message` says why, and in which line. */
+/** The file cannot be used. `message` says why and, if a line is wrong, which one. */
 export class UsersFileError extends Error {
   override readonly name = "UsersFileError";
 }
@@ -29,7 +29,7 @@ const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
 const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
-/** Whether a hash is slow to guess, and can be computed with at most 1 GiB of memory. */
+/** True if the hash is slow to compute, and takes at most 1 GiB of memory. */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];
   if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= 18;
@@ -73,7 +73,7 @@ function readText(path: string): string {
   }
 }
 
-/** Like `readUsers`, but a file without users is an error: nobody could use the service. */
+/** Like `readUsers`, but a file without users is an error, because nobody could use the service. */
 export function readSomeUsers(path: string): Users {
   const users = readUsers(path);
   if (users.size === 0)
@@ -84,8 +84,8 @@ export function readSomeUsers(path: string): Users {
 }
 
 /**
- * Sets the hash of a user, or removes the user if there is no hash; returns whether the user existed. All other lines
- * stay as they are, even those that a service would refuse: they may be the reason for the edit.
+ * Sets the hash of a user, or removes the user if there is no hash. Returns whether the user existed. All other lines
+ * stay as they are. They may even be invalid, because this edit may be the one that repairs the file.
  */
 export async function editUser(path: string, name: string, hash: string | undefined): Promise<boolean> {
   const target = existsSync(path) ? realpathSync(path) : path;
@@ -106,7 +106,7 @@ export async function editUser(path: string, name: string, hash: string | undefi
   );
 }
 
-/** All names in the file, whether or not their hashes can be used. */
+/** All names in the file, even those with unusable hashes. */
 export function listUsers(path: string): string[] {
   const lines = readText(path).split(/\r?\n/);
   return lines
@@ -114,8 +114,8 @@ export function listUsers(path: string): string[] {
     .map((line) => line.slice(0, line.indexOf(":")));
 }
 
-// In one step, so that a reader or a crash finds the old users or the new ones, never half of them. A service that could
-// read the old file can read the new one; nobody else can.
+// Replaces the file atomically: a reader, or a restart after a crash, finds either the old users or the new ones. The
+// new file keeps the old permissions of its owner and group, and root also keeps the owner. Nobody else gets access.
 function replaceFile(path: string, lines: readonly string[]): void {
   const old = statSync(path, { throwIfNoEntry: false });
   const temporary = join(dirname(resolve(path)), `.users-${crypto.randomUUID()}`);

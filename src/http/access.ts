@@ -1,4 +1,4 @@
-// Who may use the service: checks the credentials that a request needs, then the rate of its sender.
+// Decides who may use the service. It checks the request's credentials, then how often its address sends requests.
 
 import type { HttpRequest } from "../wire/message.ts";
 import type { BasicAuth } from "./basic-auth.ts";
@@ -14,9 +14,9 @@ export interface AccessOptions {
   readonly mode: AuthMode;
   /** Undefined if the mode is off. */
   readonly auth: BasicAuth | undefined;
-  /** Counts the requests of each address; undefined if the rate is not limited. */
+  /** Limits the requests of each address. Undefined if there is no limit. */
   readonly rate: RateLimiter | undefined;
-  /** Believe what a proxy says about the sender's address. */
+  /** Trusts the client address that a proxy reports. */
   readonly trustProxy: boolean;
 }
 

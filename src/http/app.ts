@@ -1,5 +1,5 @@
-// The service without its sockets: a request comes in, an answer goes out. The app finds out which operation a
-// request means and whether its sender may ask for it; item-operations.ts carries it out.
+// The service without its sockets: it takes a request and returns an answer. The app finds the operation that a
+// request asks for and checks that the client may use it. item-operations.ts carries out the operation.
 
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
@@ -16,9 +16,9 @@ import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
   readonly access: Access;
-  /** Undefined if web pages of other origins have no access. */
+  /** Undefined if web pages from other origins have no access. */
   readonly cors: Cors | undefined;
-  /** Files served beside the API, if any. */
+  /** The files served beside the API, if there are any. */
   readonly site: Site | undefined;
   readonly forms: UrlForms;
 }
@@ -36,7 +36,7 @@ export class App implements Handler {
     this.changeFeed = new ChangeFeed(collection, options);
   }
 
-  /** Answers every request; never throws. */
+  /** Answers every request. It never throws. */
   handle(request: HttpRequest): Answer | Promise<Answer> {
     const answer = this.#answer(request);
     const { cors } = this.#options;
@@ -61,8 +61,8 @@ export class App implements Handler {
     }
   }
 
-  // The first match answers: route, method, credentials, rate, size, media type, body, existence and conflict,
-  // condition.
+  // The first check that fails decides the answer. Their order is: route, method, credentials, rate, size, media type,
+  // body, existence and conflict, condition.
   #dispatch(request: HttpRequest): Answer | Promise<Answer> {
     const route = matchRoute(request.path);
     if (!route) return this.#file(request);
@@ -76,7 +76,7 @@ export class App implements Handler {
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
   }
 
-  /** A path that is not a route of the API may name a file of the site. */
+  /** Answers a path that is not a route of the API. It may name a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request.path);
     if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
@@ -94,7 +94,7 @@ export class App implements Handler {
     throw new Error(`${request.method} is allowed on the ${route.resource} but nothing answers it`);
   }
 
-  /** Reads a body that the operation has no use for, so that every method takes and refuses bodies alike. */
+  /** Reads and ignores the body. So a body that is too large or malformed is refused, whatever the method. */
   #withoutBody(request: HttpRequest, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const body = request.readBody(this.#options.bodyBytesMax);
     return body instanceof Promise ? body.then(answer) : answer();

@@ -1,5 +1,5 @@
-// HTTP Basic credentials (RFC 7617, UTF-8). A password hash is slow on purpose, so a right credential is remembered for a
-// minute, under a keyed hash.
+// Checks HTTP Basic credentials (RFC 7617, UTF-8). Password hashes are slow on purpose, so verified credentials are
+// remembered for a minute, under a keyed hash.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -15,10 +15,10 @@ import { addressKey, RateLimiter } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;
 const rememberedMs = 60_000;
-/** Five wrong passwords in a row, then one more every five seconds. */
+/** An address may send five wrong passwords in a row, then one more every five seconds. */
 const guesses = { burst: 5, perSecond: 0.2 };
 
-/** What a test may replace. */
+/** The parts that a test may replace. */
 interface BasicAuthParts {
   readonly now: () => number;
   readonly verify: VerifyHash;
@@ -28,11 +28,11 @@ export class BasicAuth {
   readonly #secret = randomBytes(32);
   readonly #now: () => number;
   readonly #verifier: PasswordVerifier;
-  /** A connection's requests share their headers as long as these are the same to the byte. */
+  /** The key for each headers object. A connection reuses the object while its requests have identical heads. */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
-  /** Credentials that are being verified: the same ones sent at once are verified once. */
+  /** Credentials that are being verified now. Requests that send the same ones meanwhile share the result. */
   readonly #verifying = new Map<string, Promise<Verdict>>();
-  /** The time until which each credential is known to be right. Another map for other users. */
+  /** Until when each verified credential is remembered. The map is replaced along with the users. */
   #remembered = new Map<string, number>();
 
   constructor(users: Users, { now = () => performance.now(), verify }: Partial<BasicAuthParts> = {}) {
@@ -40,14 +40,14 @@ export class BasicAuth {
     this.#verifier = new PasswordVerifier(users, new RateLimiter(guesses), verify);
   }
 
-  /** Uses other users from now on, and forgets what was right under the old ones. */
+  /** Uses these users from now on, and forgets every credential that was verified before. */
   replaceUsers(users: Users): void {
     this.#verifier.replaceUsers(users);
     this.#remembered = new Map();
     this.#verifying.clear();
   }
 
-  /** Throws unless the request's credentials are right. Returns a promise only if a hash must be computed. */
+  /** Throws a `Problem` unless the credentials are correct. Returns a promise only if a hash must be computed. */
   check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
     const knownKey = this.#knownKeys.get(headers);
     if (knownKey !== undefined && this.#isRemembered(knownKey)) return undefined;
@@ -72,7 +72,7 @@ export class BasicAuth {
     this.#verifying.set(key, verifying);
     const verdict = await verifying.finally(() => this.#verifying.delete(key));
     if (verdict.kind !== "right") throw problemOf(verdict);
-    // If the users were replaced meanwhile, nobody reads this map any more.
+    // If the users have been replaced since, this adds to the old map, which is no longer used.
     this.#remember(key, remembered);
   }
 
@@ -89,7 +89,7 @@ export class BasicAuth {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A name has no colon; a password may have any number. */
+/** A name cannot contain a colon; a password can. */
 function decode(token: string): NameAndPassword | undefined {
   try {
     const text = utf8.decode(Buffer.from(token, "base64"));

@@ -1,12 +1,12 @@
-// The body of a request as text: JSON in UTF-8, which its headers must say.
+// Reads a request's body as text. The body must be JSON in UTF-8, and its headers must say so.
 
 import type { HeaderFields } from "../wire/message.ts";
 import { Problem } from "./problem.ts";
 
-// Fatal: replacing a bad byte would rewrite the item. A leading byte-order mark is dropped.
+// Invalid bytes are an error, because replacing them would change the item. A leading byte-order mark is dropped.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The body as text. Throws a `Problem` if it is compressed or not UTF-8. */
+/** Throws a `Problem` if the body is compressed or not valid UTF-8. */
 export function decodeBody(bytes: Uint8Array, headers: HeaderFields): string {
   const coding = headers.get("content-encoding");
   if (coding !== undefined && coding.toLowerCase() !== "identity") {
@@ -24,7 +24,7 @@ const token = "[!#$%&'*+.^_`|~0-9a-z-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const parameterPattern = new RegExp(`;[ \\t]*(?:(${token})=(${token}|${quoted}))?[ \\t]*`, "giy");
 
-/** Refuses every media type but JSON in UTF-8. */
+/** Throws a `Problem` unless the media type is JSON in UTF-8. */
 export function checkMediaType(contentType: string | undefined): void {
   if (contentType === "application/json" || contentType === "application/json; charset=utf-8") return;
   if (contentType !== undefined && isJsonInUtf8(contentType)) return;

@@ -1,7 +1,7 @@
-// The change feed: every committed change as it happens (server-sent events), or the changes since a token as
-// one document. A reader is just the version that it has reached. The newest events are kept once for all
-// readers. A reader that falls behind them must fetch the list again, so one that never reads costs no more than
-// one that does.
+// The change feed: every committed change as it happens (server-sent events), or the changes since a token as one
+// document. For each reader we store only the version that it has reached. The latest events are stored once for all
+// readers. A reader that falls behind them must fetch the list again, so a slow reader needs no more memory than a
+// fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -14,25 +14,25 @@ import { RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
-  /** How often a silent feed sends a sign of life; well below the time that a silent connection is kept. */
+  /** How often a silent feed sends a heartbeat. It must be well below the time after which idle connections close. */
   readonly heartbeatMs: number;
 }
 
-/** How often the store is asked for changes of other processes while anybody listens. */
+/** While the feed has readers, how often the store is checked for changes by other processes. */
 const pollMs = 250;
-/** The most past changes that are put together for one reader; beyond that, the list is cheaper. */
+/** The most text of past changes that one reader is sent. For more than that, fetching the list is cheaper. */
 const pastCharactersMax = 8 * 1024 ** 2;
-/** How long a document with every item is kept for the next reader who asks for it. */
+/** How long a document with every item is cached for other readers. */
 const wholeKeptMs = 10_000;
 
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
 
 interface Reader {
-  /** Everything up to here was handed to it; undefined while its feed is being opened. */
+  /** Everything up to this version was written to its sink. Undefined while its feed is being opened. */
   version: Version | undefined;
   sink: StreamSink | undefined;
-  /** Its connection has taken everything it was handed, and waits for more. */
+  /** True if everything written to its sink has been sent, so more may be written. */
   hungry: boolean;
 }
 
@@ -60,7 +60,7 @@ export class ChangeFeed {
     return wantsDocument(request) ? this.#document(request, since) : this.#open(since);
   }
 
-  /** Ends every feed. Readers come back with their token, and must show their credentials again. */
+  /** Ends every feed. Readers reconnect with their token and have to send their credentials again. */
   endAll(): void {
     for (const reader of this.#readers) {
       this.#leave(reader);
@@ -68,7 +68,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Ends every feed, and every later one as soon as it is opened. */
+  /** Ends every feed. From now on a new feed ends as soon as it is opened. */
   stop(): void {
     this.#stopped = true;
     this.endAll();
@@ -87,7 +87,7 @@ export class ChangeFeed {
     return new Answer(200, { ...jsonHeaders, ...headers }, document);
   }
 
-  /** What a reader missed, each change as text; undefined if the store no longer knows, or if it is too much. */
+  /** The changes that a reader missed, as text. Undefined if the store no longer has them, or if they are too long. */
   async #past(since: Bookmark, textOf: (epoch: string, change: Change) => string): Promise<Past | undefined> {
     const news = await this.#collection.changesSince(since);
     if (!news) return undefined;
@@ -102,7 +102,7 @@ export class ChangeFeed {
     return { epoch: news.epoch, version: news.version, texts };
   }
 
-  // Readers who ask at the same version share one document, as they share the list.
+  // Readers that ask at the same version share one document.
   #wholeDelta(etag: string): Uint8Array {
     if (this.#whole?.etag === etag) return this.#whole.document;
     const { epoch, version } = this.#collection;
@@ -120,7 +120,7 @@ export class ChangeFeed {
 
   async #open(since: Bookmark | undefined): Promise<Answer> {
     const reader: Reader = { version: undefined, sink: undefined, hungry: false };
-    // Join before asking for the past, so that no change falls between the past and what comes next.
+    // Join before reading the past changes, so that a change committed meanwhile is not missed.
     this.#join(reader);
     let beginning: string;
     try {
@@ -134,7 +134,7 @@ export class ChangeFeed {
       ...nosniff,
       "Cache-Control": "no-cache, no-transform",
       Vary: "Accept, Last-Event-ID",
-      // Without this, proxies of the nginx family hold events back.
+      // Without this, nginx and proxies based on it hold events back.
       "X-Accel-Buffering": "no",
     };
     return new Answer(200, headers, { open: (sink) => this.#start(reader, sink, beginning) });
@@ -144,7 +144,7 @@ export class ChangeFeed {
     reader.sink = sink;
     sink.write(encoder.encode(beginning));
     if (this.#stopped) this.#leave(reader);
-    // The feed may have been ended while it waited for the past.
+    // The feed may have been ended while the past changes were being read.
     if (!this.#readers.has(reader)) sink.end();
     return {
       pull: () => {
@@ -155,7 +155,7 @@ export class ChangeFeed {
     };
   }
 
-  /** The first events of a feed: that it is open, and what its reader missed. */
+  /** The first events of a feed: `ready`, then the changes that the reader missed, or `resync`. */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
     const past = since && (await this.#past(since, (epoch, change) => this.#event(epoch, change)));
     if (!past) await this.#collection.refresh();
@@ -164,7 +164,8 @@ export class ChangeFeed {
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
-    // No token if a resync follows: a reader that is cut off in between must not believe that it is up to date.
+    // If a resync follows, `ready` has no token. A reader that loses its connection between the two would otherwise
+    // believe that it is up to date.
     return past
       ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n${past.texts.join("")}`
       : `${ready}\n${this.#resync()}`;
@@ -195,7 +196,7 @@ export class ChangeFeed {
   #take({ epoch, version, whole, changes }: News): void {
     if (whole) {
       this.#recent = new RecentEvents(version);
-      // Whatever the new versions are, every reader is behind them.
+      // All items were replaced, and the new versions may be lower than the old ones. So every reader needs a resync.
       for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
     } else {
       this.#recent.add(
@@ -205,7 +206,7 @@ export class ChangeFeed {
     for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
   }
 
-  /** Hands a reader its next events, if there are any. */
+  /** Writes a reader's next events, if there are any. */
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
@@ -228,13 +229,13 @@ export class ChangeFeed {
   }
 
   async #poll(): Promise<void> {
-    // Ask one question at a time, however long the store takes.
+    // Send one query at a time, however long the store takes.
     if (this.#polling) return;
     this.#polling = true;
     try {
       await this.#collection.refresh();
     } catch (error) {
-      // The collection has reported it; readers wait until the store is back.
+      // The collection has already reported the error. Readers wait until the store is available again.
       if (!(error instanceof StoreError)) throw error;
     } finally {
       this.#polling = false;
@@ -250,7 +251,7 @@ export class ChangeFeed {
     return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#data(epoch, change)}\n\n`;
   }
 
-  /** A change as JSON. Its item is spelled as this instance answers, unless it already is. */
+  /** A change as JSON. `spelled` is its item with this instance's field names, if the caller already has that. */
   #data(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
     const place = `{"version":${version},"position":${position},"id":"${id}"`;
     if (json === null) return `${place},"item":null}`;
@@ -265,10 +266,10 @@ function wantsDocument(request: HttpRequest): boolean {
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
 
-/** A text that is not a token names no point in any history. */
+/** Stands for text that is not a token. No store has this epoch, so the reader gets a resync. */
 const nowhere: Bookmark = { epoch: "", version: 0 };
 
-/** Where the reader stands. A browser that reconnects says so in the header, which is newer than its URL. */
+/** The point that the reader has reached. A browser that reconnects sends the header, which is newer than its URL. */
 function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");
   if (token === null || token === "") return undefined;

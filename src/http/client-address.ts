@@ -1,4 +1,5 @@
-// Who sent a request: the address that its connection came from or, behind a trusted proxy, the one the proxy saw.
+// Finds the address of the client that sent a request: the other end of its connection or, behind a trusted proxy,
+// the address that the proxy reports.
 
 import { isIP } from "node:net";
 import type { HttpRequest } from "../wire/message.ts";
@@ -7,8 +8,7 @@ export function clientAddress(request: HttpRequest, trustProxy: boolean): string
   return (trustProxy ? forwardedFor(request) : undefined) ?? request.peer;
 }
 
-// The nearest proxy appends the address it saw; whatever stands before that came from the sender and
-// may be invented.
+// The nearest proxy appends the address it saw. Everything before it was supplied by the client and may be forged.
 function forwardedFor(request: HttpRequest): string | undefined {
   const entry = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
   // Some proxies add the port.

@@ -1,5 +1,5 @@
-// Entity tags and the conditions that clients make with them (RFC 9110, section 13). One place writes and checks
-// them, so the tag that was served is always the one that works.
+// Entity tags and the conditions that clients set with them (RFC 9110, section 13). Tags are written and compared only
+// here, so a tag that we sent always matches when it comes back.
 
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/write-rules.ts";
@@ -7,7 +7,7 @@ import type { FieldNames } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
 
-/** The tag of a list or an item. It depends on the store, the version and the spelling of names. */
+/** The tag of a list or an item. It depends on the store's epoch, the version and the spelling of field names. */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
@@ -18,13 +18,13 @@ export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
   return header !== undefined && matchesWeakly(header, tag);
 }
 
-/** False if `If-Match` names other states than this one. */
+/** False if there is an `If-Match` and it does not name this state. */
 export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-match");
   return header === undefined || matchesStrongly(header, tag);
 }
 
-/** The condition that a PUT or DELETE sets for the item it changes; undefined if it sets none. */
+/** The condition that a PUT or DELETE sets for its item, or undefined if it sets none. */
 export function writeCondition(headers: HeaderFields, tagOf: (version: Version) => string): Condition | undefined {
   const ifMatch = headers.get("if-match");
   const ifNoneMatch = headers.get("if-none-match");
@@ -38,9 +38,9 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
   };
 }
 
-// One member of the list, with the comma after it. A header with anything else in it matches no tag.
+// One member of a list of tags, with the comma after it. A header that contains anything else matches no tag.
 const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
-// What compressing proxies append inside the quotes: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
+// Proxies that compress answers append this inside the quotes: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
 const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)"$/;
 
 function matchesStrongly(header: string, tag: string): boolean {
@@ -53,7 +53,7 @@ function matchesWeakly(header: string, tag: string): boolean {
   return tagsOf(header).some(({ opaque }) => opaque === tag || opaque.replace(codingSuffix, '"') === tag);
 }
 
-/** The entity tags of a header; empty if it is not a list of entity tags. */
+/** The entity tags in a header. Empty if the header is not a list of entity tags. */
 function tagsOf(header: string): { weak: boolean; opaque: string }[] {
   const members = [...header.matchAll(tagPattern)];
   if (members.map(([text]) => text).join("") !== header) return [];

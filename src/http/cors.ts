@@ -1,9 +1,9 @@
-// Cross-origin access: which web pages may use the service (the CORS protocol of the Fetch standard). It is off by
-// default. A preflight is answered before credentials are checked, because browsers send it without any.
+// Cross-origin access (the CORS protocol of the Fetch standard): decides which web pages may use the service. It is off
+// by default. A preflight is answered before credentials are checked, because browsers send it without credentials.
 
 import { Answer, type HeaderFields, type HttpRequest } from "../wire/message.ts";
 
-/** `*`, or the origins allowed, as browsers spell them. */
+/** `*` for all, or the allowed origins as browsers spell them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
 const requestHeaders = "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID";
@@ -17,7 +17,7 @@ export class Cors {
     this.#origins = origins;
   }
 
-  /** The answer to a preflight for a resource with these methods; undefined if the request is not a preflight. */
+  /** Answers a preflight for a resource with these methods. Undefined if the request is not a preflight. */
   preflight({ method, headers }: HttpRequest, methods: readonly string[]): Answer | undefined {
     const asked = headers.get("origin");
     if (method !== "OPTIONS" || asked === undefined || headers.get("access-control-request-method") === undefined) {
@@ -36,11 +36,11 @@ export class Cors {
     });
   }
 
-  /** Lets the page that asked read the answer, if its origin is allowed. */
+  /** Adds the headers that let the requesting page read the answer, if its origin is allowed. */
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
     const origin = this.#allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
-    // Caches must not give one origin's answer to another, not even the answer to a request without an Origin.
+    // A cache must not serve one origin's answer to another. That includes answers to requests without an Origin.
     const varies = this.#origins !== "*" && !vary?.includes("Origin");
     if (origin === undefined && !varies) return answer;
     return answer.with({
@@ -51,8 +51,8 @@ export class Cors {
     });
   }
 
-  // Access-Control-Allow-Credentials is never sent: a page must send the credentials that it was given, and cannot
-  // use those that the browser has stored.
+  // Access-Control-Allow-Credentials is never sent. So a page cannot use credentials that the browser has stored; it
+  // has to send its own.
   #allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.#origins === "*") return "*";

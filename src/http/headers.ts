@@ -1,7 +1,7 @@
-// Headers that answers have in common.
+// Headers shared by many answers.
 
-/** Browsers must not guess a type of their own: an item that looks like HTML is still JSON. */
+/** Keeps browsers from guessing the media type: an item that looks like HTML is still JSON. */
 export const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-/** The charset is unquoted: a quoted one breaks a real client. */
+/** The charset has no quotes because a quoted one breaks a client that is in use. */
 export const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };

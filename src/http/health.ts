@@ -1,4 +1,4 @@
-// Health, for programs that watch over the service: does it run, and can it answer?
+// Health checks for programs that monitor the service: is it running, and can it answer requests?
 
 import { StoreError } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -9,7 +9,7 @@ export function liveAnswer(): Answer {
   return healthAnswer(200, "live");
 }
 
-/** Asks the store, so that an instance that gets no requests recovers by itself. */
+/** Queries the store. So an instance that gets no other requests still notices when the store is back. */
 export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   try {
     await collection.refresh();

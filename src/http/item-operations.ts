@@ -1,5 +1,4 @@
-// The operations on items. Each reads the request, lets the collection decide, and turns the outcome into a
-// status code.
+// The operations on items. Each reads the request, lets the collection decide, and turns the outcome into an answer.
 
 import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
@@ -19,15 +18,15 @@ export interface ItemOperationsOptions {
   readonly fieldNames: FieldNames;
   readonly bodyBytesMax: number;
   readonly nestingDepthMax: number;
-  /** How old a list may be that is sent while the store is away. */
+  /** While the store is unavailable, answers from memory may be up to this old. */
   readonly staleSecondsMax: number;
   readonly log: Log;
 }
 
-/** The specification's client stops reading a response here (Limits, note 2). */
+/** The specification's client does not read responses longer than this (Limits, note 2). */
 const clientBufferBytes = 256_000;
 
-/** The list in the form in which it was last sent. */
+/** The answers for the list at one version. */
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly answer: Answer;
@@ -45,7 +44,7 @@ export class ItemOperations {
     this.#options = options;
   }
 
-  /** The list, or one item. */
+  /** Answers with the list or with one item. */
   get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
     const pathId = pathIdOf(route);
     const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
@@ -85,7 +84,7 @@ export class ItemOperations {
     return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.answer;
   }
 
-  /** The same answer object until something changes, so that the wire can keep it ready to send. */
+  /** Returns the same answer objects until something changes, so that `wire` can cache their encoded form. */
   #currentList(): SentList {
     const { epoch, version } = this.#collection;
     if (this.#list?.version === version && this.#list.epoch === epoch) return this.#list;
@@ -108,7 +107,7 @@ export class ItemOperations {
     return new Answer(200, { ...jsonHeaders, ...caching }, item.json);
   }
 
-  /** While the store is away, an operator may allow answers from memory, for a while and marked as old. */
+  /** Answers from memory while the store is unavailable, if the operator allows it. The answer is marked as stale. */
   #answerStale(answer: () => Answer, error: unknown): Answer {
     const age = this.#collection.ageSeconds;
     if (!(error instanceof StoreError) || age > this.#options.staleSecondsMax) throw error;
@@ -121,7 +120,10 @@ export class ItemOperations {
     return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
   }
 
-  /** Form A lists a JSON TodoItem as DELETE's parameter, form B none. Real clients send any Content-Type, or none. */
+  /**
+   * DELETE may have an item as its body: form A of the specification lists one, form B does not. The Content-Type is
+   * not checked, because clients in use send various types or none.
+   */
   async #readOptionalDraft(request: HttpRequest): Promise<TodoItemDraft | undefined> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     if (bytes.byteLength === 0) return undefined;
@@ -156,7 +158,7 @@ export class ItemOperations {
     return entityTag(this.#collection.epoch, version, this.#options.fieldNames);
   }
 
-  /** The tag of a state that was never stored must not match one that will be. */
+  /** If a write was not stored, its tag must not match the state that is later stored under the same version. */
   #tagOfWrite({ version, kept }: Extract<WriteOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version);
     return kept ? tag : `${tag.slice(0, -1)}-not-kept"`;
@@ -173,7 +175,7 @@ export class ItemOperations {
   }
 }
 
-/** An item that is not in memory may be in the store, so "not found" would be wrong here. */
+/** Returns the answer from memory. Throws the store's error instead of "not found": the item may be in the store. */
 function answerOr(error: StoreError, answer: () => Answer): Answer {
   try {
     return answer();

@@ -1,11 +1,11 @@
-// The log: one line for each event on standard error, as text for people or as JSON for programs.
+// The log: one line on standard error for each event, as text for people or as JSON for programs.
 
 export const logFormats = ["text", "json"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 type Level = "info" | "warn" | "error";
 
-/** `message` tells a person everything. `fields` repeat parts of it for programs, in JSON only. */
+/** `message` tells a person everything. `fields` repeat parts of it for programs, and appear only in JSON. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number>>) => void;
 
 export function createLog(format: LogFormat, write: (line: string) => void): Log {
@@ -19,14 +19,15 @@ export function createLog(format: LogFormat, write: (line: string) => void): Log
   };
 }
 
-// A line break inside a message would turn one event into two log lines, and other control characters could do worse to a terminal.
+// A line break inside a message would turn one event into two log lines. Other control characters could take control of
+// a terminal.
 const controlCharacters = /[\p{Cc}\u2028\u2029]/gu;
 
 function escapeCharacter(character: string): string {
   return character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Everything known about an unexpected error. For the log only: none of it may reach a client. */
+/** Everything known about an unexpected error. It is meant for the log and must not be sent to a client. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? "" : ` (caused by ${describeError(error.cause)})`;

@@ -1,5 +1,5 @@
-// Problem documents (RFC 9457): the same shape for every error, from every layer. This is the only file that
-// knows which error becomes which document. An error that it does not know is a defect.
+// Problem documents (RFC 9457): errors from every layer get the same shape. Only this file knows which error becomes
+// which document. An error that it does not know is a defect.
 
 import { StoreError, WriteError } from "../collection/engine.ts";
 import { ItemError, type ItemErrorCode } from "../items/item-error.ts";
@@ -47,8 +47,7 @@ export const problemStatuses = {
   UnsupportedMediaType: 415,
 } as const satisfies Record<ProblemCode, number>;
 
-// A problem of type "about:blank" has its status's phrase for a title; what is particular to it is in `code`
-// and `detail`.
+// A problem of type "about:blank" must use the status phrase as its title. The specifics are in `code` and `detail`.
 const titles = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -72,11 +71,11 @@ interface ProblemOptions {
   readonly closesConnection?: boolean;
 }
 
-/** What the API itself refuses. `detail` tells the caller what was wrong and what to send instead. */
+/** A request that the API refuses. `detail` tells the client what was wrong and what to send instead. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
-  /** When to try again, if the caller should. */
+  /** How long the client should wait before it tries again, if that makes sense. */
   readonly retryAfterSeconds: number | undefined;
   readonly closesConnection: boolean;
 
@@ -88,7 +87,7 @@ export class Problem extends Error {
   }
 }
 
-/** The problem that an error of any layer stands for; undefined for a defect. */
+/** Maps an error from any layer to a problem. Undefined for a defect. */
 export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof ItemError) return new Problem(error.code, error.message);
@@ -112,7 +111,7 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
   StoreUnavailable: { "Retry-After": "1" },
 };
 
-/** `current` is an item's JSON, which the document quotes to the letter. */
+/** `current` is an item's JSON, which goes into the document unchanged. */
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
   const status = problemStatuses[code];

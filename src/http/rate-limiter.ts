@@ -1,10 +1,10 @@
-// Limits how often somebody may do something: a token bucket for each key, refilled at a steady rate. The number of
-// keys is bounded; the one that has been unused for the longest time is forgotten first.
+// Limits a rate with token buckets: one for each key, refilled at a steady rate. The number of keys is limited, and the
+// least recently used one is forgotten first.
 
 import { isIPv6 } from "node:net";
 
 export interface RateLimits {
-  /** Tokens a full bucket holds. */
+  /** The number of tokens in a full bucket. */
   readonly burst: number;
   readonly perSecond: number;
 }
@@ -30,7 +30,7 @@ export class RateLimiter {
     return this.#buckets.size;
   }
 
-  /** Takes a token and returns 0. If there is none, returns in how many whole seconds there will be one. */
+  /** Takes a token and returns 0. If there is no token, returns the number of whole seconds until there is one. */
   take(key: string): number {
     const bucket = this.#bucket(key);
     if (bucket.tokens >= 1) {
@@ -40,7 +40,7 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((1 - bucket.tokens) / this.#limits.perSecond));
   }
 
-  /** Gives back a token that need not have been taken. */
+  /** Returns a token to the bucket, for an attempt that turned out not to count. */
   giveBack(key: string): void {
     const bucket = this.#bucket(key);
     bucket.tokens = Math.min(this.#limits.burst, bucket.tokens + 1);
@@ -52,7 +52,7 @@ export class RateLimiter {
     const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAtMs: now };
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAtMs) / 1000) * perSecond);
     bucket.filledAtMs = now;
-    // Removed and added again, so that the first key of the map is always the one unused for longest.
+    // Removing and adding the key moves it to the end. So the first key of the map is the least recently used one.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > keysMax) this.#buckets.delete(this.#buckets.keys().next().value ?? key);
@@ -60,7 +60,7 @@ export class RateLimiter {
   }
 }
 
-/** The key under which an address is counted. An IPv6 user has a whole /64 network to send from. */
+/** The key under which an address is counted. For IPv6 that is the /64 network, since one user has all of it. */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

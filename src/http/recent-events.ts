@@ -1,11 +1,11 @@
-// The newest events of the change feed, kept once for all of its readers.
+// The latest events of the change feed, stored once for all of its readers.
 
 import { firstIndexWhere } from "../collection/binary-search.ts";
 import type { Version } from "../collection/engine.ts";
 
-/** What is kept for readers that are behind. */
+/** How much text is kept for readers that are behind. */
 const charactersMax = 4 * 1024 ** 2;
-/** What a reader is handed at a time, and so the most that waits for a slow one. */
+/** How much text a reader gets at a time. So no more than this waits for a slow reader, except for a long event. */
 const portionCharacters = 64 * 1024;
 
 interface RecentEvent {
@@ -13,10 +13,11 @@ interface RecentEvent {
   readonly text: string;
 }
 
+/** Several events in a row, encoded to be sent together. */
 interface Portion {
-  /** The events after this version … */
+  /** The version after which the events begin. */
   readonly from: Version;
-  /** … up to and including this one. */
+  /** The version of the last event. */
   readonly to: Version;
   readonly bytes: Uint8Array;
 }
@@ -27,14 +28,14 @@ export class RecentEvents {
   readonly #events: RecentEvent[] = [];
   #since: Version;
   #characters = 0;
-  /** What was last handed out: readers that keep up all get the same. */
+  /** The last portion, cached. Readers that keep up all ask for the same one. */
   #portion: Portion | undefined;
 
   constructor(since: Version) {
     this.#since = since;
   }
 
-  /** Every event after this version is here. */
+  /** All events after this version are here; older ones may have been dropped. */
   get since(): Version {
     return this.#since;
   }
@@ -47,7 +48,7 @@ export class RecentEvents {
     this.#forget();
   }
 
-  /** The events after a version, as many as are handed out at once; nothing if there are none yet. */
+  /** The next portion of events after a version. Undefined if there are none yet. */
   after(version: Version): Portion | undefined {
     if (this.#portion?.from === version) return this.#portion;
     let text = "";

@@ -1,9 +1,9 @@
-// One log line for every request.
+// Writes one log line for each request.
 
 import type { Handler } from "../wire/message.ts";
 import type { Log } from "./log.ts";
 
-/** The same handler, which also logs each request that it answers. */
+/** Wraps a handler so that it also logs each request that it answers. */
 export function withRequestLog(handler: Handler, log: Log): Handler {
   return {
     handle: async (request) => {

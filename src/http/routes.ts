@@ -1,7 +1,7 @@
-// Which resource a URL names, and which methods that resource offers.
+// Maps a URL path to a resource, and a resource to the methods it offers.
 
 export const urlForms = ["both", "a", "b"] as const;
-/** Which forms of the create and update paths are offered: in A the path has the ID, in B it has not. */
+/** Which paths create and update accept. In form A the path contains the ID; in form B it does not. */
 export type UrlForms = (typeof urlForms)[number];
 
 export type Route = { readonly resource: "collection" | "changes" } | ItemRoute | HealthRoute;
@@ -19,13 +19,16 @@ interface HealthRoute {
 const collection: Route = { resource: "collection" };
 const changes: Route = { resource: "changes" };
 
-/** Matches the template api/{controller}/{id}: the controller defaults to todoitems and the ID is optional. Also matches /changes and /health. */
+/**
+ * Matches the template api/{controller}/{id}. The controller defaults to todoitems, and the ID is optional. It also
+ * matches /changes and the paths under /health.
+ */
 export function matchRoute(path: string): Route | undefined {
   if (path === "/api/todoitems/" || path === "/api/todoitems") return collection;
   if (path === "/health/live") return { resource: "live" };
   if (path === "/health/ready") return { resource: "ready" };
   const segments = path.slice(1).split("/");
-  // A trailing slash is never redirected: clients turn a redirected POST into a GET and still report success.
+  // A trailing slash is accepted, not redirected. Clients turn a redirected POST into a GET and still report success.
   if (segments.at(-1) === "") segments.pop();
   const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
   if (prefix?.toLowerCase() === "changes" && segments.length === 1) return changes;
@@ -52,7 +55,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    // Not percent-encoded UTF-8, so it cannot be one of our names. As an ID it is refused as malformed.
+    // This is not percent-encoded UTF-8, so it cannot be one of our names. If it is an ID, it is refused later.
     if (error instanceof URIError) return segment;
     throw error;
   }

@@ -1,5 +1,5 @@
-// Files beside the API: the page and its assets. They need no credentials, are compressed as the browser asks, and
-// are cached forever if their name contains a hash of their content.
+// Serves the files beside the API: the page and its assets. They need no credentials and are compressed if the browser
+// accepts that. A file whose name contains a hash of its content may be cached for a year.
 
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { ifNoneMatchHits } from "./conditions.ts";
@@ -12,19 +12,19 @@ export interface SiteFile {
   readonly brotli: Uint8Array<ArrayBuffer> | undefined;
   /** A hash of its content, in quotes. */
   readonly etag: string;
-  /** True if other content would have another name. */
+  /** True if the file would get a new name whenever its content changed. */
   readonly immutable: boolean;
 }
 
 export interface Site {
-  /** The file at a path, if there is one. Paths begin with a slash; the page itself is "/". */
+  /** Finds the file at a path, if there is one. Paths begin with a slash; the page itself is "/". */
   find(path: string): Promise<SiteFile | undefined>;
 }
 
 /** The methods a file offers. */
 export const siteMethods: readonly string[] = ["GET"];
 
-// Everything is loaded from this origin, no script is inline, and no other page may frame this one.
+// The page may load files only from its own origin, run no inline scripts, and not be framed by any page.
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,11 +1,11 @@
-// HTTP Strict Transport Security (RFC 6797): tells browsers to use nothing but HTTPS from now on.
+// HTTP Strict Transport Security (RFC 6797): tells browsers to use only HTTPS from now on.
 
 import type { Handler } from "../wire/message.ts";
 
-/** A year, as browsers' lists of HTTPS-only sites ask for. */
+/** One year, the least that the browsers' lists of HTTPS-only sites accept. */
 const strictTransport = { "Strict-Transport-Security": "max-age=31536000" };
 
-/** The same handler for a listener of HTTPS: each of its answers says so. */
+/** Wraps the handler of an HTTPS listener so that each of its answers has the header. */
 export function withStrictTransport(handler: Handler): Handler {
   return {
     handle: async (request) => (await handler.handle(request)).with(strictTransport),

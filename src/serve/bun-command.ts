@@ -1,9 +1,9 @@
-// How to start Bun as this process was started.
+// The command that starts Bun in the same way as this process was started.
 
-/** The flags with which the launcher keeps Bun from reading files of the current folder. */
+/** The launcher passes these flags to keep Bun from reading files in the current folder. */
 const isolation = ["--config=", "--tsconfig-override=", "--no-env-file"];
 
-/** The binary and these flags. Other flags, such as --watch, are for one process only. */
+/** The binary and the flags above. Other flags of this process, such as --watch, are not passed on. */
 export const bunCommand: readonly string[] = [
   process.execPath,
   ...process.execArgv.filter((flag) => isolation.some((start) => flag.startsWith(start))),

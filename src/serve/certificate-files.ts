@@ -1,4 +1,4 @@
-// Which certificate HTTPS uses: the operator's own, or a development certificate in the user's data folder.
+// Finds the certificate for HTTPS: the operator's own, or a development certificate in the user's data folder.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import type { Settings } from "./settings-table.ts";
 
 const rsaBitsMin = 2048;
 
-/** The certificate cannot be used; `message` says which file and why. */
+/** The certificate cannot be used. `message` says which file is at fault and why. */
 export class CertificateError extends Error {
   override readonly name = "CertificateError";
 }
@@ -25,7 +25,7 @@ export async function certificateFiles(
   return openDevelopmentCertificate(environment);
 }
 
-// Imported only when it is needed: the X.509 library doubles the start-up time of the program.
+// The import is dynamic because the X.509 library doubles the program's start-up time.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
   const { developmentCertificate } = await import("../tls/development-certificate.ts");
   const folder = join(dataFolder(environment), "https");
@@ -52,7 +52,7 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   // Clients refuse weaker keys, with error messages that are hard to understand.
   if (bits !== undefined && bits < rsaBitsMin)
     throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
-  // Parses the whole chain, as the listener will.
+  // This parses the whole chain, as the listener will later.
   attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };
 }

@@ -1,8 +1,8 @@
-// Environment variables: the type they travel in, and the name of the variable that belongs to a flag.
+// Environment variables: their type, and the name of the variable for a flag.
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `read-only` is set by `TODOITEMS_READ_ONLY`. */
+/** For example, `TODOITEMS_READ_ONLY` for `read-only`. */
 export function variableOf(flag: string): string {
   return `TODOITEMS_${flag.toUpperCase().replaceAll("-", "_")}`;
 }

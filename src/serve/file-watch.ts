@@ -1,9 +1,9 @@
-// Notices that files have changed. It polls instead of subscribing: that works on every file system, and for a file
-// that is replaced as well as for one that is rewritten.
+// Notices when files change. It polls instead of using file system events. That works on every file system, and whether
+// a file is replaced or rewritten.
 
 import { statSync } from "node:fs";
 
-/** Calls `onChange` whenever one of the files has changed. Does not keep the process alive. */
+/** Calls `onChange` whenever one of the files has changed. It does not keep the process alive. */
 export function watchFiles(paths: readonly string[], everyMs: number, onChange: () => void): void {
   let known = stamps(paths);
   const look = () => {
@@ -24,7 +24,7 @@ function stampOf(path: string): string {
     const { ino, mtimeMs, size } = statSync(path);
     return `${ino} ${mtimeMs} ${size}`;
   } catch (error) {
-    // If the file cannot be examined it cannot be read either, and the reader reports that.
+    // A file that cannot be examined cannot be read either. `onChange` will try to read it and report the error.
     return error instanceof Error && "code" in error ? String(error.code) : "unknown";
   }
 }

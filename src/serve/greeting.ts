@@ -1,5 +1,5 @@
-// What a person sees when the service is up: where it listens, where it keeps items, and how an emulator, simulator
-// or phone reaches it.
+// The text a person sees when the service is up. It says where the service listens, where it stores items, and how an
+// emulator, simulator or phone can reach it.
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
@@ -7,7 +7,7 @@ import { isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** Programs wait for these lines: the first on standard output, one for each listener. */
+/** Programs wait for these lines. They come first on standard output, one for each listener. */
 export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, host, port)}/`;
 }
@@ -42,7 +42,7 @@ function reachability(host: string, api: (address: string) => string): [string, 
       ? networkAddresses().map(api).join("  ") || "no network found"
       : "not reachable yet: start with --host 0.0.0.0";
     return [
-      // 10.0.2.2 is what an Android emulator calls 127.0.0.1 of its host.
+      // Inside an Android emulator, 10.0.2.2 is the address of 127.0.0.1 on its host.
       ["Android emulator", host === "::1" ? "not reachable: start with --host 127.0.0.1" : api("10.0.2.2")],
       ["iOS simulator", api("localhost")],
       ["Phone, same network", phone],

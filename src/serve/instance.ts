@@ -1,4 +1,4 @@
-// One instance of the service: the place that wires settings, engine, collection, app and sockets together.
+// One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
 
 import { readFileSync } from "node:fs";
 import { type Engine, StoreError } from "../collection/engine.ts";
@@ -24,10 +24,10 @@ import { parseSeed, SeedError } from "./seed.ts";
 import { startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** While the store is away every request fails alike: the same error is logged again only after this time. */
+/** While the store is unavailable, every request fails with the same error. It is logged again only after this time. */
 const sameErrorMs = 10_000;
 const largeStoreItems = 100_000;
-/** Proxies commonly give up on a connection that is silent for a minute. */
+/** Many proxies close a connection that has been silent for a minute. */
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
 
@@ -90,7 +90,7 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   return new SqliteEngine(store.path, { readOnly });
 }
 
-/** What the log says about the store. */
+/** Logs when the store fails and when it works again. */
 function storeLog(log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
   let last: { readonly message: string; readonly atMs: number } | undefined;
   return {

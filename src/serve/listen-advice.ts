@@ -1,16 +1,16 @@
-// What to do if a port cannot be listened on.
+// If the service cannot listen on a port, these functions tell the operator why and what to do.
 
 import { networkInterfaces } from "node:os";
 
-/** The address cannot be listened on; `message` says why and what to do. */
+/** The service cannot listen on an address. `message` says why and what to do. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
-/** Which flag chooses the port, for the advice. */
+/** The flag that sets the port. The advice names it. */
 type PortFlag = "--port" | "--https-port";
 
-/** Starts something that listens; if that fails, throws a `ListenError`. */
+/** Calls `start`, which must listen on this address. Throws a `ListenError` if it fails. */
 export function listenOrExplain<Server>(host: string, port: number, flag: PortFlag, start: () => Server): Server {
   try {
     return start();
@@ -20,7 +20,7 @@ export function listenOrExplain<Server>(host: string, port: number, flag: PortFl
   }
 }
 
-/** Throws a `ListenError` if another program listens; a listener that shares its port would not notice. */
+/** Throws a `ListenError` if another program uses the port. A listener that shares its port would not notice that. */
 export function checkPortIsFree(host: string, port: number, flag: PortFlag): void {
   const probe = () => Bun.listen({ hostname: host, port, socket: { data() {} } });
   if (port !== 0) listenOrExplain(host, port, flag, probe).stop(true);

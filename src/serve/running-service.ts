@@ -1,4 +1,4 @@
-// A service that answers requests: one instance, or the parent of several workers.
+// A service that is running: one instance, or the parent process of several workers.
 
 /** An address on which the service listens. */
 export interface Listener {

@@ -1,4 +1,4 @@
-// What a demonstration instance shows: three items with the fields the tutorial's clients know.
+// The items of a demonstration instance: three of them, with the fields that the tutorial's clients know.
 
 export const sampleItems = JSON.stringify([
   {

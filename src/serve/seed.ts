@@ -4,13 +4,13 @@ import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
 
-/** The seed cannot be used; `message` says where the mistake is. */
+/** The seed cannot be used. `message` says where the mistake is. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
 }
 
 export function parseSeed(source: string, json: string, nestingDepthMax: number): IdentifiedItem[] {
-  // A higher limit here, so that an item that nests too deep is refused below, where its number is known.
+  // The limit is higher here. So an item that nests too deeply is refused below, where the message can name it.
   const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),

@@ -1,4 +1,4 @@
-// `todoitems serve`: reads the settings, starts one instance or several workers, and runs until a signal.
+// `todoitems serve`: reads the settings, starts one instance or several workers, and runs until it gets a signal.
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
@@ -14,12 +14,12 @@ import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 
-/** Errors that an operator can fix; anything else is a defect. */
+/** Errors that the operator can fix. Any other error is a defect. */
 const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError, WorkerError];
-/** A second signal within this time is the same one: one Ctrl-C arrives twice under npm, once from npm itself. */
+/** A second signal within this time counts as the same one. Under npm, one Ctrl-C arrives twice. */
 const sameSignalMs = 500;
 
-/** Runs until a signal; resolves to the exit code. `otherVariables` are the variables of the other commands. */
+/** Runs until a signal, and resolves to the exit code. `otherVariables` are the variables that other commands use. */
 export async function serve(
   args: readonly string[],
   environment: Environment,
@@ -35,7 +35,7 @@ export async function serve(
   const { settings, warnings } = result;
   const log = openLog(settings);
   for (const warning of [...warnings, ...dangers(settings)]) log("warn", warning);
-  // Before the ready line: a program that has read that line may send a signal.
+  // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
   const stop = await atStart(async () => {
     const service =
@@ -50,7 +50,7 @@ export async function serve(
   return stop();
 }
 
-/** One of the processes that `serve --workers` starts. Prints nothing; ends when its parent does. */
+/** Runs one of the processes that `serve --workers` starts. It prints nothing and ends when its parent ends. */
 export async function work(args: readonly string[], environment: Environment): Promise<number> {
   const result = readSettings(args, environment);
   if ("problems" in result) return 2;
@@ -67,7 +67,7 @@ export async function work(args: readonly string[], environment: Environment): P
   return stop();
 }
 
-/** Runs a start. An error that an operator can fix is printed, and the result is undefined. */
+/** Starts a service. Prints an error that the operator can fix, and then returns undefined. */
 async function atStart<Result>(start: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await start();
@@ -89,7 +89,7 @@ function dangers({ host, port, auth }: Settings): string[] {
   ];
 }
 
-/** Resolves at the first signal to stop. A second one, from an impatient person, ends the process at once. */
+/** Resolves at the first signal to stop. A second one ends the process at once, for people who do not want to wait. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;

@@ -1,4 +1,4 @@
-// The listeners of an instance: HTTP, HTTPS or both, with the certificate kept up to date.
+// Starts the listeners of an instance: HTTP, HTTPS or both. It also keeps the certificate up to date.
 
 import { describeError, type Log } from "../http/log.ts";
 import { withRequestLog } from "../http/request-log.ts";
@@ -75,7 +75,7 @@ async function startHttps(
       log("error", `${error.message}. The certificate stays as it was`);
     }
   });
-  // Whoever uses a development certificate also renews it. The file watch above then notices the new one.
+  // An instance with a development certificate renews it. The file watch above then notices the new certificate.
   const renew = () => certificateFiles(settings, environment).catch((error) => log("error", describeError(error)));
   if (settings.tlsCert === undefined) setInterval(renew, dayMs).unref();
   return server;

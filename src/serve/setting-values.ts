@@ -1,4 +1,4 @@
-// Turns the text of a setting into its value. A parser that refuses a text says what it would have accepted.
+// Parses the text of a setting. A parser that refuses a text says what it would have accepted.
 
 import {
   isPostgresUrl,
@@ -8,7 +8,7 @@ import {
 } from "../engines/postgres/postgres-address.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 
-/** The value cannot be used; the message says which values can. */
+/** The value cannot be used. The message says which values can. */
 export class WrongValue extends Error {
   override readonly name = "WrongValue";
 }
@@ -28,7 +28,7 @@ export function integer(min: number, max: number): (value: string) => number {
   };
 }
 
-/** Undefined for an empty text. */
+/** Undefined if the text is empty. */
 export function optionalText(value: string): string | undefined {
   return value === "" ? undefined : value;
 }
@@ -59,7 +59,7 @@ export function allowedOrigins(value: string): AllowedOrigins | undefined {
   return new Set(value.split(",").map((origin) => parseOrigin(origin.trim())));
 }
 
-/** An origin as browsers send it: in lower case, without a path and without the default port. */
+/** Spells an origin as browsers send it: in lower case, without a path and without a default port. */
 function parseOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url && ["http:", "https:"].includes(url.protocol) && url.href === `${url.origin}/`) return url.origin;
@@ -84,7 +84,7 @@ export function byteSize(value: string, max: number): number {
   throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
 }
 
-/** Seconds; 0 for `off`. */
+/** Returns 0 for `off`. */
 export function secondsOrOff(value: string): number {
   return value === "off" ? 0 : integer(1, 86_400)(value);
 }

@@ -1,5 +1,5 @@
-// All settings: the flag, default and meaning of each, and how its text becomes a value. The parser, --help and the
-// README's table are made from this table.
+// Defines all settings: the flag, default and meaning of each, and how its text is parsed. The settings reader, --help
+// and the README's table all use these definitions.
 
 import { type AuthMode, authModes } from "../http/access.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
@@ -56,9 +56,9 @@ export interface Settings {
 
 interface Definition<Value> {
   readonly flag: string;
-  /** What follows the flag in the help; empty for a switch. */
+  /** Stands for the value in the help text. Empty for a switch. */
   readonly placeholder: string;
-  /** As a user would write it; empty for "not set". */
+  /** Written as a user would write it. Empty means "not set". */
   readonly default: string;
   readonly meaning: string;
   readonly parse: (value: string) => Value;

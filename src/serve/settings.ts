@@ -1,4 +1,4 @@
-// Reads flags and environment variables into one frozen `Settings`, or lists everything that is wrong with them.
+// Reads flags and environment variables into one frozen `Settings` object, or lists everything that is wrong with them.
 
 import { parseArgs } from "node:util";
 import { type Environment, variableOf } from "./environment.ts";
@@ -11,7 +11,7 @@ export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 
-/** Flags win over environment variables, which win over defaults. `otherVariables` are known to other commands. */
+/** Flags override environment variables, which override defaults. `otherVariables` are those of the other commands. */
 export function readSettings(
   args: readonly string[],
   environment: Environment,
@@ -23,7 +23,7 @@ export function readSettings(
     const definition = definitions[name];
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
-    // An empty variable counts as not set: that is how compose files and shells leave one out.
+    // An empty variable counts as not set, because compose files and shells often pass one for a missing value.
     const fromEnvironment = environment[variable] || undefined;
     if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
     try {
@@ -104,7 +104,7 @@ function idleSettings({ auth, users }: Settings): string[] {
     : [];
 }
 
-/** Hides the password of a URL: anybody who reads the log sees this text. */
+/** Hides the password in a URL, because anybody who reads the log sees this text. */
 function withoutPassword(text: string): string {
   return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
 }
@@ -116,7 +116,7 @@ interface SettingDescription {
   readonly meaning: string;
 }
 
-/** All settings, for the help and the README. */
+/** Describes all settings, for the help text and the README. */
 export function describeSettings(): SettingDescription[] {
   return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,

@@ -1,5 +1,5 @@
-// Several processes on one port and one store. The parent starts them, replaces one that dies, and passes a signal to stop
-// on to all of them; it never touches a request or the store.
+// Runs several processes on one port and one store. The parent starts these workers, replaces those that die, and stops
+// all of them when it gets a signal. The parent itself never touches a request or the store.
 
 import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
@@ -8,7 +8,7 @@ import { checkPortIsFree } from "./listen-advice.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** The command that a parent starts its workers with; not for people. */
+/** The command for starting a worker. It is internal, so the help does not list it. */
 export const workCommand = "worker";
 
 /** A worker could not start. The worker itself printed the reason. */
@@ -16,12 +16,12 @@ export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
-/** The message of a worker to its parent once it answers requests. */
+/** The message that a worker sends to its parent once it answers requests. */
 type Ready = Pick<RunningService, "listeners" | "itemCount">;
 
-/** A worker that dies is replaced at once, unless it was started less than this ago. */
+/** A worker that dies is replaced at once, but no earlier than this long after it was started. */
 const restartEveryMs = 1_000;
-/** The time a worker has to tidy the store, after the grace period of its requests. */
+/** How long a worker may take to close the store, after the grace period for its requests. */
 const tidyingMs = 10_000;
 
 export async function startWorkers(settings: Settings, args: readonly string[], log: Log): Promise<RunningService> {
@@ -29,7 +29,7 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
   checkPortIsFree(settings.host, settings.httpsPort ?? 0, "--https-port");
   const workers = new Workers(args, log);
   try {
-    // The first one starts alone, because it creates the store and the certificate and picks the port.
+    // The first worker starts alone, because it creates the store and the certificate and picks the port.
     const ready = await workers.start([]);
     const flags = [...ready.listeners.flatMap(portFlags), "--seed", ""];
     await Promise.all(Array.from({ length: settings.workers - 1 }, () => workers.start(flags)));
@@ -41,12 +41,12 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
   }
 }
 
-/** In a worker: tells the parent that it is ready. */
+/** For workers: tells the parent that this worker is ready. */
 export function reportReady({ listeners, itemCount }: RunningService): void {
   process.send?.({ listeners, itemCount } satisfies Ready);
 }
 
-/** In a worker: resolves when the parent has ended, even if it was killed. */
+/** For workers: resolves when the parent has ended, even if it was killed. */
 export function parentLost(): Promise<void> {
   return new Promise((resolve) => process.once("disconnect", resolve));
 }
@@ -81,7 +81,7 @@ class Workers {
     return promise;
   }
 
-  /** Replaces every worker that dies from now on, and those that have died since they were ready. */
+  /** Replaces every worker that dies from now on, and those that have already died after they were ready. */
   keep(count: number, flags: readonly string[]): void {
     this.#flags = flags;
     for (let missing = count - this.#running.size; missing > 0; missing--) {
@@ -107,7 +107,7 @@ class Workers {
   }
 
   #restart(flags: readonly string[]): void {
-    // A worker that fails to start ends, and then `onExit` takes care of it.
+    // If this worker fails to start, its process ends, and `onExit` schedules the next attempt.
     if (!this.#stopping) this.start(flags).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-// The folder for the files that todoitems keeps for a user, on each operating system.
+// The folder where todoitems keeps its files for the current user. It differs between operating systems.
 
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// HTTPS on a developer's machine: an authority that is made once and trusted by hand, and a certificate for this machine
-// that the authority signs and that is renewed automatically.
+// HTTPS on a developer's machine. A certificate authority is created once, and the developer trusts it by hand. It
+// signs a certificate for this machine, which is renewed automatically.
 
 import "reflect-metadata";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
@@ -27,7 +27,7 @@ export interface CertificateFiles {
 }
 
 export interface DevelopmentCertificate extends CertificateFiles {
-  /** The certificate that clients must trust. */
+  /** The authority's certificate, which clients must trust. */
   readonly authorityCert: string;
   readonly names: readonly string[];
 }
@@ -39,7 +39,7 @@ const authorityDays = 3_650;
 const certificateDays = 397;
 const renewalDays = 30;
 
-/** The certificate in this folder. It is made if it is missing, about to expire, or not for the present names of this machine. */
+/** The certificate in this folder. It is made again if it is missing, expires soon, or lacks a name of this machine. */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return withFileLock(join(folder, "certificate"), () => openCertificate(folder, now));
@@ -55,21 +55,21 @@ async function openCertificate(folder: string, now: Date): Promise<DevelopmentCe
   return { ...files, authorityCert: authority.cert, names };
 }
 
-/** Every name and address by which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
+/** All names and addresses under which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
 export function machineNames(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   const usable = addresses.filter(({ address }) => !address.startsWith("fe80:")).map(({ address }) => address);
   return [...new Set(["localhost", "127.0.0.1", "::1", "10.0.2.2", hostname(), ...usable])];
 }
 
-/** Whether the certificate and its key are there, belong together, and will be valid for a while. */
+/** True if the certificate and its key exist, belong together, and do not expire soon. */
 function isUsable({ cert, key }: CertificateFiles, now: Date): boolean {
   try {
     const certificate = new ParsedCertificate(readFileSync(cert));
     if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(key)))) return false;
     return new Date(certificate.validTo).getTime() - now.getTime() > renewalDays * dayMs;
   } catch (error) {
-    // The file is missing, cut off or garbled; in each case it is made again.
+    // A file is missing, truncated or corrupt. In each case a new certificate is created.
     if (error instanceof Error) return false;
     throw error;
   }
@@ -132,16 +132,16 @@ async function makeCertificate(
 }
 
 function lifetime(now: Date, days: number): { notBefore: Date; notAfter: Date } {
-  // Valid from yesterday, for clients whose clock is slow.
+  // It is valid from yesterday on, so that clients with a slow clock accept it.
   return { notBefore: new Date(now.getTime() - dayMs), notAfter: new Date(now.getTime() + days * dayMs) };
 }
 
-/** A positive number that was never used before. */
+/** A random positive number, long enough to be unique. */
 function serialNumber(): string {
   return `01${randomBytes(15).toString("hex")}`;
 }
 
-// Commas and similar characters have a meaning in the names of a certificate.
+// Commas and similar characters have a special meaning in a certificate's names.
 function nameOfMachine(): string {
   return hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
 }

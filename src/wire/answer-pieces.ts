@@ -1,10 +1,10 @@
-// An answer in the form in which HTTP/1.1 sends it. An answer that is sent to many is put together once.
+// Encodes answers for HTTP/1.1. An answer that goes to many requests is encoded once and cached.
 
 import { STATUS_CODES } from "node:http";
 import type { Answer } from "./message.ts";
 import type { Piece } from "./send-queue.ts";
 
-/** Up to this size, head and body are kept in one piece. Above it, copying costs more than a second system call. */
+/** Up to this size, head and body are joined. Above it, copying them costs more than a second system call. */
 const joinedBytesMax = 256 * 1024;
 
 interface ReadyPieces {
@@ -14,7 +14,7 @@ interface ReadyPieces {
 
 const readyPieces = new WeakMap<Answer, ReadyPieces>();
 
-/** What to send, piece by piece; empty for a streamed answer. */
+/** The pieces to send, in order. There are none for a streamed answer. */
 export function answerPieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
   if (!answer.isStanding || closes || !withBody) return makePieces(answer, date, closes, withBody);
   const known = readyPieces.get(answer);
@@ -40,7 +40,7 @@ function makePieces(answer: Answer, date: string, closes: boolean, withBody: boo
   return [withBody ? head + body : head];
 }
 
-/** The head of an answer whose body comes later, in chunks or until the connection closes. */
+/** The head of a streamed answer. Its body follows in chunks, or else lasts until the connection closes. */
 export function streamHead(answer: Answer, date: string, closes: boolean, inChunks: boolean): string {
   return headText(inChunks ? answer.with(chunkedHeader) : answer, date, closes, undefined);
 }
@@ -53,7 +53,7 @@ function headText({ status, headers }: Answer, date: string, closes: boolean, le
   return `${text}Date: ${date}\r\n\r\n`;
 }
 
-/** RFC 9110, sections 8.6 and 15.4.5: answers with these statuses have no body, and must not state a length of 0. */
+/** RFC 9110, sections 8.6 and 15.4.5: these answers have no body and must not claim a length of 0. */
 function endsWithHead({ status }: Answer): boolean {
   return status === 204 || status === 304;
 }
@@ -62,7 +62,10 @@ const chunkedHeader = { "Transfer-Encoding": "chunked" };
 
 let lastChunk: { readonly content: Uint8Array; readonly chunk: Buffer } | undefined;
 
-/** A piece of a streamed body as a chunk. Readers that keep up are all sent the same piece, so the last one is kept. */
+/**
+ * Encodes a piece of a streamed body as a chunk. The last chunk is cached, because the handler often writes the same
+ * piece to many connections.
+ */
 export function chunkBytes(content: Uint8Array): Uint8Array {
   if (lastChunk?.content === content) return lastChunk.chunk;
   const chunk = Buffer.concat([Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from("\r\n")]);

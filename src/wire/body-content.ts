@@ -1,5 +1,5 @@
-// The part of a body that has arrived, in one buffer. A body that arrives in many small pieces costs at most
-// twice its bytes, and no object for each piece.
+// Collects a body in one growing buffer. A body that arrives in many small pieces takes at most twice its length
+// in memory, and no object is kept for each piece.
 
 const empty: Buffer = Buffer.alloc(0);
 
@@ -13,7 +13,8 @@ export class BodyContent {
 
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
-    // Most bodies arrive in one piece, which is used as it is. A second piece does not fit, so it is never written to.
+    // Most bodies arrive in one piece, so the first piece is used without a copy. It is full, so a second piece makes
+    // the buffer grow, and the first one is never written to.
     if (this.#length === 0) this.#bytes = piece;
     else {
       if (length > this.#bytes.length) this.#grow(length);
@@ -22,7 +23,7 @@ export class BodyContent {
     this.#length = length;
   }
 
-  /** Returns all of it and starts again with an empty body. */
+  /** Returns the content and starts again with an empty one. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.drop();

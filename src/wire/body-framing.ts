@@ -1,12 +1,12 @@
 // Finds where a request's body ends (RFC 9112, sections 6 and 7): after a number of bytes, or after its last
-// chunk. Bytes are taken as they arrive, cut anywhere.
+// chunk. The body may arrive in pieces that begin and end anywhere.
 
 import { closingRefusal } from "./refusal.ts";
 
 export interface BodyFraming {
-  /** True once the body's last byte was taken. */
+  /** True once the body's last byte has been taken. */
   readonly done: boolean;
-  /** Takes the bytes at the start of `input` that belong to the body, passes on their content, returns how many it took. */
+  /** Takes the bytes of the body from the start of `input`, reports their content, and returns how many it took. */
   take(input: Buffer, onContent: (content: Buffer) => void): number;
 }
 
@@ -30,16 +30,16 @@ export class LengthFraming implements BodyFraming {
   }
 }
 
-/** No sender needs a longer line for a chunk size with its extensions, or for a trailer field. */
+/** The longest line with a chunk size and its extensions, or with a trailer field. No real client comes near it. */
 const lineCharactersMax = 4096;
 const trailerLinesMax = 100;
-// We ignore chunk extensions, but parsers must agree on where they end. So they are checked in full, and the
-// blanks that old senders put around their parts are refused.
+// We ignore chunk extensions, but all parsers must agree on where they end. So their grammar is checked in full.
+// The blanks that some old clients put around the parts of an extension are refused.
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const quoted = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
 const sizePattern = new RegExp(`^([0-9A-Fa-f]{1,13})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`);
 const trailerPattern = new RegExp(`^(${token}):[\\t\\x20-\\x7e\\x80-\\xff]*$`);
-/** These say how to read a message or where it goes. In a trailer they come too late (RFC 9110, section 6.5.1). */
+/** These fields say how to read or route a message, so a trailer is too late for them (RFC 9110, section 6.5.1). */
 const headOnlyFields: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -58,7 +58,7 @@ type ChunkPart = "size" | "content" | "end of content" | "trailer" | "done";
 export class ChunkedFraming implements BodyFraming {
   #part: ChunkPart = "size";
   #missing = 0;
-  /** The line read so far, CR included. */
+  /** The part of the current line that has arrived, CR included. */
   #line = "";
   #trailerLines = 0;
 
@@ -108,7 +108,7 @@ export class ChunkedFraming implements BodyFraming {
     } else if (line === "") {
       this.#part = "done";
     } else {
-      // Trailer fields are checked and ignored.
+      // Trailer fields are checked, then ignored.
       const name = trailerPattern.exec(line)?.[1];
       if (++this.#trailerLines > trailerLinesMax || name === undefined) {
         throw closingRefusal("The trailer behind the body is malformed or too long");

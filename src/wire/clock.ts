@@ -1,5 +1,5 @@
-// The time as connections need it: exact to a tenth of a second, without asking the system at every request. The
-// server ticks it.
+// The current time, cached. Connections need it often, and a tenth of a second is exact enough for them. The server
+// updates it with `tick`.
 
 export class Clock {
   /** In milliseconds, from an arbitrary starting point. */

@@ -4,11 +4,11 @@ import type { Clock } from "./clock.ts";
 import type { Handler } from "./message.ts";
 import type { Turn } from "./turn.ts";
 
-/** What a connection needs of its socket. */
+/** What a connection needs from its socket. */
 export interface Transport {
-  /** Takes as much as fits for now and returns how many bytes that was; a negative number once it is closed. */
+  /** Writes as many bytes as the socket accepts and returns their number, or a negative number once it is closed. */
   write(piece: string | Uint8Array, offset?: number, length?: number): number;
-  /** Sends no more, and tells the other side so. */
+  /** Closes our side of the connection. The other side may still send. */
   end(): unknown;
   terminate(): void;
   pause(): unknown;
@@ -17,39 +17,40 @@ export interface Transport {
 
 export interface ConnectionLimits {
   readonly headerBytesMax: number;
-  /** From a request's first byte to its last. */
+  /** How long a request may take to arrive, from its first byte to its last. */
   readonly requestTimeoutMs: number;
-  /** Between requests, and while the other side does not take an answer. */
+  /** How long a connection may stay idle between requests, and how long a client may stop reading an answer. */
   readonly idleTimeoutMs: number;
 }
 
-/** What a connection needs of the server it belongs to. */
+/** What a connection needs from the server it belongs to. */
 export interface ConnectionHost {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
-  /** The token of this turn of the event loop, if there may be one. */
+  /** The token of this turn of the event loop. Undefined if too many connections are open for it to prove anything. */
   turn(): Turn | undefined;
   /** Calls `drained` at the end of this turn of the event loop. */
   sendSoon(connection: Connection): void;
 }
 
-/** What a server needs of its connections. */
+/** What a server needs from its connections. */
 export interface Connection {
   /** True while a request is in progress. */
   readonly busy: boolean;
-  /** Since when the connection has had nothing to do; infinity while it has. */
+  /** When the connection became idle, by the server's clock. Infinity while it is not idle. */
   readonly idleSince: number;
   receive(bytes: Buffer): void;
-  /** The socket takes bytes again. */
+  /** The socket accepts bytes again. */
   drained(): void;
   /** The other side will send no more. */
   ended(): void;
   closed(): void;
-  /** Ends what has lasted too long. */
+  /** Enforces the time limits. */
   look(now: number): void;
-  /** Takes no more requests, and closes once the one in progress is answered. */
+  /** Takes no more requests, and closes after answering those in progress. */
   finish(): void;
+  /** Drops the connection at once, whatever is in progress. */
   cut(): void;
 }
 

@@ -1,14 +1,17 @@
-// Finds the head of a request among the bytes that have arrived, or the reason why there will never be one.
+// Finds the head of a request in the bytes that have arrived. If they can no longer become a valid head, it says why.
 
 import { closingRefusal, headTooLarge, type Refusal } from "./refusal.ts";
 
-/** Most heads are shorter than this, and what follows one may be long. */
+/**
+ * The search tries this many bytes first. Most heads are shorter, and decoding everything that came after one would
+ * be wasted work.
+ */
 const shortHeadBytes = 1024;
 
 interface FoundHead {
-  /** Where the head begins, after the empty lines that RFC 9112, section 2.2, allows before a request. */
+  /** Where the head begins: after any empty lines, which RFC 9112, section 2.2, allows before a request. */
   readonly start: number;
-  /** The head without the empty line that ends it, or what has arrived of it. Each byte is the character of its number. */
+  /** The head without the empty line that ends it, decoded as Latin-1. If it is not complete, the part that arrived. */
   readonly text: string;
   /** Where the bytes after the head begin; undefined if the head is not complete. */
   readonly end: number | undefined;
@@ -28,11 +31,11 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
     : { start, text: text.slice(0, length), end: start + length + 4 };
 }
 
-/** Why the beginning of a head cannot become a complete one; undefined if it can. */
+/** Says why an incomplete head can no longer become a valid one. Undefined if it still can. */
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
   if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end in CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
-  // All but the last byte of the empty line that ends it may be there.
+  // A head of exactly `bytesMax` bytes may lack only the last of the four bytes CR LF CR LF that end it.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)

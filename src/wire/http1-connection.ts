@@ -1,5 +1,5 @@
-// One HTTP/1.1 connection: bytes come in, requests go to the handler one after the other, answers go out. It
-// keeps what one connection may cost within bounds: in time, and in bytes that wait on either side.
+// One HTTP/1.1 connection. It reads requests, passes them to the handler one after the other, and sends the answers.
+// It limits what one client can cost: how long each step may take, and how many bytes wait in either direction.
 
 import { answerPieces, chunkBytes, lastChunkBytes, streamHead } from "./answer-pieces.ts";
 import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
@@ -25,21 +25,21 @@ type Phase =
   | "idle"
   /** A head has begun to arrive. */
   | "head"
-  /** The handler waits for the rest of the body. */
+  /** The handler is waiting for the rest of the body. */
   | "body"
-  /** The handler works on its answer. */
+  /** The handler is working on its answer. */
   | "answering"
-  /** Bytes of the answer wait for the other side to take them. */
+  /** Bytes of the answer are waiting for the client to read them. */
   | "sending"
-  /** All that the handler has streamed so far is sent. */
+  /** The handler is streaming an answer, and everything it has written so far is sent. */
   | "streaming"
   /** The answer is sent; the rest of the request's body is thrown away. */
   | "skipping"
-  /** We have closed our side; whatever arrives is thrown away until the other side closes too. */
+  /** We have closed our side. Whatever still arrives is thrown away until the client closes its side too. */
   | "lingering"
   | "closed";
 
-/** How long the other side may take to read a last answer and close. A reset could destroy that answer. */
+/** How long the client may take to read its last answer and close. A reset could destroy that answer on its way. */
 const lingerMs = 2_000;
 
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
@@ -58,17 +58,19 @@ export class Http1Connection implements Connection {
   #deadline: number;
   #inputEnded = false;
   #proceeding = false;
-  /** True if no more requests are taken. */
+  /** True if this connection takes no more requests. */
   #finishing = false;
 
-  /** The request in progress. */
+  // The request in progress.
   #head: RequestHead | undefined;
   #body = RequestBody.none;
   #requestDeadline = noDeadline;
   #saidContinue = false;
 
-  /** Of the answer in progress: whether all of it is in the queue, and what streams the rest of it. */
+  // The answer in progress.
+  /** True once all of the answer is in the send queue. */
   #answered = false;
+  /** Streams the rest of the answer. Undefined for an answer that is not streamed. */
   #source: StreamSource | undefined;
   #closes = false;
 
@@ -104,7 +106,7 @@ export class Http1Connection implements Connection {
   }
 
   drained(): void {
-    // Each time the other side takes something, it gets its full time again.
+    // The time limit starts again whenever the client has read something.
     if (this.#unsent.flush(this.#transport) && this.#phase === "sending") this.#enter("sending");
     if (!this.#unsent.isEmpty) return;
     if (this.#phase === "sending") this.#sent();
@@ -113,7 +115,7 @@ export class Http1Connection implements Connection {
 
   ended(): void {
     this.#inputEnded = true;
-    // A client that reads a stream closes both directions at once; others may still wait for their answer.
+    // The reader of a stream that closes its side has left. Any other client may still be waiting for its answer.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());
@@ -145,7 +147,7 @@ export class Http1Connection implements Connection {
     this.#transport.terminate();
   }
 
-  /** Reads the body of the request in progress. */
+  /** See `HttpRequest`. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
     const length = this.#head?.bodyLength ?? 0;
     if (length === 0) return noContent;
@@ -164,7 +166,7 @@ export class Http1Connection implements Connection {
     return this.#body.wait();
   }
 
-  /** The one place where the phase changes. Each phase has its time limit. */
+  /** Every change of phase goes through here, because each phase has its own time limit. */
   #enter(phase: Phase): void {
     this.#phase = phase;
     this.#deadline = this.#deadlineOf(phase);
@@ -194,7 +196,7 @@ export class Http1Connection implements Connection {
     return this.#phase === "idle" || this.#phase === "head" || this.#phase === "skipping";
   }
 
-  /** True if the client sends its body only once it is told to. */
+  /** True if the client is waiting for `100 Continue` before it sends its body. */
   get #waitsForContinue(): boolean {
     return (this.#head?.expectsContinue ?? false) && !this.#saidContinue && this.#input.bytes === undefined;
   }
@@ -203,9 +205,9 @@ export class Http1Connection implements Connection {
     this.#requestDeadline = this.#host.clock.now + this.#host.limits.requestTimeoutMs;
   }
 
-  /** Does what can be done with the bytes that have arrived. */
+  /** Uses as many of the bytes that have arrived as it can. */
   #proceed(): void {
-    // An answer that is ready at once calls this again while it runs.
+    // If a step leads to another call of this method, the loop that is already running does the work.
     if (this.#proceeding) return;
     this.#proceeding = true;
     while (this.#step());
@@ -247,7 +249,7 @@ export class Http1Connection implements Connection {
     return true;
   }
 
-  /** The head is not complete, and may never be. */
+  /** Waits for the rest of an incomplete head, unless it can no longer become a valid one. */
   #awaitHead(text: string): void {
     const refusal = refusalOfPart(text, this.#host.limits.headerBytesMax);
     if (refusal) this.#refuse(refusal);
@@ -274,7 +276,7 @@ export class Http1Connection implements Connection {
     else this.#answer(answer);
   }
 
-  /** Answers malformed input, and closes. */
+  /** Answers malformed input and closes the connection. */
   #refuse(refusal: Refusal): void {
     this.#head = undefined;
     this.#body = RequestBody.none;
@@ -305,12 +307,12 @@ export class Http1Connection implements Connection {
     const head = this.#head;
     if (!head?.keepsConnection) return false;
     if (this.#body.isComplete) return true;
-    // A client that was not told to send its body may send it all the same, or its next request. Nobody can tell.
+    // A client that got no `100 Continue` may send either its body or its next request. We cannot tell which it is.
     return !this.#waitsForContinue && (head.bodyLength === "chunked" || head.bodyLength <= skippedBytesMax);
   }
 
   #sendStream(answer: Answer, stream: StreamBody, inChunks: boolean): void {
-    // Without chunks, only the end of the connection ends the body.
+    // Without chunks, the body ends when the connection closes.
     this.#closes ||= !inChunks;
     this.#write(streamHead(answer, this.#host.clock.date, this.#closes, inChunks));
     const source = stream.open({
@@ -336,7 +338,7 @@ export class Http1Connection implements Connection {
     this.#host.sendSoon(this);
   }
 
-  /** Everything that was to be sent is sent. */
+  /** The send queue is empty. */
   #sent(): void {
     if (!this.#answered) {
       this.#enter("streaming");
@@ -358,7 +360,7 @@ export class Http1Connection implements Connection {
     if (this.#finishing || (this.#inputEnded && this.#input.bytes === undefined)) this.#end();
   }
 
-  /** Gives the body what belongs to it of the bytes that have arrived. Throws a `Refusal` if it is malformed or too large. */
+  /** Moves bytes from the input to the body. Throws a `Refusal` if the body is malformed or too large. */
   #takeBody(): void {
     const { bytes } = this.#input;
     if (bytes !== undefined) this.#input.drop(this.#body.take(bytes));
@@ -396,7 +398,7 @@ export class Http1Connection implements Connection {
     return this.#body.isComplete;
   }
 
-  /** Everything is sent. Closes our side, and waits for the other side to close too. */
+  /** Closes our side once everything is sent, and waits for the client to close its side too. */
   #end(): void {
     this.#enter("lingering");
     this.#input.clear();

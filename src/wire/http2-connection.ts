@@ -1,4 +1,4 @@
-// One HTTP/2 connection: a session of the runtime over our socket, with the same limits as an HTTP/1.1 connection.
+// One HTTP/2 connection. The runtime's HTTP/2 session runs on our socket, under the same limits as HTTP/1.1.
 
 import {
   constants,
@@ -12,9 +12,9 @@ import { Http2Exchange } from "./http2-exchange.ts";
 import { TransportStream } from "./transport-stream.ts";
 
 const streamsMax = 100;
-/** Requests a client may cancel before they are answered. A client that cancels more is attacking. */
+/** How many requests a client may cancel before their answers begin. A client that cancels more is attacking. */
 const cancelledMax = 200;
-/** Frames that are not part of a request may take this many bytes in a row. More are a flood, which costs a core. */
+/** The most bytes of frames in a row that bring no request and no body. More is a flood, which would take up a core. */
 const idleBytesMax = 1024 ** 2;
 const lingerMs = 2_000;
 
@@ -40,7 +40,7 @@ export class Http2Connection implements Connection {
     this.#stream = new TransportStream(transport);
     this.#session = openSession(this.#stream);
     this.#session.on("stream", (stream, headers) => this.#begin(stream, headers));
-    // The session cuts off a peer that breaks the protocol; there is nothing to add.
+    // The session itself cuts off a peer that breaks the protocol, so there is nothing left to do here.
     this.#session.on("error", () => {});
     this.#session.on("close", () => transport.end());
   }
@@ -81,7 +81,7 @@ export class Http2Connection implements Connection {
   }
 
   finish(): void {
-    // A second call must not extend the time: a peer that ignores the first would keep its place.
+    // A second call must not extend the deadline, or a peer that ignores the first could stay connected.
     if (this.#finishing) return;
     this.#finishing = true;
     this.#idleDeadline = this.#host.clock.now + lingerMs;
@@ -112,7 +112,7 @@ export class Http2Connection implements Connection {
   }
 }
 
-// Not documented, but this is how the runtime's own listener hands connections to its sessions.
+// This is not documented, but the runtime's own listener opens its sessions in the same way.
 function openSession(stream: TransportStream): ServerHttp2Session {
   let session: ServerHttp2Session | undefined;
   sessions.once("session", (opened) => {

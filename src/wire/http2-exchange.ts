@@ -14,23 +14,23 @@ import {
 import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 
-/** An answer is handed over in pieces of this size, each when there is room, so that a slow reader holds no copy of all of it. */
+/** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
 const pieceBytes = 64 * 1024;
 
 const noContent = new Uint8Array();
 
 export class Http2Exchange {
-  /** True once the head of the answer was handed over. */
+  /** True once the answer has begun. */
   answered = false;
   /** True if the answer asks for the connection to be closed. */
   closesConnection = false;
   readonly #stream: ServerHttp2Stream;
   readonly #host: ConnectionHost;
   readonly #peer: string;
-  /** Called for each piece of the request's body, kept or not. */
+  /** Called for each piece of the request's body, even if the piece is thrown away. */
   readonly #onContent: () => void;
   readonly #bodyDeadline: number;
-  /** When to give up on a peer that does not take the answer, or does not end its request after it. */
+  /** When to give up on a client that does not read its answer, or does not end its request after the answer. */
   #sendDeadline = noDeadline;
   #declaredLength: number | undefined;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
@@ -63,7 +63,7 @@ export class Http2Exchange {
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** The stream is closed, by either side. */
+  /** One of the two sides has closed the stream. */
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -79,7 +79,7 @@ export class Http2Exchange {
     let byteCount = 0;
     for (const [name, value] of Object.entries(fields)) {
       const text = String(value);
-      // As long as the field would be in HTTP/1.1.
+      // Counts the field as it would be written in HTTP/1.1: with a colon, a blank and CR LF.
       byteCount += name.length + text.length + 4;
       if (!name.startsWith(":")) headers.set(name, text);
     }
@@ -146,7 +146,7 @@ export class Http2Exchange {
     this.#stream.respond(headersOf(answer, this.#host.clock.date, bytes?.length), {
       endStream: body === undefined,
     });
-    // The rest of the request's body is read and thrown away.
+    // From here on, the rest of the request's body is read and thrown away.
     this.#stream.on("data", this.#onContent);
     if (stream) this.#openStream(stream);
     else if (bytes) this.#send(bytes, 0);

@@ -1,8 +1,8 @@
-// Bytes that have arrived and that nobody has used yet. A socket that delivers too much of them is paused.
+// Bytes that have arrived and have not been used yet. If there are too many of them, the socket is paused.
 
 import type { Transport } from "./connection.ts";
 
-/** Requests sent ahead are kept up to here; after that the socket is not read until they had their turn. */
+/** With more unused bytes than this, nothing is read from the socket until the connection asks for more. */
 const aheadBytesMax = 64 * 1024;
 
 export class InputBuffer {
@@ -14,7 +14,7 @@ export class InputBuffer {
     this.#transport = transport;
   }
 
-  /** Undefined if there are none. */
+  /** The unused bytes, or undefined if there are none. */
   get bytes(): Buffer | undefined {
     return this.#bytes;
   }
@@ -23,7 +23,7 @@ export class InputBuffer {
     this.#bytes = this.#bytes === undefined ? bytes : Buffer.concat([this.#bytes, bytes]);
   }
 
-  /** Drops the first bytes, which have been used. */
+  /** Removes this many bytes from the front, because they have been used. */
   drop(count: number): void {
     if (this.#bytes === undefined || count === 0) return;
     this.#bytes = count === this.#bytes.length ? undefined : this.#bytes.subarray(count);

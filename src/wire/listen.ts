@@ -1,5 +1,5 @@
-// Listens on a port and serves every connection, over HTTP/1.1 and, with a certificate, HTTPS and HTTP/2. It
-// counts connections, ends what takes too long, and stops without dropping what was accepted.
+// Listens on a port and serves its connections: HTTP/1.1 in clear text or, with a certificate, HTTP/1.1 and HTTP/2
+// over TLS. It limits how many connections are open, enforces their time limits, and stops without dropping requests.
 
 import { constants } from "node:crypto";
 import { Clock } from "./clock.ts";
@@ -11,7 +11,7 @@ import { overloaded } from "./refusal.ts";
 import { TlsHandshake } from "./tls-handshake.ts";
 import { type Turn, Turns } from "./turn.ts";
 
-// TLS 1.2 and newer and, of TLS 1.2, only the ciphers that authenticate what they encrypt.
+// TLS 1.2 or newer; for TLS 1.2, AEAD ciphers only.
 const tlsPolicy = {
   secureOptions: constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1,
   ciphers: ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"]
@@ -20,22 +20,22 @@ const tlsPolicy = {
   ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1"),
 };
 
-/** How often connections are looked at, and so how late a time limit may be noticed. */
+/** How often the time limits are checked. A limit may be enforced this much too late. */
 const tickMs = 100;
-/** This many connections above the limit are answered 503; any more are closed without an answer. */
+/** This many connections above the limit get an answer that refuses them. Any more are closed without one. */
 const surplusMax = 1_000;
 /** At the limit, connections that have been idle for this long are closed to make room. */
 const spareIdleMs = 1_000;
-/** When nothing is left to answer, a stop waits this many ticks for the other sides to close. */
+/** Once every answer is sent, a stop waits this many ticks for the clients to close their connections. */
 const closingTicks = 3;
 
-/** A certificate with its chain, and its key: both PEM. */
+/** A certificate with its chain, and its private key. Both are PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** How many connections a process has, over all of its servers. */
+/** The number of open connections. Several servers of a process may share one count. */
 interface ConnectionCount {
   open: number;
   readonly max: number;
@@ -43,14 +43,14 @@ interface ConnectionCount {
 
 export interface ListenOptions extends ConnectionLimits {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Let other processes listen on the same port: the system spreads the connections among them. */
+  /** Lets other processes listen on the same port. The system then distributes the connections among them. */
   readonly sharesPort: boolean;
-  /** For HTTPS; without one the server speaks clear text. */
+  /** Makes the server speak HTTPS. Without a certificate it speaks clear text. */
   readonly certificate: Certificate | undefined;
   readonly connections: ConnectionCount;
-  /** Called with an error that should not have happened. It ended one connection and no other. */
+  /** Called with an error that should not have happened. The connection it happened on is dropped; others go on. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -59,13 +59,13 @@ export interface RunningServer {
   /** Uses another certificate for new connections; existing connections are unaffected. */
   replaceCertificate(certificate: Certificate): void;
   /**
-   * Stops accepting and waits for the answers in progress. When the grace is over it cuts the rest, and resolves
-   * with how many those were.
+   * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
+   * that are still busy, and resolves with their number.
    */
   stop(graceMs: number): Promise<number>;
 }
 
-/** Throws what the runtime throws if the port cannot be listened on. */
+/** Throws the runtime's error if it cannot listen on the port. */
 export function listen(handler: Handler, options: ListenOptions): RunningServer {
   return new Server(handler, options);
 }
@@ -81,7 +81,7 @@ class Server implements RunningServer, ConnectionHost {
   readonly #listener: Bun.TCPSocketListener<Connection>;
   readonly #connections = new Set<Connection>();
   readonly #turns = new Turns();
-  /** The host of connections above the limit: it refuses every request. */
+  /** Connections above the limit get this host, which refuses every request. */
   readonly #surplusHost: ConnectionHost;
   #certificate: Certificate | undefined;
   #timer: Timer | undefined;
@@ -112,8 +112,8 @@ class Server implements RunningServer, ConnectionHost {
     return this.#turns.token(this.#options.connections.open);
   }
 
-  // All answers of one turn of the event loop are sent at its end, one after the other. Sent one by one, each may
-  // find its reader asleep, and waking a reader costs as much as reading a request.
+  // Collects the answers of one turn of the event loop and sends them together at its end. Sent one by one, each of
+  // them may have to wake its client, which costs the system as much as reading a request.
   sendSoon(connection: Connection): void {
     if (this.#toSend.push(connection) === 1) setImmediate(() => this.#sendAll());
   }
@@ -137,7 +137,7 @@ class Server implements RunningServer, ConnectionHost {
     for (const connection of connections) this.#attempt(connection, () => connection.drained());
   }
 
-  /** A defect met on one connection ends that one, and no other. */
+  /** An unexpected error drops the connection it happened on, and no other. */
   #attempt(connection: Connection, action: () => void): void {
     try {
       action();
@@ -147,7 +147,7 @@ class Server implements RunningServer, ConnectionHost {
     }
   }
 
-  /** Resolves when no request is in progress, or when the grace is over: with how many still are. */
+  /** Waits until no connection is busy, but no longer than the grace period. Resolves with how many are still busy. */
   #quiet(graceMs: number): Promise<number> {
     const until = performance.now() + graceMs;
     let quietTicks = 0;
@@ -185,14 +185,14 @@ class Server implements RunningServer, ConnectionHost {
         this.#admit(socket.data);
       },
     };
-    // Ignore what the lower socket receives: the TLS socket on top of it delivers the content.
+    // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
     const socket = certificate ? encrypted : clearText;
     const options = { hostname, port, allowHalfOpen: true, reusePort, socket };
     return Bun.listen<Connection>(options);
   }
 
-  /** Puts TLS on a connection. Each gets the certificate of the moment, so it can be replaced while others go on. */
+  /** Starts TLS with the current certificate, so a new certificate takes effect with the next connection. */
   #secure(socket: Socket, served: object): void {
     const host = this.#countIn();
     const upgrade = {
@@ -214,16 +214,16 @@ class Server implements RunningServer, ConnectionHost {
         },
       },
     };
-    // From now on only the upper of the two sockets can be closed.
+    // From now on the raw socket cannot be closed any more, only the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
     secure.data = new TlsHandshake(secure, host);
     this.#admit(secure.data);
   }
 
-  /** Counts a connection that is about to be made, and returns the host it belongs to. */
+  /** Counts a connection that is about to be created, and returns the host for it. */
   #countIn(): ConnectionHost {
     const { connections } = this.#options;
-    // Its time runs from now, and the clock stands still while there are no connections.
+    // The clock stands still while there are no connections, and the new one's time limits start now.
     if (this.#connections.size === 0) this.#startTicking();
     connections.open++;
     if (connections.open <= connections.max) return this;
@@ -231,7 +231,7 @@ class Server implements RunningServer, ConnectionHost {
     return this.#surplusHost;
   }
 
-  /** Call it once the socket knows its connection: one too many is cut at once. */
+  /** Drops the connection if far too many are open. So call it after the socket knows its connection. */
   #admit(connection: Connection): void {
     const { open, max } = this.#options.connections;
     this.#connections.add(connection);

@@ -1,42 +1,42 @@
-// A request and an answer as the handler sees them, whichever protocol carried them.
+// Requests and answers as a handler sees them. They look the same for HTTP/1.1 and HTTP/2.
 
 import type { Refusal } from "./refusal.ts";
 import type { Turn } from "./turn.ts";
 
-/** What answers the requests of a server. */
+/** Answers a server's requests. */
 export interface Handler {
   /** Must not throw, and must not reject. */
   handle(request: HttpRequest): Answer | Promise<Answer>;
-  /** Words the answer to a refused request. There is no request if the input was malformed. */
+  /** Returns the answer to a refused request. `request` is undefined if the input could not be read as a request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer;
 }
 
-/** Header fields by their names in lower case. A field that came twice is one, joined by a comma. */
+/** Header fields by lower-case name. The values of a repeated field are joined with commas. */
 export interface HeaderFields {
   get(name: string): string | undefined;
 }
 
 export interface HttpRequest {
   readonly method: string;
-  /** As it was sent, percent-encoding and all. */
+  /** As the client sent it: percent-encoding is not decoded. */
   readonly path: string;
-  /** What follows the question mark. */
+  /** The part after the question mark, or "". */
   readonly query: string;
   readonly headers: HeaderFields;
-  /** The address at the other end of the connection; behind a proxy, the proxy's. */
+  /** The address of the other end of the connection. Behind a proxy, that is the proxy's address. */
   readonly peer: string;
-  /** Whether it came over TLS. */
+  /** True if the request came over TLS. */
   readonly isSecure: boolean;
-  /** Proves that the request was sent before this turn of the event loop began; undefined if nothing proves that. */
+  /** Proves that the request was sent before this turn of the event loop began. Undefined if there is no proof. */
   readonly turn: Turn | undefined;
-  /** The whole body. Throws or rejects with a `Refusal` if the body is too large, too slow or malformed. Call it once. */
+  /** Reads the whole body; call it once. A body that is too large, too slow or malformed fails with a `Refusal`. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 interface AnswerOptions {
-  /** This very answer is given to many, so it is worth keeping in the form in which it was sent. */
+  /** This same object answers many requests, so its encoded form is worth caching. */
   readonly isStanding?: boolean;
   /** The connection closes after this answer. */
   readonly closesConnection?: boolean;
@@ -45,7 +45,7 @@ interface AnswerOptions {
 export class Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** Bytes are shared by everybody they are sent to, so they must not change. */
+  /** Bytes must not change afterwards: they are not copied, and may be sent to many clients. */
   readonly body: string | Uint8Array | StreamBody | undefined;
   readonly isStanding: boolean;
   readonly closesConnection: boolean;
@@ -70,20 +70,20 @@ export class Answer {
   }
 }
 
-/** A body whose end is not known beforehand. */
+/** A body whose length is not known in advance. */
 export interface StreamBody {
-  /** Called once, when the connection can take the first bytes. */
+  /** Called once, when the connection is ready for the first bytes. */
   open(sink: StreamSink): StreamSource;
 }
 
 export interface StreamSink {
-  /** Call it at most once for each `pull`, so that no more than that waits for a slow reader. */
+  /** Call it at most once for each `pull`, so that at most one piece is waiting for a slow reader. */
   write(bytes: Uint8Array): void;
   end(): void;
 }
 
 export interface StreamSource {
-  /** Everything written so far has left; more may come. */
+  /** Everything written so far has been sent, so the source may write again. */
   pull(): void;
   /** Nobody is left to read the stream. */
   cancel(): void;
@@ -93,7 +93,7 @@ export function isStream(body: Answer["body"]): body is StreamBody {
   return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
 }
 
-/** Releases what a stream holds if nobody is left to read it. */
+/** Releases the resources of a stream that will never be sent. */
 export function cancelStream(body: StreamBody): void {
   body.open({ write() {}, end() {} }).cancel();
 }

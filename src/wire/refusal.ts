@@ -1,4 +1,4 @@
-// A request that cannot be read, or that this server will not take. The message tells the client what was
+// Says why a request was refused: it could not be read, or it exceeds a limit. The message tells the client what was
 // wrong and what to send instead.
 
 export type RefusalCode =
@@ -13,9 +13,9 @@ export type RefusalCode =
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: RefusalCode;
-  /** True if the rest of the request stays unread, so that the connection cannot be used again. */
+  /** True if the rest of the request stays unread. The connection cannot be used for another request then. */
   readonly closesConnection: boolean;
-  /** When the client should try again, if it should. */
+  /** How long the client should wait before it tries again, if that makes sense. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The message could not be read, so nobody knows where the next one begins: the connection closes. */
+/** Closes the connection: if a request could not be read, nobody can tell where the next one begins. */
 export function closingRefusal(message: string, code: RefusalCode = "InvalidRequest"): Refusal {
   return new Refusal(code, `${message}.`, { closesConnection: true });
 }
@@ -42,7 +42,7 @@ export function headTooLarge(bytesMax: number): Refusal {
   );
 }
 
-/** Nobody is left to read the answer, but the handler can tell this from a defect. */
+/** The client will not read an answer to this, but the refusal tells the handler that it is not a defect. */
 export function leftEarly(): Refusal {
   return closingRefusal("The connection was closed before the body was complete");
 }

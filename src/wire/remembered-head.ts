@@ -1,20 +1,20 @@
-// The last head of a connection. Clients mostly send the same request again and again, so comparing it with the
-// last one is cheaper than parsing it.
+// Remembers the last head of a connection. Clients often repeat the same request, and comparing its head with the
+// last one is cheaper than parsing it again.
 
 import { parseHead, type RequestHead } from "./request-head.ts";
 
 export class RememberedHead {
   #head: RequestHead | undefined;
   #text = "";
-  /** The bytes that the head came in, if nothing else came with it. */
+  /** The bytes of the last request, if they arrived in one piece and held nothing but the head. */
   #bytes: Buffer | undefined;
 
-  /** The head, if these bytes are the last request again and nothing else. */
+  /** Returns the last head if these bytes are exactly the same request again. */
   recall(bytes: Buffer): RequestHead | undefined {
     return this.#bytes?.equals(bytes) ? this.#head : undefined;
   }
 
-  /** Reads a head from its text. Throws a `Refusal` if it is malformed. */
+  /** Parses a head. Throws a `Refusal` if it is malformed. */
   parse(text: string): RequestHead {
     if (this.#head && text === this.#text) return this.#head;
     this.#head = parseHead(text);
@@ -22,9 +22,9 @@ export class RememberedHead {
     return this.#head;
   }
 
-  /** Notes the bytes that the last head came in; undefined if other bytes came with it. */
+  /** Call it after `parse`: with the bytes of the head, or undefined if other bytes came with it. */
   remember(bytes: Buffer | undefined): void {
-    // A part of a larger buffer would keep all of that buffer in memory.
+    // If the bytes are a slice of a larger buffer, keeping them would keep all of that buffer in memory.
     this.#bytes = bytes && bytes.buffer.byteLength === bytes.length ? bytes : undefined;
   }
 }

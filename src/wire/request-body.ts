@@ -1,17 +1,17 @@
-// The body of one request: where it ends, what has been kept of it, and who waits for it.
+// The body of one request: it finds the end, keeps or discards the content, and resolves the promise of its reader.
 
 import { BodyContent } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
 import { bodyTooLarge, type Refusal } from "./refusal.ts";
 
 /**
- * Many clients send a body to its end before they look for an answer, and see only a broken connection if it
- * closes under them. So the rest of a refused body is read and thrown away, up to this length.
+ * Many clients send their whole body before they read the answer. If we closed the connection before that, they would
+ * see a broken connection instead of the answer. So an unwanted body is read and thrown away, up to this length.
  */
 export const skippedBytesMax: number = 64 * 1024 ** 2;
 
 export class RequestBody {
-  /** Of a request without a body. */
+  /** For requests without a body. */
   static readonly none = new RequestBody(0);
 
   readonly #framing: BodyFraming;
@@ -25,7 +25,7 @@ export class RequestBody {
     this.#framing = length === "chunked" ? new ChunkedFraming() : new LengthFraming(length);
   }
 
-  /** Whether its last byte has been taken. */
+  /** True once the body's last byte has been taken. */
   get isComplete(): boolean {
     return this.#framing.done;
   }
@@ -42,12 +42,12 @@ export class RequestBody {
     this.#bytesMax = skippedBytesMax;
   }
 
-  /** Takes what belongs to the body from the start of `input` and returns how many bytes that was. Throws a `Refusal`. */
+  /** Takes the bytes of the body from the start of `input` and returns how many it took. May throw a `Refusal`. */
   take(input: Buffer): number {
     return this.#framing.take(input, (content) => this.#add(content));
   }
 
-  /** The content, once the body is complete. */
+  /** Returns the content. Call it once the body is complete. */
   content(): Uint8Array {
     return this.#content.take();
   }
@@ -58,13 +58,13 @@ export class RequestBody {
     return this.#reader.promise;
   }
 
-  /** Hands the complete content to whoever waits for it. */
+  /** Resolves the promise of `wait` with the complete content. */
   deliver(): void {
     this.#reader?.resolve(this.content());
     this.#reader = undefined;
   }
 
-  /** No more will come. */
+  /** Rejects the promise of `wait`: the rest of the body will not come. */
   fail(refusal: Refusal): void {
     this.#content.drop();
     this.#reader?.reject(refusal);

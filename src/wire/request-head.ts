@@ -1,5 +1,5 @@
-// Reads the head of an HTTP/1.1 request (RFC 9112) strictly: it refuses what the grammar does not allow, and
-// everything that two parsers could read as different messages. The time it takes is linear in the head's length.
+// Parses the head of an HTTP/1.1 request (RFC 9112), strictly. It refuses whatever breaks the grammar, and whatever two
+// parsers could read as different messages. It runs in time linear in the head's length.
 
 import { closingRefusal } from "./refusal.ts";
 
@@ -9,34 +9,34 @@ export interface RequestHead {
   readonly query: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly keepsConnection: boolean;
-  /** False for HTTP/1.0, which knows no chunked bodies. */
+  /** False for HTTP/1.0, which has no chunked bodies. */
   readonly takesChunks: boolean;
-  /** How long the body is, if its chunks do not say so. */
+  /** The number of bytes in the body. A chunked body states its own length. */
   readonly bodyLength: number | "chunked";
   readonly expectsContinue: boolean;
 }
 
-/** More fields than any client sends. Each costs an entry in a table. */
+/** No real client sends this many fields. There is a limit because each field costs memory. */
 const fieldsMax = 200;
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const targetPattern = /^[\x21-\x7e]+$/;
 const requestLinePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\/([0-9])\.([0-9])$/;
-// All control characters but the tab. A line end that is not CR LF is among them.
+// Every control character except the tab. This also catches a lone CR or LF.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const forbiddenInValue = /[\x00-\x08\x0a-\x1f\x7f]/;
 const schemePattern = /^https?:\/\//i;
-// Parsers disagree on whether a tab around the value of these belongs to it.
+// Parsers disagree on whether a tab before or after the value of these fields is part of the value.
 const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 
-/** `text` is the head without the empty line that ends it. Each character stands for the byte of its number. */
+/** `text` is the head without the empty line that ends it, decoded as Latin-1. Throws a `Refusal`. */
 export function parseHead(text: string): RequestHead {
   const [requestLine = "", ...fieldLines] = text.split("\r\n");
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
   if (major === undefined)
     throw closingRefusal("The request line is not METHOD, target and HTTP/1.1, with one space between");
-  // RFC 9112 defines no HTTP/1.2. What a sender would mean by it, no two parsers agree on.
+  // RFC 9112 defines no HTTP/1.2, and parsers disagree on how to read such a request.
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
     throw closingRefusal("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
   }
@@ -49,7 +49,7 @@ export function parseHead(text: string): RequestHead {
     method,
     ...parseTarget(method, target),
     headers,
-    // After CONNECT the client may send another protocol. We never switch to one, so nothing after it is read.
+    // After CONNECT the client may send another protocol. We support none, so we close and do not read it.
     keepsConnection: !isHttp10 && !isConnect && !saysClose(headers),
     takesChunks: !isHttp10,
     bodyLength: isConnect ? 0 : bodyLength,
@@ -57,7 +57,7 @@ export function parseHead(text: string): RequestHead {
   };
 }
 
-/** Proxy-Connection is no standard field, but some parsers obey it, and then nothing after the request is read. */
+/** Proxy-Connection is not a standard field. But some parsers obey it and ignore everything after the request. */
 function saysClose(headers: ReadonlyMap<string, string>): boolean {
   return [headers.get("connection"), headers.get("proxy-connection")].some((options = "") =>
     options.split(",").some((option) => option.trim().toLowerCase() === "close"),
@@ -87,7 +87,7 @@ function parseFields(lines: readonly string[]): Map<string, string> {
   return headers;
 }
 
-/** Removes the spaces and tabs at both ends. Other white space is part of the value. */
+/** Returns the value without spaces and tabs at both ends. Any other white space is part of the value. */
 function trimBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -114,7 +114,7 @@ export function checkMethod(method: string): string {
 export function parseTarget(method: string, target: string): { path: string; query: string } {
   if (!targetPattern.test(target)) throw closingRefusal("The request's target has a character in it that no URL has");
   if (target.startsWith("/")) return splitQuery(target);
-  // Asks about the server as a whole. It matches no route.
+  // This asks about the server as a whole.
   if (target === "*" && method === "OPTIONS") return { path: target, query: "" };
   const scheme = schemePattern.exec(target)?.[0] ?? "";
   const afterScheme = target.slice(scheme.length);

@@ -1,4 +1,4 @@
-// Bytes that wait for a socket to take them.
+// Bytes that are waiting to be written to a socket.
 
 import type { Transport } from "./connection.ts";
 
@@ -23,7 +23,7 @@ export class SendQueue {
     this.#offset = 0;
   }
 
-  /** Sends as much as the socket takes, and returns whether it took anything. */
+  /** Writes as much as the socket accepts, and returns whether it accepted anything. */
   flush(transport: Transport): boolean {
     let tookAny = false;
     for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
@@ -31,7 +31,7 @@ export class SendQueue {
       const written = typeof piece === "string" ? transport.write(piece) : transport.write(piece, this.#offset, length);
       if (written > 0) tookAny = true;
       if (written < length) {
-        // Only bytes can go on from the middle of a character.
+        // The write may have stopped in the middle of a character, and only bytes can continue from there.
         if (typeof piece === "string") this.#pieces[0] = Buffer.from(piece);
         this.#offset += Math.max(0, written);
         break;

@@ -1,4 +1,4 @@
-// A connection that is still agreeing on its keys. It has as long for that as a request has to arrive.
+// A connection whose TLS handshake is not complete. The time limit is the same as for a request to arrive.
 
 import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 

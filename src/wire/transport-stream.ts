@@ -1,4 +1,4 @@
-// A socket in the form in which the runtime's HTTP/2 sessions want it: a duplex stream.
+// Wraps a socket in a duplex stream, which the runtime's HTTP/2 sessions need.
 
 import { Duplex } from "node:stream";
 import type { Transport } from "./connection.ts";
@@ -12,12 +12,12 @@ export class TransportStream extends Duplex {
     this.#transport = transport;
   }
 
-  /** Bytes have arrived; null if no more will come. */
+  /** Call it with the bytes that have arrived, or with null when no more will come. */
   receive(bytes: Buffer | null): void {
     if (!this.push(bytes)) this.#transport.pause();
   }
 
-  /** The socket takes bytes again. */
+  /** Call it when the socket accepts bytes again. */
   drained(): void {
     const waiting = this.#waiting;
     if (!waiting) return;

@@ -1,47 +1,47 @@
-// Turn tokens: how requests that arrive together may share one look at the store.
+// Turn tokens let requests that arrive together share one query to the store.
 //
 // A read must see every write that was answered before the read was sent. So each read first asks the store
-// whether another process has committed. That question costs more than the rest of a read, and many reads
-// arrive in the same turn of the event loop. They may share one question, if we can prove that all of them were
-// sent before it was asked. A turn token is that proof.
+// whether another process has committed. That query costs more than the rest of a read, and many reads arrive in
+// the same turn of the event loop. They can share one query if we can prove that all of them were sent before the
+// query. A turn token is that proof.
 //
-// The event loop asks the system which sockets have bytes, and then reads those sockets one after the other.
-// Call the moment of that first step the beginning of the turn. A request gets the turn's token only if its first
-// byte had reached this machine by then:
+// A turn begins when the event loop asks the system which sockets have bytes. It then reads those sockets one after
+// the other. A request gets the turn's token only if its first byte had reached this machine when the turn began.
+// We know that if all of these hold:
 //
-// - It is the first request in the bytes that a socket delivers: the socket was reported because that request's
-//   first byte was there. Requests after it may have arrived later, during the turn.
+// - It is the first request in the bytes that the socket delivered. The system reported the socket because the first
+//   byte of this request was there. Requests after it may have arrived later, during the turn.
 // - It came in clear text. A TLS layer may hold back bytes and deliver them later, together with newer ones.
-// - The read was not a long one. After a full buffer the runtime reads the same socket again within the turn,
-//   and what it finds then may be new (`longReadBytes`).
-// - Few connections are open. The runtime asks for 1,024 ready sockets at a time and, if it gets as many, asks
+// - The read before it did not fill the runtime's buffer. After a full buffer the runtime reads the same socket again
+//   within the turn, and may find bytes that arrived during the turn (`longReadBytes`).
+// - Few connections are open. The runtime asks for up to 1,024 ready sockets at a time. If it gets that many, it asks
 //   again within the turn (`connectionsMax`).
 //
-// Whoever holds a token was therefore sent before the turn began. A question to the store that is asked after the
-// turn began, with a token in hand, is newer than every request with the same token: its answer is good for all of
-// them, however much later they use it. It proves nothing about a request without a token or with another one.
+// A request that holds a token was therefore sent before the turn began. If the store is queried for such a request,
+// the query comes after every request with the same token was sent. So its result is valid for all of them, even if
+// they use it much later. It proves nothing about a request that has another token or none.
 //
-// That is all the reader of the store needs to know: it notes the token for which it asked last, and asks again
-// unless the next request carries the same one (see `refresh` in collection/freshness.ts).
+// The reader of the store needs nothing else: it remembers the token of its last query, and queries again unless the
+// next request carries the same token (see `refresh` in collection/freshness.ts).
 
 /** Compared by identity; it has no content. */
 export type Turn = object;
 
-/** After a read of this many bytes the runtime may read the same socket again in the same turn. */
+/** After a read of at least this many bytes, the runtime may read the same socket again in the same turn. */
 const longReadBytes = 256 * 1024;
-/** With this many connections the runtime never gets 1,024 ready sockets, even if hundreds close in the turn. */
+/** With at most this many connections, the runtime never gets 1,024 ready sockets, even if hundreds close in a turn. */
 const connectionsMax = 500;
 
-/** The tokens of a server. */
+/** Creates the tokens for one server. */
 export class Turns {
   #current: Turn | undefined;
 
-  /** The token of this turn. Only for a request that its connection knows to be the first, and only while it is read. */
+  /** The token of this turn. Call it while the sockets are being read, and only for the first request of a read. */
   token(openConnections: number): Turn | undefined {
     if (openConnections > connectionsMax) return undefined;
     if (this.#current === undefined) {
       this.#current = {};
-      // Runs after the last socket of this turn was read and before the next turn begins.
+      // This runs after the last socket of this turn has been read, and before the next turn begins.
       setImmediate(() => {
         this.#current = undefined;
       });
@@ -50,18 +50,21 @@ export class Turns {
   }
 }
 
-/** Knows, for one connection in clear text, whether the next request is the first of the bytes just read. */
+/** Knows, for one clear-text connection, whether the next request is the first one in the bytes just read. */
 export class FirstRequestTracker {
   #isNext = false;
   #mayReadOn = false;
 
-  /** Bytes were read. A head that had begun before is first; a new one is, unless the last read was a long one. */
+  /**
+   * Call it for each read. A head that began in an earlier read counts as the first request. So does a new head, unless
+   * the previous read was a long one.
+   */
   read(byteCount: number, phase: "idle" | "head" | "other"): void {
     this.#isNext = phase === "head" || (phase === "idle" && !this.#mayReadOn);
     this.#mayReadOn = byteCount >= longReadBytes;
   }
 
-  /** Returns whether the next request is the first. The one after it is not, nor is what follows empty lines. */
+  /** Returns whether the next request is the first one. Afterwards the answer is false until the next read. */
   pass(): boolean {
     const isNext = this.#isNext;
     this.#isNext = false;

@@ -1,4 +1,4 @@
-// The lock beside a file: one holder at a time, and no lock stays when its holder is gone.
+// Tests the lock beside a file: it has one holder at a time, and does not outlive its holder.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.dispose());
 
-/** A process that has ended, so that its ID is nobody's. */
+/** The ID of a process that has ended, so that no running process has it. */
 async function deadPid(): Promise<number> {
   const ended = Bun.spawn([...bunCommand, "-e", ""]);
   await ended.exited;
@@ -35,45 +35,45 @@ function leaveLock(text: string, ageSeconds = 0): void {
 const take = (waitMs = 100) => withFileLock(path, () => "taken", waitMs);
 const hour = 3_600;
 
-test("a lock names its holder while it is held, and is gone afterwards", async () => {
+test("a lock file names its holder while it is held, and is gone afterwards", async () => {
   const text = await withFileLock(path, () => readFileSync(lock, "utf8"));
   expect(text).toStartWith(`${process.pid} ${hostname()} `);
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-test("a lock is given up when the action fails", async () => {
+test("a lock is released when the action fails", async () => {
   const failing = withFileLock(path, () => Promise.reject(new Error("no")));
   await expect(failing).rejects.toThrow("no");
   expect(existsSync(lock)).toBe(false);
 });
 
-describe("a lock is broken", () => {
-  test("at once if its holder on this machine is dead", async () => {
+describe("stale locks", () => {
+  test("a lock is removed at once if its holder on this machine is dead", async () => {
     leaveLock(`${await deadPid()} ${hostname()} a\n`);
     expect(await take()).toBe("taken");
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test("at once if it names this process, which does not hold it: an earlier process had the same ID", async () => {
+  test("a lock is removed at once if it was left by an earlier process with the ID of this one", async () => {
     leaveLock(`${process.pid} ${hostname()} a\n`);
     expect(await take()).toBe("taken");
   });
 
-  test("if it is empty or unreadable and older than 30 s", async () => {
+  test("a lock is removed if it is empty or malformed and older than 30 s", async () => {
     for (const text of ["", "garbled"]) {
       leaveLock(text, 31);
       expect(await take()).toBe("taken");
     }
   });
 
-  test("if it comes from another machine and is old", async () => {
+  test("a lock is removed if it comes from another machine and is old", async () => {
     leaveLock("1 elsewhere a\n", hour);
     expect(await take()).toBe("taken");
   });
 });
 
-describe("a lock is not broken, and the error says who holds it and what to do", () => {
-  test("if its holder on this machine is alive, however old the lock is", async () => {
+describe("locks that are held: the error says who holds the lock and what to do", () => {
+  test("a lock is respected while its holder on this machine is alive, however old the lock is", async () => {
     leaveLock(`${process.ppid} ${hostname()} a\n`, hour);
     await expect(take()).rejects.toThrow(
       `${lock}: process ${process.ppid} on this machine is at work here; try again when it has ended, or delete this file if that process has nothing to do with todoitems`,
@@ -81,21 +81,21 @@ describe("a lock is not broken, and the error says who holds it and what to do",
     expect(existsSync(lock)).toBe(true);
   });
 
-  test("if this process holds it", async () => {
+  test("a lock is respected while this process holds it", async () => {
     await withFileLock(path, async () => {
       utimesSync(lock, 0, 0);
       await expect(take()).rejects.toThrow(`process ${process.pid} on this machine is at work here`);
     });
   });
 
-  test("if it comes from another machine and is young", async () => {
+  test("a lock is respected if it comes from another machine and is recent", async () => {
     leaveLock("7 elsewhere a\n", 60);
     await expect(take()).rejects.toThrow(
       `${lock}: process 7 on elsewhere is at work here; try again when it has ended, or delete this file if it no longer runs`,
     );
   });
 
-  test("if it is empty or unreadable and young", async () => {
+  test("a lock is respected if it is empty or malformed and recent", async () => {
     for (const text of ["", "garbled"]) {
       leaveLock(text, 20);
       await expect(take()).rejects.toThrow(
@@ -105,7 +105,7 @@ describe("a lock is not broken, and the error says who holds it and what to do",
   });
 });
 
-test("processes that break dead locks at the same time never break one that another has just taken", async () => {
+test("processes that remove stale locks at the same time never remove one that another has just taken", async () => {
   const script = `
     import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
     import { withFileLock } from ${JSON.stringify(join(projectFolder, "src/credentials/file-lock.ts"))};

@@ -1,4 +1,4 @@
-// The bounds on password hashes: how many are computed at a time, and whose turn it is.
+// Tests the limits on password hashes: how many are computed at the same time, and in which order.
 
 import { expect, test } from "bun:test";
 import { PasswordVerifier } from "../../src/credentials/password-verifier.ts";
@@ -6,7 +6,7 @@ import { eventually } from "../eventually.ts";
 
 const guesses = { take: () => 0, giveBack() {} };
 
-/** A verifier whose hashes are computed when the test says so; `computing` holds their passwords in the order they began. */
+/** A verifier whose hashes end when the test says so. `computing` lists their passwords in the order they started. */
 function start() {
   const computing: { readonly password: string; readonly end: (right: boolean) => void }[] = [];
   const verifier = new PasswordVerifier(new Map([["ann", "hash"]]), guesses, (password) => {
@@ -19,7 +19,7 @@ function start() {
   return { computing, verify };
 }
 
-test("an address with many passwords waiting does not keep another one waiting behind all of them", async () => {
+test("an address does not have to wait for all the passwords of another address", async () => {
   const { computing, verify } = start();
   const others = Array.from({ length: 64 }, (_, count) => verify(`other ${count}`, `192.0.2.${count}`));
   await eventually(() => computing.length === 64);
@@ -33,7 +33,7 @@ test("an address with many passwords waiting does not keep another one waiting b
   expect(new Set(await Promise.all([...others, ...many, one]))).toEqual(new Set(["right"]));
 });
 
-test("the 65th password that waits at one address is refused, and another address still has room", async () => {
+test("the 65th waiting password of one address is refused, while another address can still add one", async () => {
   const { computing, verify } = start();
   const waiting = Array.from({ length: 64 }, (_, count) => verify(`${count}`, "192.0.2.1"));
   expect(await verify("one too many", "192.0.2.1")).toBe("busy");
@@ -46,7 +46,7 @@ test("the 65th password that waits at one address is refused, and another addres
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(["right"]));
 });
 
-test("a hash that fails frees its place, and the next password of the address is verified", async () => {
+test("after hashes fail, the next password of the same address is still verified", async () => {
   let calls = 0;
   const verifier = new PasswordVerifier(new Map([["ann", "hash"]]), guesses, async () => {
     if (++calls <= 64) throw new Error("out of memory");

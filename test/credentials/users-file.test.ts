@@ -16,14 +16,14 @@ beforeEach(() => {
 });
 afterEach(() => folder.dispose());
 
-describe("a users file", () => {
-  test("with a byte-order mark is edited like any other", async () => {
+describe("the users file", () => {
+  test("a users file with a byte-order mark can be edited like any other", async () => {
     writeFileSync(path, `\uFEFFann:${bcrypt}\n`);
     expect(await editUser(path, "ann", argon)).toBe(true);
     expect([...readUsers(path)]).toEqual([["ann", argon]]);
   });
 
-  test("has one user in a line, and may have comments, empty lines and either line ending", () => {
+  test("a users file has one user per line, and may have comments, empty lines and either line ending", () => {
     const users = parseUsers(`# staff\r\nann:${bcrypt}\r\n\r\nZoë B:${argon}\n`, "users");
     expect([...users]).toEqual([
       ["ann", bcrypt],
@@ -32,7 +32,7 @@ describe("a users file", () => {
   });
 
   for (const variant of ["$2a$", "$2b$", "$2y$"]) {
-    test(`may have bcrypt hashes that begin with ${variant}`, () =>
+    test(`bcrypt hashes may begin with ${variant}`, () =>
       expect(parseUsers(`a:${bcrypt.replace("$2y$", variant)}`, "users").size).toBe(1));
   }
 
@@ -46,7 +46,7 @@ describe("a users file", () => {
     "a cut-off hash": `bob:${bcrypt.slice(0, -1)}`,
     "no password": "bob:",
   })) {
-    test(`with ${kind} is refused, and the error names the line`, () => {
+    test(`a users file with ${kind} is refused, and the error names the line`, () => {
       expect(() => parseUsers(`ann:${bcrypt}\n${line}\n`, "users")).toThrow(UsersFileError);
       expect(() => parseUsers(`ann:${bcrypt}\n${line}\n`, "users")).toThrow(
         "users, line 2: the password of bob is not hashed with bcrypt or argon2id",
@@ -54,19 +54,19 @@ describe("a users file", () => {
     });
   }
 
-  test("with a malformed line or a duplicate user is refused, and the error names the line", () => {
+  test("a users file with a malformed line or a duplicate user is refused, and the error names the line", () => {
     expect(() => parseUsers("ann", "users")).toThrow("users, line 1: expected NAME:HASH");
     expect(() => parseUsers(`:${bcrypt}`, "users")).toThrow("users, line 1: expected NAME:HASH");
     expect(() => parseUsers(`ann:${bcrypt}\nann:${bcrypt}`, "users")).toThrow("users, line 2: ann is there twice");
   });
 
-  test("that does not exist or is not UTF-8 is refused", () => {
+  test("a users file that does not exist or is not UTF-8 is refused", () => {
     expect(() => readUsers(path)).toThrow("cannot be read");
     writeFileSync(path, Buffer.from([0x61, 0xff, 0x3a]));
     expect(() => readUsers(path)).toThrow("cannot be read");
   });
 
-  test("with a hash that is too expensive or too cheap is refused", () => {
+  test("a users file with a hash that is too expensive or too cheap is refused", () => {
     for (const hash of [
       bcrypt.replace("$05$", "$99$"),
       bcrypt.replace("$05$", "$00$"),
@@ -78,7 +78,7 @@ describe("a users file", () => {
     }
   });
 
-  test("loses no change when eight are made at once, and leaves no other file", async () => {
+  test("eight edits at the same time lose no change and leave no other file behind", async () => {
     const names = Array.from({ length: 8 }, (_, index) => `user ${index}`);
     expect(await Promise.all(names.map((name) => editUser(path, name, argon)))).toEqual(names.map(() => false));
     expect(listUsers(path).sort()).toEqual(names);
@@ -86,7 +86,7 @@ describe("a users file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("keeps its comments, its other lines, its group's right to read it, and a link to it", async () => {
+  test("an edit keeps comments, other lines, read access for the group, and a symbolic link to the file", async () => {
     const link = join(folder.path, "link");
     writeFileSync(path, `# staff\nold:{SHA}weak\nann:${bcrypt}\n`);
     chmodSync(path, 0o644);
@@ -100,7 +100,7 @@ describe("a users file", () => {
     expect(readFileSync(path, "utf8")).toBe(`# staff\nann:${argon}\n`);
   });
 
-  test("that cannot be changed is an error", () => {
-    expect(editUser(join(folder.path, "missing", "users"), "ann", argon)).rejects.toThrow(UsersFileError);
+  test("an edit that cannot be written fails with a UsersFileError", async () => {
+    await expect(editUser(join(folder.path, "missing", "users"), "ann", argon)).rejects.toThrow(UsersFileError);
   });
 });

@@ -1,10 +1,10 @@
-// The imports between the files of `src/`, read from their text, so that type imports count too.
+// Finds the imports between the files of `src/`. It reads the source text, so type imports count too.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { projectFolder } from "../program.ts";
 
-/** The text of each file, by its path below `src/`. */
+/** Maps each file's path below `src/` to its text. */
 export type Sources = ReadonlyMap<string, string>;
 
 export function readSources(): Sources {
@@ -15,12 +15,12 @@ export function readSources(): Sources {
 
 export interface Import {
   readonly from: string;
-  /** A path below `src/` for a file of ours, otherwise the name of a package. */
+  /** The path below `src/` for one of our own files, or else the name of a package. */
   readonly to: string;
   readonly isOurs: boolean;
 }
 
-// `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`, also over several lines.
+// Matches `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`, even across several lines.
 const importPattern =
   /^\s*(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|^\s*import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
 
@@ -34,7 +34,7 @@ export function importsOf(sources: Sources): Import[] {
   );
 }
 
-/** Every circle of imports, as the files along it. */
+/** Finds import cycles. Each is the list of files along it. */
 export function circles(imports: readonly Import[]): string[][] {
   const targets = Map.groupBy(
     imports.filter(({ isOurs }) => isOurs),

@@ -1,4 +1,4 @@
-// The layout of `src/` holds: imports stay within the walls, and there are no circles. Type imports count.
+// Checks the layout of `src/`: every room imports only what it may, and there are no import cycles. Type imports count.
 
 import { describe, expect, test } from "bun:test";
 import { circles, importsOf, readSources } from "./imports.ts";
@@ -7,36 +7,36 @@ import { roomOf, rooms, violation } from "./walls.ts";
 const sources = readSources();
 const imports = importsOf(sources);
 
-test("every import of a file of ours finds that file", () => {
+test("every relative import in src names an existing file", () => {
   const missing = imports.filter(({ to, isOurs }) => isOurs && !sources.has(to) && !/\.(?:json|css|svg)$/.test(to));
   expect(missing).toEqual([]);
   expect(imports.length).toBeGreaterThan(sources.size);
 });
 
-test("no import crosses a wall", () => {
+test("every room imports only what its walls allow", () => {
   expect(imports.flatMap((one) => violation(one) ?? [])).toEqual([]);
 });
 
-test("no imports form a circle", () => {
+test("no imports in src form a circle", () => {
   expect(circles(imports)).toEqual([]);
 });
 
-test("every room is in use", () => {
+test("every room in the list of walls has files", () => {
   const used = new Set([...sources.keys()].map(roomOf));
   expect(Object.keys(rooms).filter((room) => !used.has(room))).toEqual([]);
 });
 
-/** What the checks say if one more file is added to the tree. */
+/** Runs the checks as if one more file were in `src/`. */
 function withFile(path: string, text: string) {
   const changed = importsOf(new Map([...sources, [path, text]]));
   return { violations: changed.flatMap((one) => violation(one) ?? []), circles: circles(changed) };
 }
 
-describe("the checks notice", () => {
+describe("the checks", () => {
   for (const [room, { rooms: allowed }] of Object.entries(rooms)) {
     const others = Object.keys(rooms).filter((other) => other !== room && !allowed.includes(other));
     for (const other of others) {
-      test(`an import from ${room} to ${other}`, () => {
+      test(`report an import from ${room} to ${other}`, () => {
         const folder = room.endsWith(".ts") ? "" : `${room}/`;
         const file = folder === "" ? room : `${folder}added.ts`;
         const target = `${folder === "" ? "./" : "../"}${other}${other.endsWith(".ts") ? "" : "/some-file.ts"}`;
@@ -48,7 +48,7 @@ describe("the checks notice", () => {
     }
   }
 
-  test("an engine that imports more of the collection than its contract", () => {
+  test("report an engine that imports more of the collection than the engine contract", () => {
     const { violations } = withFile(
       "engines/added.ts",
       'import { TodoCollection } from "../collection/todo-collection.ts";',
@@ -56,17 +56,17 @@ describe("the checks notice", () => {
     expect(violations).toEqual(["engines/added.ts imports collection/todo-collection.ts: engines must not"]);
   });
 
-  test("a module of the runtime in the published client", () => {
+  test("report a module of the runtime in the published client", () => {
     const { violations } = withFile("client/added.ts", 'import { readFileSync } from "node:fs";');
     expect(violations).toEqual(["client/added.ts imports node:fs: client must not"]);
   });
 
-  test("a file at the root of src, which is in no room", () => {
+  test("report a file at the root of src that belongs to no room", () => {
     const { violations } = withFile("added.ts", 'import { idKey } from "./items/todo-item.ts";');
     expect(violations).toEqual(["added.ts is in no room: add it to one, or add the room added.ts to the walls"]);
   });
 
-  test("a circle of a type import, an export and an import that is loaded later", () => {
+  test("report a circle of a type import, an export and a dynamic import", () => {
     const texts = {
       a: 'import type { B } from "./b.ts";',
       b: 'export { c } from "./c.ts";',

@@ -1,14 +1,14 @@
-// The rooms of `src/` and what each may import. An arrow that is not listed crosses a wall.
+// The rooms of `src/`, and what each may import. An import that is not listed here is forbidden: it crosses a wall.
 
 import type { Import } from "./imports.ts";
 
-/** A room, or a single file of one. */
+/** A room, or a single file in a room. */
 type Place = string;
 
 interface Room {
-  /** Other rooms whose files it may import. */
+  /** The other rooms, or single files of them, that it may import. */
   readonly rooms: readonly Place[];
-  /** Packages and modules of the runtime that it may import. */
+  /** Matches the packages and the runtime's modules that it may import. */
   readonly packages: RegExp;
 }
 
@@ -22,13 +22,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     rooms: ["collection/engine.ts", "collection/binary-search.ts", "items"],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
-  // A library inside the project: it knows nothing of ours.
+  // A library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
   credentials: { rooms: [], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
-  // The certificate and the users file are replaced under the same kind of lock.
+  // It uses the same kind of lock for the certificate as there is for the users file.
   tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
-  // Published for browsers, Node, Deno and Bun: it needs only `fetch`.
+  // Published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items"], packages: /^(?:node:|preact(?:\/|$))/ },
   serve: {
@@ -47,7 +47,7 @@ export function roomOf(path: string): string {
   return path.split("/")[0] ?? path;
 }
 
-/** What an import does wrong; undefined if it is allowed. */
+/** Says what is wrong with an import. Undefined if it is allowed. */
 export function violation({ from, to, isOurs }: Import): string | undefined {
   const name = roomOf(from);
   const room = rooms[name];
@@ -58,7 +58,7 @@ export function violation({ from, to, isOurs }: Import): string | undefined {
   return allowed ? undefined : `${from} imports ${to}: ${name} must not`;
 }
 
-/** The version number is read from package.json, which is no file of a room. */
+/** Any room may import package.json, for the version number. It belongs to no room. */
 function isPackageFile(path: string): boolean {
   return path === "../package.json";
 }

@@ -14,7 +14,7 @@ function start(clock: Clock = { now: 0 }): BasicAuth {
   return new BasicAuth(new Map([["ann", hash("secret")]]), { now: () => clock.now });
 }
 
-/** How a check ends: right at once, right after computing a hash, or refused with this code. */
+/** How a check ends: accepted "at once", "verified" by computing a hash, or refused with this problem code. */
 async function outcome(auth: BasicAuth, authorization: string, address = "192.0.2.1"): Promise<string> {
   try {
     const verifying = auth.check(new Map([["authorization", authorization]]), () => address);
@@ -27,8 +27,8 @@ async function outcome(auth: BasicAuth, authorization: string, address = "192.0.
   }
 }
 
-describe("a right credential", () => {
-  test("is remembered for a minute, then verified again", async () => {
+describe("correct credentials", () => {
+  test("correct credentials are remembered for a minute, then verified again", async () => {
     const clock = { now: 0 };
     const auth = start(clock);
     expect(await outcome(auth, ann)).toBe("verified");
@@ -38,7 +38,7 @@ describe("a right credential", () => {
     expect(await outcome(auth, ann)).toBe("verified");
   });
 
-  test("is forgotten when the users change, even while it is being verified", async () => {
+  test("correct credentials are forgotten when the users change, even while they are being verified", async () => {
     const auth = start();
     expect(await outcome(auth, ann)).toBe("verified");
     auth.replaceUsers(new Map([["ann", hash("other")]]));
@@ -50,7 +50,7 @@ describe("a right credential", () => {
     expect(await outcome(auth, ann)).toBe("CredentialsRequired");
   });
 
-  test("that is sent many times at once is verified once, and uses up no guesses", async () => {
+  test("correct credentials that are sent many times at once are verified once and use up no guesses", async () => {
     const auth = start();
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => outcome(auth, ann)));
     expect(new Set(outcomes)).toEqual(new Set(["verified"]));
@@ -59,7 +59,7 @@ describe("a right credential", () => {
   });
 });
 
-test("right passwords of many users, sent at once from one address, are all accepted", async () => {
+test("correct passwords of many users, sent at once from one address, are all accepted", async () => {
   const users = new Map(Array.from({ length: 12 }, (_, index) => [`user${index}`, hash(`${index}`)]));
   const auth = new BasicAuth(users);
   const outcomes = await Promise.all([...users.keys()].map((name, index) => outcome(auth, header(name, `${index}`))));
@@ -67,7 +67,7 @@ test("right passwords of many users, sent at once from one address, are all acce
 });
 
 describe("guessing passwords", () => {
-  test("is slowed after five failures from one address, and the answer says how long to wait", async () => {
+  test("guessing is slowed after five failures from one address, and the answer says how long to wait", async () => {
     const auth = start();
     for (let count = 0; count < 5; count++)
       expect(await outcome(auth, header("ann", `wrong ${count}`))).toBe("CredentialsRequired");
@@ -79,7 +79,7 @@ describe("guessing passwords", () => {
     }
   });
 
-  test("from one address slows neither another address nor a credential that is known to be right", async () => {
+  test("guessing from one address slows neither other addresses nor credentials that have been verified", async () => {
     const auth = start();
     expect(await outcome(auth, ann)).toBe("verified");
     for (let count = 0; count < 10; count++) await outcome(auth, header("ann", `wrong ${count}`));
@@ -88,7 +88,7 @@ describe("guessing passwords", () => {
     expect(await outcome(auth, header("ann", "wrong"), "192.0.2.2")).toBe("CredentialsRequired");
   });
 
-  test("with many passwords at once gets no more tries than with one after the other", async () => {
+  test("guessing with many passwords at once gives no more tries than with one after the other", async () => {
     const auth = start();
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, count) => outcome(auth, header("ann", `${count}`))),
@@ -97,14 +97,14 @@ describe("guessing passwords", () => {
     expect(outcomes.filter((each) => each === "TooManyRequests")).toHaveLength(45);
   });
 
-  test("with many passwords at once from one address does not keep another address from logging in", async () => {
+  test("guessing with many passwords at once does not keep another address from logging in", async () => {
     const auth = start();
     const wrong = Promise.all(Array.from({ length: 500 }, (_, count) => outcome(auth, header("ann", `${count}`))));
     expect(await outcome(auth, ann, "192.0.2.2")).toBe("verified");
     expect((await wrong).filter((each) => each === "CredentialsRequired")).toHaveLength(5);
   });
 
-  test("from very many addresses at once is refused for all but 1,000 of them", async () => {
+  test("guessing from very many addresses at once is refused for all but 1,000 of them", async () => {
     const auth = new BasicAuth(new Map([["ann", "hash"]]), { verify: async () => false });
     const outcomes = await Promise.all(
       Array.from({ length: 2_000 }, (_, count) =>
@@ -114,7 +114,7 @@ describe("guessing passwords", () => {
     expect(outcomes.filter((each) => each === "CredentialsRequired")).toHaveLength(1_000);
   });
 
-  test("from many addresses at once has at most 64 hashes computed at a time, and all are answered", async () => {
+  test("when many addresses guess at once, at most 64 hashes are computed at the same time, and all get an answer", async () => {
     let underWay = 0;
     let most = 0;
     const auth = new BasicAuth(new Map([["ann", "hash"]]), {
@@ -134,7 +134,7 @@ describe("guessing passwords", () => {
     expect(outcomes).toEqual(Array(500).fill("CredentialsRequired"));
   });
 
-  test("with an unknown name computes a hash as for a known name, and always the same one", async () => {
+  test("guessing with an unknown name computes a hash as for a known name, and always against the same one", async () => {
     const users = new Map(["ann", "bob", "eve"].map((name) => [name, hash(name)]));
     const computed: string[] = [];
     const auth = new BasicAuth(users, {
@@ -148,7 +148,7 @@ describe("guessing passwords", () => {
     expect(computed).toHaveLength(2);
     expect(computed[0]).toBe(computed[1] ?? "");
     expect([...users.values()]).toContain(computed[0] ?? "");
-    // Not even the password of the user whose hash is used is right for an unknown name.
+    // An unknown name is refused even with the password of the user whose hash it is checked against.
     for (const password of users.keys())
       expect(await outcome(auth, header("nobody", password))).toBe("CredentialsRequired");
   });

@@ -1,4 +1,5 @@
-// The change feed: which events it sends, to whom, from which point on, and what a reader that never reads costs.
+// Tests the change feed: which events it sends, to whom, from which point on, and what happens if a reader stops
+// reading.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -74,7 +75,7 @@ describeOnEveryEngine("the change feed", (start) => {
     });
   });
 
-  test("the etag of a change is the one that the item is served with", async () => {
+  test("the etag in a change is the ETag that the item is served with", async () => {
     const service = await start({ fieldNames: "camel" });
     const feed = await openFeed(service);
     await feed.next();
@@ -88,7 +89,7 @@ describeOnEveryEngine("the change feed", (start) => {
   });
 
   for (const where of ["?since=", "Last-Event-ID"]) {
-    test(`a feed with the token of ${where} first sends what was missed, deletions included, and then goes on`, async () => {
+    test(`a feed opened with a token in ${where} first sends the missed changes, including deletions, and then new ones`, async () => {
       const service = await start();
       await service.create(item(ids.one));
       await service.create(item(ids.two));
@@ -113,15 +114,15 @@ describeOnEveryEngine("the change feed", (start) => {
 
   for (const [which, tokenOf] of Object.entries({
     "another epoch": () => "0123456789abcdef-1",
-    "a version that is still to come": (current: string) => `${current.slice(0, -1)}9`,
-    "no shape that a token has": () => "yesterday",
+    "a future version": (current: string) => `${current.slice(0, -1)}9`,
+    "the wrong shape": () => "yesterday",
   })) {
-    test(`a token of ${which} is answered with resync, and the feed goes on from there`, async () => {
+    test(`a token of ${which} gets a resync, and the feed continues from there`, async () => {
       const service = await start();
       await service.create(item(ids.one));
       const current = await token(service);
       const feed = await openFeed(service, { since: tokenOf(current) });
-      // Without a token: a reader that is cut off here must not believe that it is up to date.
+      // This event has no token: a reader that loses its connection here must not believe that it is up to date.
       expect(await feed.next()).toMatchObject({ event: "ready", id: undefined });
       const { epoch } = service.collection;
       expect(await feed.next()).toEqual({ event: "resync", id: current, data: `{"epoch":"${epoch}","version":1}` });
@@ -130,7 +131,7 @@ describeOnEveryEngine("the change feed", (start) => {
     });
   }
 
-  test("a token older than the oldest tombstone is answered with resync", async () => {
+  test("a token older than the oldest tombstone gets a resync", async () => {
     const service = await start();
     await service.create(item(ids.one));
     const since = await token(service);
@@ -139,7 +140,7 @@ describeOnEveryEngine("the change feed", (start) => {
       await Promise.all(some.map((id) => service.create(item(id))));
       await Promise.all(some.map((id) => service.fetch("DELETE", `/api/todoitems/${id}`)));
     }
-    // SQLite prunes in later commits, a few rows with each change.
+    // SQLite removes old tombstones in later commits, a few rows with each change.
     for (let round = 0; round < 20; round++) {
       await Promise.all(
         Array.from({ length: 1_000 }, () => service.send("PUT", "/api/todoitems/", item(ids.one, `"n":${round}`))),
@@ -178,7 +179,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(JSON.parse(await delta(service, "/changes?since=other-1"))).toMatchObject({ whole: true, version: 3 });
   });
 
-  test("the JSON document has the list's ETag and is 304 for a client that has it", async () => {
+  test("the JSON document has the list's ETag, and a client that sends that ETag gets 304", async () => {
     const service = await start({ fieldNames: "pascal" });
     await service.create(item(ids.one));
     const etag = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
@@ -187,11 +188,11 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([first.headers.get("etag"), first.headers.get("cache-control")]).toEqual([etag, "no-cache"]);
     const second = await service.fetch("GET", "/changes", { headers: { ...headers, "If-None-Match": etag } });
     expect(second.status).toBe(304);
-    // The text of the tag, with its suffix, is a token too.
+    // The text of the tag, even with its suffix, is also a token.
     expect(JSON.parse(await delta(service, `/changes?since=${etag.slice(1, -1)}`))).toMatchObject({ whole: false });
   });
 
-  test("the feed of a read-only instance says so, and sends no change that was not kept", async () => {
+  test("the feed of a read-only instance says that it is read-only, and sends no change that was not stored", async () => {
     const service = await start({ readOnly: true });
     const feed = await openFeed(service, {});
     expect((await feed.next())?.data).toContain('"readOnly":true');
@@ -199,13 +200,13 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(JSON.parse(await delta(service, "/changes"))).toMatchObject({ version: 0, changes: [] });
   });
 
-  test("a reader that stops reading gets a resync; nobody waits for it", async () => {
+  test("a reader that falls too far behind gets a resync, and delays no write", async () => {
     const service = await start();
     const feed = await openFeed(service);
     expect((await feed.next())?.event).toBe("ready");
     const long = "x".repeat(100_000);
     for (let count = 0; count < 60; count++) await service.create(`{"Notes":"${long}"}`);
-    // Events that were handed over before the reader stopped may still arrive.
+    // Events that were already on their way may still arrive.
     let event = await feed.next();
     let count = 0;
     for (; event?.event === "change"; count++) event = await feed.next();
@@ -222,7 +223,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([await feed.block(), await feed.block()]).toEqual([": still here", ": still here"]);
   });
 
-  test("a stop ends every feed, and every feed that is opened after it", async () => {
+  test("a stop ends every open feed, and every feed that is opened later", async () => {
     const service = await start();
     const feed = await openFeed(service);
     await feed.next();
@@ -239,7 +240,7 @@ function numbered(index: number): string {
   return `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`;
 }
 
-describe("who may listen", () => {
+describe("access to the change feed", () => {
   test("the feed offers only GET", async () => {
     const service = await Service.on(new MemoryEngine());
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]) {
@@ -249,7 +250,7 @@ describe("who may listen", () => {
     await expectProblem(await service.fetch("GET", "/changes/more"), 404, "RouteNotFound");
   });
 
-  test("the feed needs credentials exactly when the list does", async () => {
+  test("the feed requires credentials if and only if the list does", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
     const all = await Service.on(new MemoryEngine(), {
@@ -264,7 +265,7 @@ describe("who may listen", () => {
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
 
-  test("a page of an allowed origin may read the feed, and send its token", async () => {
+  test("a page from an allowed origin may read the feed and send its token", async () => {
     const service = await Service.on(new MemoryEngine(), { cors: new Cors(new Set(["https://app.example"])) });
     const preflight = await service.fetch("OPTIONS", "/changes", {
       headers: { Origin: "https://app.example", "Access-Control-Request-Method": "GET" },
@@ -278,9 +279,9 @@ describe("who may listen", () => {
   });
 });
 
-describe("on sockets and across processes", () => {
+describe("the change feed on sockets and across processes", () => {
   for (const kind of engineKinds.filter(({ durable }) => durable)) {
-    test(`a change by another process on the same store is sent although nobody asks for it [${kind.name}]`, async () => {
+    test(`a feed sends a change by another process, even if no request reads the store [${kind.name}]`, async () => {
       const store = await kind.createStore();
       const here = await Service.on(await store.open());
       const there = await Service.on(await store.open());
@@ -288,7 +289,7 @@ describe("on sockets and across processes", () => {
       await feed.next();
       await there.create(item(ids.one));
       expect((await feed.next())?.data).toContain(item(ids.one));
-      // Asking for the past must not hide what comes next.
+      // Reading past changes must not hide them from the open feed.
       const since = await token(here);
       await there.create(item(ids.two));
       expect(JSON.parse(await delta(here, `/changes?since=${since}`))).toMatchObject({ changes: [{ id: ids.two }] });
@@ -300,14 +301,14 @@ describe("on sockets and across processes", () => {
     });
   }
 
-  test("changes that the store reports while the feed asks for the past are still sent", async () => {
+  test("a change committed by another process while past changes are being read is not missed", async () => {
     const folder = temporaryFolder();
     const path = join(folder.path, "store.db");
     const there = await Service.on(new SqliteEngine(path, { readOnly: false }));
     const engine = new SqliteEngine(path, { readOnly: false });
     const here = await Service.on(engine);
     await here.create(item(ids.one));
-    // Another process commits between the question whether there is news and the question what it is.
+    // Another process commits after this one has checked for changes, and before it reads them.
     const pull = engine.pull.bind(engine);
     engine.pull = async (since) => {
       engine.pull = pull;
@@ -321,7 +322,7 @@ describe("on sockets and across processes", () => {
     folder.dispose();
   });
 
-  test("with several workers on one port, every feed sends the changes made through any of them", async () => {
+  test("with several workers on one port, every feed sends the changes made through any worker", async () => {
     const folder = temporaryFolder();
     const program = await Program.start({
       args: ["--port", "0", "--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`],
@@ -331,7 +332,7 @@ describe("on sockets and across processes", () => {
     );
     for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
     const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
-    // One connection for each request, so that both workers get some.
+    // Each request uses a new connection, so that both workers get some.
     for (const json of written)
       expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
     for (const feed of feeds) {
@@ -341,7 +342,7 @@ describe("on sockets and across processes", () => {
     folder.dispose();
   });
 
-  test("a silent feed outlives the idle time-out", async () => {
+  test("a feed without changes stays open longer than the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
     const server = listen(service.app, { ...listenOptions, idleTimeoutMs: 5_000 });
     const feed = new FeedReader(await fetch(`http://127.0.0.1:${server.port}/changes`));
@@ -361,7 +362,7 @@ describe("on sockets and across processes", () => {
     expect(stderr).not.toContain("cut off");
   });
 
-  test("feeds end when the users change, so that a removed user hears no more", async () => {
+  test("feeds end when the users change, so that a removed user gets no more events", async () => {
     const folder = temporaryFolder();
     const users = join(folder.path, "users.txt");
     await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });

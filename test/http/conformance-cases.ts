@@ -1,5 +1,5 @@
-// Raw HTTP/1.1 requests, each with how it must be answered and whether the connection goes on. "closed" stands
-// for the connection's end. The cases come from RFC 9110 and RFC 9112.
+// Raw HTTP/1.1 requests, each with the status it must get and whether the connection then stays open or is closed. The
+// cases come from RFC 9110 and RFC 9112.
 
 import { RawConnection } from "./raw-connection.ts";
 
@@ -132,8 +132,8 @@ export const conformanceGroups: Readonly<Record<string, readonly ConformanceCase
   "the Host field": [
     { title: "missing", request: `GET ${path} HTTP/1.1\r\n\r\n`, outcome: "400 closed" },
     { title: "empty", request: `GET ${path} HTTP/1.1\r\nHost: \r\n\r\n`, outcome: "400 closed" },
-    { title: "twice", request: get(path, "Host: b"), outcome: "400 closed" },
-    { title: "twice the same", request: get(path, "Host: a"), outcome: "400 closed" },
+    { title: "twice, with different values", request: get(path, "Host: b"), outcome: "400 closed" },
+    { title: "twice, with the same value", request: get(path, "Host: a"), outcome: "400 closed" },
     { title: "with a space", request: `GET ${path} HTTP/1.1\r\nHost: a b\r\n\r\n`, outcome: "400 closed" },
     { title: "with user information", request: `GET ${path} HTTP/1.1\r\nHost: u@a\r\n\r\n`, outcome: "400 closed" },
     { title: "with a path", request: `GET ${path} HTTP/1.1\r\nHost: a/b\r\n\r\n`, outcome: "400 closed" },
@@ -203,11 +203,19 @@ export const conformanceGroups: Readonly<Record<string, readonly ConformanceCase
     { title: "another Expect", request: post(["Content-Length: 2", "Expect: 200-ok"]), outcome: "201 open" },
   ],
   "Content-Length": [
-    { title: "right", request: post(["Content-Length: 2"]), outcome: "201 open" },
+    { title: "correct", request: post(["Content-Length: 2"]), outcome: "201 open" },
     { title: "absent, so no body", request: post([], ""), outcome: "400 open" },
     { title: "zero", request: post(["Content-Length: 0"], ""), outcome: "400 open" },
-    { title: "twice the same", request: post(["Content-Length: 2", "Content-Length: 2"]), outcome: "400 closed" },
-    { title: "twice, and different", request: post(["Content-Length: 2", "Content-Length: 3"]), outcome: "400 closed" },
+    {
+      title: "twice, with the same value",
+      request: post(["Content-Length: 2", "Content-Length: 2"]),
+      outcome: "400 closed",
+    },
+    {
+      title: "twice, with different values",
+      request: post(["Content-Length: 2", "Content-Length: 3"]),
+      outcome: "400 closed",
+    },
     { title: "a list", request: post(["Content-Length: 2, 2"]), outcome: "400 closed" },
     { title: "negative", request: post(["Content-Length: -2"]), outcome: "400 closed" },
     { title: "with a plus", request: post(["Content-Length: +2"]), outcome: "400 closed" },
@@ -369,18 +377,18 @@ export const conformanceGroups: Readonly<Record<string, readonly ConformanceCase
   ],
 };
 
-/** The head of an answer that is not an interim one. */
+/** Matches the head of an answer, but not of an interim one (100 Continue). */
 const finalAnswer = /HTTP\/1\.1 (?!100)\d+ .*?\r\n\r\n/s;
 
 /**
- * Sends a request on a connection of its own, and a second one after every answer that leaves the connection
- * open. The second must get its own answer: no byte of the first may be taken for the second, or the reverse.
+ * Sends a request on a new connection, and a second request after the answer. If the connection is still open, the
+ * second must get its own answer. This shows that both sides agree on where the first request ended.
  */
 export async function outcomeOf(port: number, request: string): Promise<string> {
   const connection = await RawConnection.open(port);
   connection.send(request);
   await connection.until(finalAnswer);
-  // Only an open connection reads this, and answers 404 only if it agrees on where the first request ended.
+  // If the connection is open, this gets 404, but only if the server has found the correct end of the first request.
   connection.send(get("/the-second-request", "Connection: close"));
   const answers = await connection.untilClosed();
   connection.close();

@@ -1,5 +1,5 @@
-// HTTP/1.1 to the byte: what is sent over a raw connection, how it is answered, and whether the connection
-// goes on. The single requests are in conformance-cases.ts.
+// Tests HTTP/1.1 byte by byte over raw connections: how each request is answered, and whether the connection stays
+// open. Cases with a single request are in conformance-cases.ts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -28,7 +28,7 @@ for (const [group, cases] of Object.entries(conformanceGroups)) {
 }
 
 describe("the connection", () => {
-  test("a client that waits for 100 Continue is told to go on, and answered", async () => {
+  test("a client that waits for 100 Continue gets it, and then gets its answer", async () => {
     const connection = await RawConnection.open(server.port);
     connection.send(post(["Content-Length: 2", "Expect: 100-continue", "Connection: close"], ""));
     await connection.until(/100 Continue\r\n\r\n/);
@@ -45,7 +45,7 @@ describe("the connection", () => {
     expect(answer).toContain("Connection: close");
   });
 
-  test("pipelined requests are answered one after the other, writes and refusals among them", async () => {
+  test("pipelined requests are answered in order, even if some are writes and some are refused", async () => {
     const connection = await RawConnection.open(server.port);
     const sent = [
       post(["Content-Length: 2"]),
@@ -61,7 +61,7 @@ describe("the connection", () => {
     expect(statuses).toEqual(["201", "200", "400", "201", "404", "404"]);
   });
 
-  test("malformed input is refused with a problem document, too", async () => {
+  test("malformed input is refused with a problem document", async () => {
     for (const request of ["GET\r\n\r\n", get(path, "X : y"), line("GET / HTTP/3.0"), get(`/${"a".repeat(20_000)}`)]) {
       const connection = await RawConnection.open(server.port);
       connection.send(request);
@@ -71,14 +71,14 @@ describe("the connection", () => {
     }
   });
 
-  test("a request is answered even if the client closes its sending side right after it", async () => {
+  test("a request is answered even if the client closes its sending side at once", async () => {
     const connection = await RawConnection.open(server.port);
     connection.send(get());
     connection.endSending();
     expect(await connection.untilClosed()).toContain("200 OK");
   });
 
-  test("a request sent byte by byte is one request", async () => {
+  test("a request that arrives byte by byte is read as one request", async () => {
     const connection = await RawConnection.open(server.port);
     for (const character of post(["Content-Length: 2", "Connection: close"])) {
       connection.send(character);
@@ -87,7 +87,7 @@ describe("the connection", () => {
     expect(await connection.untilClosed()).toContain("201 Created");
   });
 
-  test("a body that ends before its length changes nothing", async () => {
+  test("a body that ends before its declared length changes nothing", async () => {
     const list = async () => (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
     const before = await list();
     const connection = await RawConnection.open(server.port);

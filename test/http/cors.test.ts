@@ -20,8 +20,8 @@ function preflight(service: Service, path: string, method: string, origin = page
   return service.fetch("OPTIONS", path, { headers });
 }
 
-describeOnEveryEngine("other origins, switched on", (start) => {
-  test("a preflight is 204 with the allowed methods, headers and maximum age, before credentials are checked", async () => {
+describeOnEveryEngine("CORS switched on", (start) => {
+  test("a preflight without credentials gets 204 with the allowed methods, headers and maximum age", async () => {
     const auth = new BasicAuth(new Map([["ann", Bun.password.hashSync("secret", { algorithm: "bcrypt", cost: 4 })]]));
     const service = await start({
       cors: listed(),
@@ -44,13 +44,13 @@ describeOnEveryEngine("other origins, switched on", (start) => {
     }
   });
 
-  test("the methods of a preflight follow the forms setting", async () => {
+  test("the answer to a preflight lists only the methods that the forms setting offers", async () => {
     const service = await start({ cors: listed(), forms: "b" });
     const response = await preflight(service, `/api/todoitems/${ids.one}`, "DELETE");
     expect(response.headers.get("access-control-allow-methods")).toBe("GET, DELETE");
   });
 
-  test("an allowed origin may read answers, errors included, with ETag, Location and Retry-After", async () => {
+  test("an allowed origin may read answers and errors, with their ETag, Location and Retry-After", async () => {
     const service = await start({ cors: listed() });
     const headers = { Origin: page };
     const answers = [
@@ -68,7 +68,7 @@ describeOnEveryEngine("other origins, switched on", (start) => {
     }
   });
 
-  test("the answer to another origin, or to none, has no permission to read, and has Vary: Origin", async () => {
+  test("a request from another origin, or without an origin, gets Vary: Origin and no CORS headers", async () => {
     const service = await start({ cors: listed() });
     for (const headers of [
       { Origin: "https://evil.example" },
@@ -84,14 +84,14 @@ describeOnEveryEngine("other origins, switched on", (start) => {
     expect([refused.status, corsHeaders(refused)]).toEqual([204, []]);
   });
 
-  test("`*` allows every origin, and needs no Vary", async () => {
+  test("with `*`, every origin is allowed, and answers have no Vary", async () => {
     const service = await start({ cors: new Cors("*") });
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: "https://any.example" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.has("vary")).toBe(false);
   });
 
-  test("OPTIONS that is not a preflight is 405, and a preflight for no route is 404", async () => {
+  test("an OPTIONS request that is not a preflight gets 405, and a preflight for an unknown path gets 404", async () => {
     const service = await start({ cors: listed() });
     const plain = await service.fetch("OPTIONS", "/api/todoitems/", { headers: { Origin: page } });
     expect(plain.headers.get("allow")).toBe("GET, POST, PUT");
@@ -100,8 +100,8 @@ describeOnEveryEngine("other origins, switched on", (start) => {
   });
 });
 
-describeOnEveryEngine("other origins, switched off", (start) => {
-  test("by default no answer has a CORS header, and a preflight is 405", async () => {
+describeOnEveryEngine("CORS switched off", (start) => {
+  test("by default no answer has a CORS header, and a preflight gets 405", async () => {
     const service = await start();
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: page } });
     expect([corsHeaders(response), response.headers.has("vary")]).toEqual([[], false]);
@@ -110,9 +110,9 @@ describeOnEveryEngine("other origins, switched off", (start) => {
     await expectProblem(refused, 405, "MethodNotAllowed");
   });
 
-  // By the Fetch standard a script of another origin may send only GET, HEAD and POST without a preflight, and only
-  // with the types below or none. Everything else needs a preflight, which is 405 above. So these are all the
-  // requests that a hostile page can send with a credential that the browser has stored.
+  // By the Fetch standard, a script from another origin may send only GET, HEAD and POST without a preflight, and a
+  // body only with the types below or with none. Everything else needs a preflight, which gets 405, as tested above. So
+  // these are the only writes that a hostile page can send with credentials that the browser has stored.
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -120,7 +120,7 @@ describeOnEveryEngine("other origins, switched off", (start) => {
     "text/plain; application/json",
     undefined,
   ]) {
-    test(`a page of another origin cannot change anything: POST as ${type ?? "no type"} is 415`, async () => {
+    test(`a page from another origin cannot change anything: its POST with ${type ?? "no type"} gets 415`, async () => {
       const service = await start();
       const body = new TextEncoder().encode(item(ids.one));
       for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {

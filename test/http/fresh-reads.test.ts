@@ -1,5 +1,5 @@
-// A read never misses what another process committed before the read was sent. Reads that arrive together share
-// one question to the store; these are the cases in which they must not (see src/wire/turn.ts).
+// A read must see everything that another process committed before the read was sent. Reads that arrive together share
+// one query to the store. These tests cover the cases in which they must not share it (see src/wire/turn.ts).
 
 import { afterEach, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -16,7 +16,7 @@ const get = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n";
 let server: RunningServer;
 afterEach(() => server.stop(0));
 
-/** An engine that reports each question for news, just after it has looked for them. */
+/** An engine that counts the checks for changes, and reports each check just after it was made. */
 class AskedEngine extends MemoryEngine {
   count = 0;
   onAsked: (count: number) => void = () => {};
@@ -35,11 +35,11 @@ async function start(options: Partial<ListenOptions> = {}): Promise<AskedEngine>
   return engine;
 }
 
-test("a read asks the store again if the last question was asked before the read was sent", async () => {
+test("a read that was sent after the last query to the store makes a query of its own", async () => {
   const engine = await start();
   const ahead = await RawConnection.open(server.port);
   const other = await RawConnection.open(server.port);
-  // The second of the two pipelined requests has its turn once the answer to the first was sent.
+  // The second of the two pipelined requests is handled after the first one was answered.
   engine.onAsked = (count) => {
     if (count === 2) other.send(get);
   };
@@ -50,7 +50,7 @@ test("a read asks the store again if the last question was asked before the read
   other.close();
 });
 
-test("reads that arrive together share one question to the store, but not on a server with many connections", async () => {
+test("reads that arrive together share one query to the store, but not on a server with many connections", async () => {
   const countOfTwo = async (open: number) => {
     const engine = await start({ connections: { open, max: 10_000 } });
     const connections = await Promise.all([RawConnection.open(server.port), RawConnection.open(server.port)]);
@@ -64,7 +64,7 @@ test("reads that arrive together share one question to the store, but not on a s
   expect(await countOfTwo(1_000)).toBe(2);
 });
 
-test("a read after a long one has no turn token, and neither has a read after an empty line", () => {
+test("a request gets no turn token if it follows a long read from the socket or an empty line", () => {
   const began: boolean[] = [];
   const host = {
     limits: listenOptions,

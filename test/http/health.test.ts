@@ -1,4 +1,4 @@
-// The health probes. test/faults/postgres-outage.test.ts shows what they answer while the store is away.
+// Tests the health checks. test/faults/postgres-outage.test.ts tests their answers while the store is unavailable.
 
 import { describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -12,7 +12,7 @@ describe("health", () => {
     ["/health/live", "live"],
     ["/health/ready", "ready"],
   ] as const) {
-    test(`${path} needs no credentials and has no rate limit, even if everything else does`, async () => {
+    test(`${path} needs no credentials and has no rate limit, even if all other paths do`, async () => {
       const access = new Access({
         trustProxy: false,
         mode: "all",
@@ -41,7 +41,7 @@ describe("health", () => {
   }
 
   for (const path of ["/health", "/health/", "/health/other", "/health/live/more"]) {
-    test(`${path} is not a route`, async () => {
+    test(`${path} matches no route`, async () => {
       const service = await Service.on(new MemoryEngine());
       await expectProblem(await service.fetch("GET", path), 404, "RouteNotFound");
     });

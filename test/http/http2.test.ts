@@ -1,4 +1,4 @@
-// What is particular to HTTP/2: each stream has the limits that an HTTP/1.1 connection has.
+// Tests what is specific to HTTP/2: each stream has the same limits as an HTTP/1.1 connection.
 
 import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
@@ -58,14 +58,14 @@ const get = (opened: ClientHttp2Session, fields: OutgoingHttpHeaders = {}) =>
 const closed = (emitter: ClientHttp2Session | ClientHttp2Stream) =>
   new Promise<void>((resolve) => emitter.on("close", () => resolve()));
 
-test("a request that never ends is given up once it is answered, whatever the answer", async () => {
+test("a request that never ends is cancelled some time after its answer, whatever the answer is", async () => {
   await start({ idleTimeoutMs: 300, requestTimeoutMs: 300 });
   const etag = (await service.fetch("GET", path)).headers.get("etag") ?? "";
   for (const [fields, status] of [
-    // Answered before the body is read.
+    // These are answered before the body is read.
     [{ ":path": "/nowhere" }, 404],
     [{ ":method": "PURGE" }, 405],
-    // Answered once the time for the body is over.
+    // These are answered when the time limit for the body has passed.
     [{}, 408],
     [{ "if-none-match": etag }, 408],
     [{ ":path": "/changes" }, 408],
@@ -76,7 +76,7 @@ test("a request that never ends is given up once it is answered, whatever the an
   }
 });
 
-test("a feed that was ended closes its stream", async () => {
+test("a change feed that has ended closes its stream", async () => {
   await start({ idleTimeoutMs: 300 });
   const stream = session().request({ ":path": "/changes" });
   expect(await statusOf(stream)).toBe(200);
@@ -84,7 +84,7 @@ test("a feed that was ended closes its stream", async () => {
   await closed(stream);
 });
 
-test("a request whose end comes in a frame of its own is answered", async () => {
+test("a request that ends with a separate frame is answered", async () => {
   await start();
   const stream = session().request({ ":path": path }, { endStream: false });
   const status = statusOf(stream);
@@ -92,14 +92,14 @@ test("a request whose end comes in a frame of its own is answered", async () => 
   expect(await status).toBe(200);
 });
 
-test("a head larger than the limit is 431, however small it was compressed", async () => {
+test("a head larger than the limit gets 431, even if it is small when compressed", async () => {
   await start({ headerBytesMax: 2_000 });
   const opened = session();
   expect(await get(opened, { "x-long": "a".repeat(1_500) })).toBe(200);
   expect(await get(opened, { "x-long": "a".repeat(2_000) })).toBe(431);
 });
 
-test("a connection over the limit is answered 503 and closed, so that the next one finds room", async () => {
+test("a connection over the limit gets 503 and is closed, and no longer counts against the limit", async () => {
   const connections = { open: 10, max: 10 };
   await start({ connections });
   const refused = session();
@@ -111,14 +111,14 @@ test("a connection over the limit is answered 503 and closed, so that the next o
   expect(await get(session())).toBe(200);
 });
 
-test("a flood of frames that belong to no request is cut off, and other connections go on", async () => {
+test("a connection that sends a flood of frames without a request is cut off, and others still work", async () => {
   await start();
   const flood = connectTls({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"] });
   flood.on("error", () => {});
   const cut = new Promise<void>((resolve) => flood.on("close", () => resolve()));
   await new Promise<void>((resolve) => flood.on("secureConnect", () => resolve()));
   flood.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-  // An empty SETTINGS frame, HEADERS that do not end, and then empty CONTINUATION frames.
+  // Send an empty SETTINGS frame, HEADERS without END_HEADERS, and then empty CONTINUATION frames.
   flood.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]));
   const nothings = Buffer.concat(Array(1_000).fill(Buffer.from([0, 0, 0, 9, 0, 0, 0, 0, 1])));
   const sending = setInterval(() => flood.write(nothings), 1);

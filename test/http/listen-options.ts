@@ -1,4 +1,4 @@
-// The options that test servers start with. A test that is about one of them sets that one.
+// The options that test servers start with. A test overrides the options that it is about.
 
 import type { ListenOptions } from "../../src/wire/listen.ts";
 

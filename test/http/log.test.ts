@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { createLog, describeError } from "../../src/http/log.ts";
 
-test("an event is one line, whatever its message contains", () => {
+test("a logged event is one line, whatever its message contains", () => {
   const lines: string[] = [];
   createLog("text", (line) => lines.push(line))("warn", "first\nsecond\u001b[31m\r", { a: 1 });
   expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z warn {2}first\\nsecond\\u001b\[31m\\u000d$/);
 });
 
-test("as JSON an event has its fields beside the message", () => {
+test("a logged event in JSON has its fields beside the message", () => {
   const lines: string[] = [];
   createLog("json", (line) => lines.push(line))("info", "a\nb", { status: 200 });
   expect(lines[0]).not.toContain("\n");

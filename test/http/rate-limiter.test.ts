@@ -3,7 +3,7 @@ import { Access } from "../../src/http/access.ts";
 import { addressKey, RateLimiter } from "../../src/http/rate-limiter.ts";
 import { describeOnEveryEngine, expectProblem } from "../service.ts";
 
-test("a burst is allowed, then the steady rate, and the wait is stated in whole seconds", () => {
+test("the limiter allows a burst, then the steady rate, and returns the time to wait in whole seconds", () => {
   const clock = { now: 0 };
   const limiter = new RateLimiter({ burst: 3, perSecond: 0.5 }, () => clock.now);
   expect([limiter.take("a"), limiter.take("a"), limiter.take("a"), limiter.take("a")]).toEqual([0, 0, 0, 2]);
@@ -16,7 +16,7 @@ test("a burst is allowed, then the steady rate, and the wait is stated in whole 
   expect([limiter.take("a"), limiter.take("a"), limiter.take("a"), limiter.take("a")]).toEqual([0, 0, 0, 2]);
 });
 
-test("a token that was given back can be taken again, but a bucket never holds more than its burst", () => {
+test("a returned token can be taken again, but a bucket never holds more tokens than its burst", () => {
   const limiter = new RateLimiter({ burst: 1, perSecond: 0.001 }, () => 0);
   limiter.take("a");
   limiter.giveBack("a");
@@ -24,7 +24,7 @@ test("a token that was given back can be taken again, but a bucket never holds m
   expect([limiter.take("a"), limiter.take("a")]).toEqual([0, 1_000]);
 });
 
-test("the number of keys is bounded, and the one unused for longest goes first", () => {
+test("the number of keys is limited, and the least recently used key is forgotten first", () => {
   const limiter = new RateLimiter({ burst: 1, perSecond: 0.001 }, () => 0);
   limiter.take("first");
   limiter.take("second");
@@ -46,11 +46,11 @@ for (const [address, key] of Object.entries({
   "1:2:3:4:5:6:7:8::9": "1:2:3:4:5:6:7:8::9",
   "": "",
 })) {
-  test(`${address} counts as ${key}`, () => expect(addressKey(address)).toBe(key));
+  test(`the address ${address} is counted as ${key}`, () => expect(addressKey(address)).toBe(key));
 }
 
 describeOnEveryEngine("a rate limit", (start) => {
-  test("an address that sends too much gets 429 with Retry-After, and no other does", async () => {
+  test("an address that sends too many requests gets 429 with Retry-After, and other addresses do not", async () => {
     const rate = new RateLimiter({ burst: 2, perSecond: 0.1 });
     const service = await start({ access: new Access({ mode: "off", auth: undefined, rate, trustProxy: false }) });
     expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(200);

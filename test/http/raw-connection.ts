@@ -1,4 +1,4 @@
-// A TCP connection that sends exactly these bytes and shows the bytes that come back.
+// A TCP connection that sends exactly the given bytes and records the bytes that come back.
 
 import { connect, type Socket } from "node:net";
 
@@ -18,7 +18,7 @@ export class RawConnection {
     };
     socket.on("data", (text: string) => note(text, false));
     socket.on("close", () => note("", true));
-    // A reset closes the connection, too.
+    // A reset also closes the connection.
     socket.on("error", () => note("", true));
   }
 
@@ -33,12 +33,12 @@ export class RawConnection {
     this.#socket.write(text, "latin1");
   }
 
-  /** Everything until the other side closes. */
+  /** Waits until the server closes, and returns everything received. */
   async untilClosed(): Promise<string> {
     return this.#until(() => this.#closed);
   }
 
-  /** Everything so far, once it matches. */
+  /** Waits until everything received so far matches the pattern, and returns it. */
   async until(pattern: RegExp): Promise<string> {
     return this.#until(() => pattern.test(this.#received) || this.#closed);
   }
@@ -58,7 +58,7 @@ export class RawConnection {
   }
 }
 
-/** Sends a request on a connection of its own and returns the answer, head and body. */
+/** Sends a request on a new connection and returns the answer, head and body. */
 export async function exchange(port: number, request: string): Promise<string> {
   const connection = await RawConnection.open(port);
   connection.send(request);

@@ -1,4 +1,4 @@
-// Every method reads or refuses a body in the same way, whether or not it has a use for one.
+// Every method reads or refuses a body in the same way, even if it does not use the body.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -41,13 +41,13 @@ async function answerTo(method: string, path: string, framing: string, body: str
 }
 
 describe.each([...operations])("$method $path", ({ method, path, status }) => {
-  test("refuses a chunked body that is broken", async () => {
+  test("refuses a malformed chunked body", async () => {
     const answer = await answerTo(method, path, "Transfer-Encoding: chunked", "zz\r\n");
     expect(answer).toStartWith("HTTP/1.1 400");
     expect(answer).toContain("Connection: close");
   });
 
-  test("refuses a body over the limit, before it has arrived", async () => {
+  test("refuses a body over the limit before it has arrived", async () => {
     expect(await answerTo(method, path, "Content-Length: 1001", "")).toStartWith("HTTP/1.1 413");
   });
 
@@ -56,7 +56,7 @@ describe.each([...operations])("$method $path", ({ method, path, status }) => {
     expect(await answerTo(method, path, "Transfer-Encoding: chunked", chunk + chunk)).toStartWith("HTTP/1.1 413");
   });
 
-  test("takes a body that is well-formed", async () => {
+  test("accepts a well-formed body", async () => {
     const chunks = `${one.length.toString(16)}\r\n${one}\r\n0\r\n\r\n`;
     const answer = await answerTo(method, path, "Transfer-Encoding: chunked", chunks);
     expect(answer).toStartWith(`HTTP/1.1 ${status}`);

@@ -1,4 +1,5 @@
-// What only sockets show: the bytes of an answer, whether the connection stays open, time limits, stopping.
+// Tests what can only be seen on sockets: the bytes of an answer, whether the connection stays open, time limits, and
+// stopping.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -44,7 +45,7 @@ const head = (method: string, path: string, ...headers: string[]) =>
 const closing = "Connection: close";
 const json = "Content-Type: application/json";
 
-/** Once a later connection is answered, the server has read what earlier connections sent. */
+/** Waits for an answer on a new connection. By then the server has read what earlier connections sent. */
 const serverHasRead = () => exchange(server.port, head("GET", "/", closing));
 
 function parse(answer: string): { status: number; headers: Headers; body: string } {
@@ -61,13 +62,13 @@ function statuses(answers: string): string[] {
 }
 
 describe("answers on the wire", () => {
-  test("HEAD is 405 with Allow and without a body, like every answer to HEAD", async () => {
+  test("HEAD gets 405 with Allow and no body", async () => {
     const { status, headers, body } = parse(await exchange(server.port, head("HEAD", "/api/todoitems/", closing)));
     expect([status, headers.get("allow"), body]).toEqual([405, "GET, POST, PUT", ""]);
   });
 
   for (const method of ["TRACE", "CONNECT", "PURGE", "QUERY", "OPTIONS", "PATCH", "LINK"]) {
-    test(`${method} is 405 with Allow`, async () => {
+    test(`${method} gets 405 with Allow`, async () => {
       const { status, headers } = parse(
         await exchange(server.port, head(method, `/api/todoitems/${ids.one}`, closing)),
       );
@@ -75,7 +76,7 @@ describe("answers on the wire", () => {
     });
   }
 
-  test("204 has neither Content-Type nor Content-Length", async () => {
+  test("a 204 answer has neither Content-Type nor Content-Length", async () => {
     await service.create(item(ids.one));
     const body = item(ids.one);
     const update = parse(
@@ -96,14 +97,14 @@ describe("answers on the wire", () => {
     }
   });
 
-  test("the list has a Content-Length and is sent completely", async () => {
+  test("a long list has a Content-Length and is sent completely", async () => {
     for (let count = 0; count < 500; count++) await service.create(`{"Notes":"${"é".repeat(500)}"}`);
     const response = await fetch(`http://127.0.0.1:${server.port}/api/todoitems/`);
     expect(response.headers.get("content-length")).toBe(String(service.collection.listBytes));
     expect(await response.json()).toHaveLength(500);
   });
 
-  test("one connection serves request after request", async () => {
+  test("one connection serves several requests", async () => {
     const connection = await RawConnection.open(server.port);
     const body = item(ids.one);
     connection.send(head("POST", "/api/todoitems/", json, `Content-Length: ${body.length}`) + body);
@@ -131,14 +132,14 @@ describe("answers on the wire", () => {
     expect([status, body]).toEqual([201, `{"ID":"${ids.one}"}`]);
   });
 
-  test("an invalid Host is a 400 problem", async () => {
+  test("an invalid Host gets 400 with a problem document", async () => {
     const answer = parse(
       await exchange(server.port, `GET /api/todoitems/ HTTP/1.1\r\nHost: a b\r\n${closing}\r\n\r\n`),
     );
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
   });
 
-  test("64 connections that send the same create get one 201 and 63 times 409", async () => {
+  test("of 64 connections that send the same create, one gets 201 and 63 get 409", async () => {
     const body = item(ids.one);
     const request = head("POST", "/api/todoitems/", json, `Content-Length: ${body.length}`, closing) + body;
     const answers = await Promise.all(Array.from({ length: 64 }, () => exchange(server.port, request)));
@@ -167,7 +168,7 @@ test("requests that arrive together over many connections share commits", async 
 });
 
 describe("limits", () => {
-  test("a declared length of exactly the limit is accepted", async () => {
+  test("a body whose declared length is exactly the limit is accepted", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const body = "{}".padEnd(1_000);
     const answer = await exchange(
@@ -177,7 +178,7 @@ describe("limits", () => {
     expect(parse(answer).status).toBe(201);
   });
 
-  test("a declared length over the limit is 413 before the body is sent", async () => {
+  test("a body whose declared length is over the limit gets 413 before it is sent", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 1001"));
@@ -186,7 +187,7 @@ describe("limits", () => {
     connection.close();
   });
 
-  test("a client that sends all of a too large body before it reads gets its 413, and can go on", async () => {
+  test("a client that sends an oversized body in full before reading still gets its 413 and can reuse the connection", async () => {
     await restart({ bodyBytesMax: 1_000 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 5000000"));
@@ -195,7 +196,7 @@ describe("limits", () => {
     expect(statuses(await connection.untilClosed())).toEqual(["413", "200"]);
   });
 
-  test("a declared length beyond 64 MiB is 413 and closes the connection", async () => {
+  test("a body whose declared length is beyond 64 MiB gets 413, and the connection closes", async () => {
     const answer = await exchange(server.port, head("POST", "/api/todoitems/", json, "Content-Length: 99999999999"));
     expect(parse(answer).headers.get("connection")).toBe("close");
     expect(parse(answer).status).toBe(413);
@@ -210,7 +211,7 @@ describe("limits", () => {
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, "BodyTooLarge"]);
   });
 
-  test("a body that arrives too slowly is 408 when the request's time is up", async () => {
+  test("a request whose body does not arrive within the request timeout gets 408", async () => {
     await restart({ requestTimeoutMs: 300 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 1000"));
@@ -220,7 +221,7 @@ describe("limits", () => {
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([408, "RequestTimeout"]);
   });
 
-  test("a head that arrives too slowly is 408 when its time is up", async () => {
+  test("a request whose head does not arrive within the request timeout gets 408", async () => {
     await restart({ requestTimeoutMs: 700 });
     const connection = await RawConnection.open(server.port);
     connection.send("GET /api/todoitems/ HTTP/1.1\r\nX-Drip: ");
@@ -229,14 +230,14 @@ describe("limits", () => {
     clearInterval(drip);
   });
 
-  test("a body gets no extra time if its sender waited for 100 Continue", async () => {
+  test("a client that waits for 100 Continue gets no extra time for its body", async () => {
     await restart({ requestTimeoutMs: 300, idleTimeoutMs: 60_000 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 100", "Expect: 100-continue"));
     expect(statuses(await connection.untilClosed())).toEqual(["100", "408"]);
   });
 
-  test("if a client closes in the middle of a refused body, its connection is closed at once", async () => {
+  test("if a client stops sending in the middle of a refused body, its connection is closed at once", async () => {
     const end = Promise.withResolvers<void>();
     service.app.handle = async ({ path }) => {
       if (path === "/nowhere") await end.promise;
@@ -250,7 +251,7 @@ describe("limits", () => {
     expect(statuses(await connection.untilClosed())).toEqual(["404"]);
   });
 
-  test("a head of exactly the limit is accepted wherever it is cut, and one byte more is always refused", async () => {
+  test("a head of exactly the limit is accepted wherever it is split, and one byte more is always refused", async () => {
     await restart({ headerBytesMax: 100 });
     const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
     for (const [length, status] of [
@@ -268,7 +269,7 @@ describe("limits", () => {
     }
   });
 
-  test("a body in a thousand chunks is one body", async () => {
+  test("a thousand chunks are read as one body", async () => {
     const body = item(ids.one).padEnd(1_000);
     const chunks = Array.from(body, (character) => `1\r\n${character}\r\n`).join("");
     const answer = await exchange(
@@ -279,14 +280,14 @@ describe("limits", () => {
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
   });
 
-  test("a silent connection is closed", async () => {
+  test("an idle connection is closed", async () => {
     await restart({ idleTimeoutMs: 300 });
     const connection = await RawConnection.open(server.port);
     connection.send(head("GET", "/api/todoitems/"));
     expect(parse(await connection.untilClosed()).status).toBe(200);
   });
 
-  test("a client that leaves in the middle of its body changes nothing and logs no error", async () => {
+  test("if a client disconnects in the middle of its body, nothing changes and no error is logged", async () => {
     await restart({ logRequests: true });
     const connection = await RawConnection.open(server.port);
     connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 100")}{"a"`);
@@ -308,14 +309,14 @@ describe("the number of connections", () => {
     );
   }
 
-  test("connections up to the limit are served, and those over it are answered 503", async () => {
+  test("connections up to the limit are served, and connections over it get 503", async () => {
     await restart({ connections: { open: 0, max: 3 } });
     const connections = await open(5);
     expect((await askAll(connections)).sort()).toEqual(["200", "200", "200", "503", "503"]);
     for (const connection of connections) connection.close();
   });
 
-  test("connections far over the limit are closed at once, and the count returns to zero", async () => {
+  test("connections far over the limit are closed at once, and are no longer counted", async () => {
     const connections = { open: 0, max: 3 };
     await restart({ connections });
     connections.open = 2_000;
@@ -324,12 +325,12 @@ describe("the number of connections", () => {
     expect(log).toEqual([]);
   });
 
-  test("the first connection after a quiet time has its full time", async () => {
+  test("the first connection after a time without connections gets its full idle timeout", async () => {
     await restart({ idleTimeoutMs: 2_000 });
-    // Time itself is what this test needs to pass.
+    // This test is about time, so it has to sleep.
     await Bun.sleep(2_100);
     const connection = await RawConnection.open(server.port);
-    // A stale clock would now find it idle since before the quiet time.
+    // With a stale clock, the server would now close the connection as idle for more than two seconds.
     await Bun.sleep(200);
     connection.send(head("GET", "/api/todoitems/", closing));
     expect(statuses(await connection.untilClosed())).toEqual(["200"]);
@@ -347,7 +348,7 @@ describe("the log of requests", () => {
 });
 
 describe("listening and stopping", () => {
-  test("a stop waits for the request in progress and answers it, then accepts no more", async () => {
+  test("a stop answers the request in progress and accepts no new connections", async () => {
     const connection = await RawConnection.open(server.port);
     const body = item(ids.one);
     connection.send(
@@ -358,10 +359,10 @@ describe("listening and stopping", () => {
     connection.send(body);
     expect(await connection.untilClosed()).toContain("201 Created");
     expect(await stopped).toBe(0);
-    expect(RawConnection.open(server.port)).rejects.toThrow();
+    await expect(RawConnection.open(server.port)).rejects.toThrow();
   });
 
-  test("a stop cuts requests that are not done when the grace is over", async () => {
+  test("a stop drops the connections of requests that are not finished within the grace period", async () => {
     const connection = await RawConnection.open(server.port);
     connection.send(head("POST", "/api/todoitems/", json, "Content-Length: 100", "Expect: 100-continue"));
     await connection.until(/100 Continue/);

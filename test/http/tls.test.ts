@@ -1,4 +1,4 @@
-// TLS handshakes that never finish. test/serve/https.test.ts covers what comes after a handshake.
+// Tests TLS handshakes that never finish. test/serve/https.test.ts tests what comes after a handshake.
 
 import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
@@ -13,7 +13,7 @@ import { Service } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
 
-/** The first bytes of a handshake: they announce a record that never comes. */
+/** The first bytes of a handshake. They announce a record that never comes. */
 const beginning = "\x16\x03\x01\x02\x00\x01";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -33,7 +33,7 @@ async function start(options: Partial<ListenOptions>): Promise<void> {
   server = listen(app, { ...listenOptions, certificate, ...options });
 }
 
-test("a handshake that stalls is cut off when the request's time is up", async () => {
+test("a handshake that does not finish within the request timeout is cut off", async () => {
   const connections = { open: 0, max: 10 };
   await start({ requestTimeoutMs: 300, connections });
   const connection = await RawConnection.open(server.port);
@@ -42,7 +42,7 @@ test("a handshake that stalls is cut off when the request's time is up", async (
   await eventually(() => connections.open === 0);
 });
 
-test("a handshake far over the connection limit is cut off at once, and not counted", async () => {
+test("a handshake far over the connection limit is cut off at once and is no longer counted", async () => {
   const connections = { open: 0, max: 10 };
   await start({ connections });
   connections.open = 2_000;
@@ -52,7 +52,7 @@ test("a handshake far over the connection limit is cut off at once, and not coun
   await eventually(() => connections.open === 2_000);
 });
 
-test("a stop does not wait for a handshake", async () => {
+test("a stop does not wait for an unfinished handshake", async () => {
   const connections = { open: 0, max: 10 };
   await start({ connections });
   const connection = await RawConnection.open(server.port);

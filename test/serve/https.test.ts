@@ -1,4 +1,4 @@
-// HTTPS as clients see it: a real handshake with the program, both protocols, a certificate that changes.
+// Tests HTTPS as clients see it: real handshakes with the program, both protocols, and a certificate that changes.
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -35,7 +35,7 @@ async function serve(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** A service with the first of two certificates, in files that a test can overwrite with the second. */
+/** A service that uses the first of two certificates. A test can overwrite its files with the second. */
 async function serveReplaceable() {
   const [one, two] = [
     await developmentCertificate(join(folder.path, "1")),
@@ -59,7 +59,7 @@ function handshake(port: number, ca: string, options: { maxVersion?: SecureVersi
 }
 
 describe("HTTPS", () => {
-  test("works next to HTTP or alone, with a ready line for each", async () => {
+  test("HTTPS works next to HTTP or alone, and each listener has a ready line", async () => {
     const both = await serve("--port", "0");
     expect(both.origins.map((origin) => new URL(origin).protocol)).toEqual(["http:", "https:"]);
     const alone = await serve("--port", "off");
@@ -67,7 +67,7 @@ describe("HTTPS", () => {
     expect((await alone.stop()).stdout).toContain("HTTPS                development certificate");
   });
 
-  test("serves only clients that trust the development authority", async () => {
+  test("HTTPS is trusted only by clients that trust the development authority", async () => {
     const program = await serve("--port", "off");
     const tls = { ca: readFileSync(authority, "utf8") };
     const created = await fetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {
@@ -78,10 +78,10 @@ describe("HTTPS", () => {
     });
     expect(created.status).toBe(201);
     expect(await (await fetch(`${program.origin}/api/todoitems/`, { tls })).text()).toBe(`[${item(ids.one)}]`);
-    expect(fetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
+    await expect(fetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
   });
 
-  test("uses HTTP/2 with clients that offer it", async () => {
+  test("HTTPS uses HTTP/2 with clients that offer it", async () => {
     const program = await serve("--port", "off");
     const client = connectHttp2(program.origin, { ca: readFileSync(authority) });
     const body = item(ids.one);
@@ -98,7 +98,7 @@ describe("HTTPS", () => {
     client.close();
   });
 
-  test("accepts TLS 1.2 and 1.3, and refuses older versions", async () => {
+  test("HTTPS accepts TLS 1.2 and 1.3, and refuses older versions", async () => {
     const program = await serve("--port", "off");
     const port = portOf(program.origin);
     for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
@@ -106,10 +106,10 @@ describe("HTTPS", () => {
       expect(socket.getProtocol()).toBe(version);
       socket.destroy();
     }
-    expect(handshake(port, authority, { maxVersion: "TLSv1.1" })).rejects.toThrow();
+    await expect(handshake(port, authority, { maxVersion: "TLSv1.1" })).rejects.toThrow();
   });
 
-  test("sends Strict-Transport-Security with --hsts, and only over HTTPS", async () => {
+  test("with --hsts, answers have Strict-Transport-Security, but only over HTTPS", async () => {
     const program = await serve("--port", "0", "--hsts");
     const [http, https] = program.origins;
     const tls = { ca: readFileSync(authority, "utf8") };
@@ -123,7 +123,7 @@ describe("HTTPS", () => {
     );
   });
 
-  test("offers no cipher that encrypts without authenticating", async () => {
+  test("HTTPS refuses a TLS 1.2 cipher that is not AEAD", async () => {
     const program = await serve("--port", "off");
     const weak = new Promise((resolve, reject) => {
       connect({
@@ -136,10 +136,10 @@ describe("HTTPS", () => {
         .once("secureConnect", resolve)
         .once("error", reject);
     });
-    expect(weak).rejects.toThrow();
+    await expect(weak).rejects.toThrow();
   });
 
-  test("uses a new certificate without a restart, and keeps the old one if the new one cannot be used", async () => {
+  test("a new certificate is used without a restart, and the old one stays if the new one cannot be used", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const port = portOf(program.origin);
     (await handshake(port, one.authorityCert)).destroy();
@@ -153,10 +153,10 @@ describe("HTTPS", () => {
     copyFileSync(two.cert, cert);
     while (!(await program.stderrLine()).includes("read again"));
     (await handshake(port, two.authorityCert)).destroy();
-    expect(handshake(port, one.authorityCert)).rejects.toThrow();
+    await expect(handshake(port, one.authorityCert)).rejects.toThrow();
   });
 
-  test("keeps its connections when the certificate changes, and every handshake succeeds", async () => {
+  test("connections stay open when the certificate changes, and every handshake succeeds", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const port = portOf(program.origin);
     const authorities = [one.authorityCert, two.authorityCert].map((file) => readFileSync(file, "utf8"));
@@ -187,7 +187,7 @@ describe("HTTPS", () => {
     kept.destroy();
   });
 
-  test("answers a request that began under the old certificate, even if a stop follows the change", async () => {
+  test("a request that began before the certificate changed is answered, even if a stop follows", async () => {
     const { program, one, two, cert, key } = await serveReplaceable();
     const socket = await handshake(portOf(program.origin), one.authorityCert);
     let received = "";
@@ -209,7 +209,7 @@ describe("HTTPS", () => {
     expect(await program.exited).toBe(0);
   });
 
-  test("names the flag to change if its port is in use", async () => {
+  test("if the HTTPS port is in use, the error names the flag to change", async () => {
     const port = String(portOf((await serve("--port", "off")).origin));
     const { stderr } = await runProgram("serve", {
       environment,
@@ -218,7 +218,7 @@ describe("HTTPS", () => {
     expect(stderr).toContain("Choose another with --https-port");
   });
 
-  test("does not start if the certificate is missing or unreadable, or if the key is not its key", async () => {
+  test("the service does not start if the certificate is missing or malformed, or if the key does not match", async () => {
     const [one, two] = [
       await developmentCertificate(join(folder.path, "1")),
       await developmentCertificate(join(folder.path, "2")),
@@ -240,7 +240,7 @@ describe("HTTPS", () => {
     }
   });
 
-  test("does not start with an RSA key that is too weak for clients", async () => {
+  test("the service does not start with an RSA key that clients refuse as too weak", async () => {
     const algorithm = {
       name: "RSASSA-PKCS1-v1_5",
       hash: "SHA-256",
@@ -260,7 +260,7 @@ describe("HTTPS", () => {
     expect(stderr).toContain("an RSA key of 1024 bits is too weak");
   });
 
-  test("has a command, todoitems certificate, that says how to trust the authority on every platform", async () => {
+  test("the command todoitems certificate says how to trust the authority on every platform", async () => {
     const { exitCode, stdout } = await runProgram("certificate", { environment });
     expect(exitCode).toBe(0);
     expect(stdout).toContain(authority);

@@ -1,4 +1,4 @@
-// What an operator reads if a port cannot be listened on.
+// Tests the errors that an operator sees if the service cannot listen on a port.
 
 import { expect, test } from "bun:test";
 import { checkPortIsFree, ListenError, listenOrExplain } from "../../src/serve/listen-advice.ts";
@@ -12,7 +12,7 @@ function start(host: string, port: number) {
   return listenOrExplain(host, port, "--port", () => listen(handler, { ...listenOptions, host, port }));
 }
 
-test("a port in use is named, with the flag that chooses another", async () => {
+test("if a port is in use, the error names it and the flag that sets another", async () => {
   const server = start("127.0.0.1", 0);
   const again = () => start("127.0.0.1", server.port);
   expect(again).toThrow(ListenError);
@@ -23,7 +23,7 @@ test("a port in use is named, with the flag that chooses another", async () => {
 });
 
 for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
-  test(`the address ${host}, which this machine does not have, is named`, () => {
+  test(`if this machine does not have the address ${host}, the error names it`, () => {
     const elsewhere = () => start(host, 0);
     expect(elsewhere).toThrow(ListenError);
     expect(elsewhere).toThrow(`${host} is not an address of this machine`);

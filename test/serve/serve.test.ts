@@ -1,4 +1,4 @@
-// The program itself: start-up, settings, signals, exit codes, and the files on disk afterwards.
+// Tests the program itself: start-up, settings, signals, exit codes, and the files that it leaves on disk.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ function file(name: string, content: string): string {
 }
 
 describe("starting", () => {
-  test("prints the ready line first, then the addresses and the store", async () => {
+  test("the program prints the ready line first, then the addresses and the store", async () => {
     const program = await serve(["--store", store]);
     const { stdout, stderr } = await program.stop();
     const { port } = new URL(program.origin);
@@ -52,7 +52,7 @@ describe("starting", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("a port in use is an error that says how to choose another; exit code 1", async () => {
+  test("if the port is in use, the program says how to choose another and exits with code 1", async () => {
     const { port } = new URL((await serve(["--store", "memory:"])).origin);
     const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, "--store", "memory:"] });
     expect(exitCode).toBe(1);
@@ -62,7 +62,7 @@ describe("starting", () => {
     expect(stdout).toBe("");
   });
 
-  test("wrong settings are all reported at once; exit code 2", async () => {
+  test("the program reports all wrong settings at once and exits with code 2", async () => {
     const { exitCode, stdout, stderr } = await runProgram("serve", {
       args: ["--port", "x", "--store", "y"],
       environment: { TODOITEMS_FORMS: "z" },
@@ -71,7 +71,7 @@ describe("starting", () => {
     for (const wrong of ["--port x", "--store y", "TODOITEMS_FORMS=z"]) expect(stderr).toContain(wrong);
   });
 
-  test("a file that is not a store is an error in one line; exit code 1", async () => {
+  test("if the store is not a SQLite file, the program says so in one line and exits with code 1", async () => {
     const path = file("letter.txt", "Dear diary, ".repeat(500));
     const { exitCode, stderr } = await runProgram("serve", { args: ["--port", "0", "--store", `sqlite:${path}`] });
     expect(exitCode).toBe(1);
@@ -79,7 +79,7 @@ describe("starting", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("--help lists every flag, and --version prints the version of the package", async () => {
+  test("--help lists every flag, --version prints the package's version, and an unknown command exits with code 2", async () => {
     const help = await runProgram("serve", { args: ["--help"] });
     expect(help.exitCode).toBe(0);
     for (const { flag } of describeSettings()) expect(help.stdout).toContain(`  ${flag} `);
@@ -103,7 +103,7 @@ describe("instances", () => {
     expect((await program.stop()).stdout).toContain("read-only: changes are accepted but not kept");
   });
 
-  test("--seed fills an empty store only once, and keeps every digit", async () => {
+  test("--seed fills an empty store only once and keeps every digit of its numbers", async () => {
     const items = [item(ids.one, '"n":1.0'), `{ "Name": "no ID", "big": 12345678901234567890 }`];
     const seed = file("seed.json", `[\n${items.join(",\n")}\n]`);
     const first = await serve(["--store", store, "--seed", seed]);
@@ -117,7 +117,7 @@ describe("instances", () => {
     expect((await second.stop()).stderr).toContain("The store has items already: the seed was not used");
   });
 
-  test("--seed with --read-only fills an empty store that exists already", async () => {
+  test("--seed with --read-only fills an empty store that already exists", async () => {
     await (await serve(["--store", store])).stop();
     const seed = file("seed.json", `[${item(ids.one)}]`);
     expect(await (await serve(["--store", store, "--seed", seed, "--read-only"])).list()).toBe(`[${item(ids.one)}]`);
@@ -148,7 +148,7 @@ describe("instances", () => {
       `seed.json: items 1 and 3 have the same ID ${ids.one}`,
     ],
   ] as const) {
-    test(`a seed with ${title} is refused, and the error names the place; exit code 1, nothing stored`, async () => {
+    test(`a seed with ${title} is refused: the error names the place, the exit code is 1, and nothing is stored`, async () => {
       const { exitCode, stderr } = await runProgram("serve", {
         args: ["--port", "0", "--store", store, "--seed", file("seed.json", content)],
       });
@@ -158,14 +158,14 @@ describe("instances", () => {
     });
   }
 
-  test("a seed that does not exist is an error; exit code 1", async () => {
+  test("if the seed does not exist, the program says so and exits with code 1", async () => {
     const { exitCode, stderr } = await runProgram("serve", {
       args: ["--port", "0", "--store", store, "--seed", join(folder.path, "none.json")],
     });
     expect([exitCode, stderr.includes("none.json: the seed cannot be read")]).toEqual([1, true]);
   });
 
-  test("--read-only shows the writes of another instance at once", async () => {
+  test("an instance with --read-only shows the writes of another instance at once", async () => {
     const writer = await serve(["--store", store]);
     const reader = await serve(["--store", store, "--read-only"]);
     for (let count = 1; count <= 20; count++) {
@@ -176,7 +176,7 @@ describe("instances", () => {
     expect(JSON.parse(await writer.list())).toHaveLength(20);
   });
 
-  test("two writable instances on one store never both create one ID", async () => {
+  test("two writable instances on one store never both create the same ID", async () => {
     const programs = [await serve(["--store", store]), await serve(["--store", store])];
     for (let round = 0; round < 20; round++) {
       const json = item(crypto.randomUUID());
@@ -212,7 +212,7 @@ describe("instances", () => {
 
 describe("stopping", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal}: every accepted write is answered and kept, then the exit code is 0`, async () => {
+    test(`after ${signal}, every write that was answered is stored, and the exit code is 0`, async () => {
       const program = await serve(["--store", store]);
       const answered: string[] = [];
       const writers = Array.from({ length: 20 }, async () => {
@@ -234,7 +234,7 @@ describe("stopping", () => {
     });
   }
 
-  test("SIGTERM: a request whose body has not arrived yet is still answered", async () => {
+  test("after SIGTERM, a request whose body is still arriving is answered", async () => {
     const program = await serve(["--store", store]);
     const connection = await RawConnection.open(Number(new URL(program.origin).port));
     const body = item(ids.one);
@@ -249,7 +249,7 @@ describe("stopping", () => {
     expect(await (await serve(["--store", store])).list()).toBe(`[${body}]`);
   });
 
-  test("kill -9: every answered write is there after a restart", async () => {
+  test("after kill -9 and a restart, every answered write is there", async () => {
     const program = await serve(["--store", store]);
     for (const id of [ids.one, ids.two]) await program.send("POST", "/api/todoitems/", item(id));
     await program.send("PUT", "/api/todoitems/", item(ids.one, '"n":2'));
@@ -257,7 +257,7 @@ describe("stopping", () => {
     expect(await (await serve(["--store", store])).list()).toBe(`[${item(ids.one, '"n":2')},${item(ids.two)}]`);
   });
 
-  test("a clean stop leaves one file without deleted items in it", async () => {
+  test("a clean stop leaves a single file that contains no deleted items", async () => {
     const program = await serve(["--store", store]);
     await program.send("POST", "/api/todoitems/", item(ids.one, '"secret":"swordfish"'));
     await program.fetch(`/api/todoitems/${ids.one}`, { method: "DELETE" });
@@ -272,7 +272,7 @@ describe("a limit on connections", () => {
   const openMany = (port: number, count: number) =>
     Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
 
-  test("the first connection over the limit is answered 503, and there is room again as soon as one closes", async () => {
+  test("a connection over the limit gets 503, and once another has closed, new connections are served", async () => {
     const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
     const port = Number(new URL(program.origin).port);
     const feeds = await openMany(port, 20);
@@ -297,9 +297,9 @@ describe("a limit on connections", () => {
 });
 
 describe("a disk that is full", () => {
-  test("makes writes fail with 503 and a line in the log; reads go on, and nothing is lost", async () => {
-    // A limit on the size of files has the effect of a full disk. The shell ignores the signal that comes with it, so that
-    // the program sees the failed write.
+  test("on a full disk, writes fail with 503 and a line in the log, reads still work, and no stored item is lost", async () => {
+    // A limit on the file size has the same effect as a full disk. The shell ignores the signal for exceeding it, so
+    // that the program sees the failed write.
     const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 256; exec "$@"', "limited"];
     const program = await serve(["--store", store], { launcher });
     const accepted: string[] = [];

@@ -14,7 +14,7 @@ function problems(args: readonly string[], environment: Record<string, string> =
 }
 
 describe("settings", () => {
-  test("have defaults: this machine only, and a store on disk", () => {
+  test("by default, the service listens on this machine only and stores items on disk", () => {
     expect(read([])).toEqual({
       host: "127.0.0.1",
       port: 5000,
@@ -48,11 +48,11 @@ describe("settings", () => {
     });
   });
 
-  test("cannot be changed after they are read", () => {
+  test("settings cannot be changed after they are read", () => {
     expect(Object.isFrozen(read([]))).toBe(true);
   });
 
-  test("can be flags, with a space or an equals sign", () => {
+  test("settings can be flags, with a space or an equals sign", () => {
     expect(read(["--port", "8080", "--forms=a", "--read-only"])).toMatchObject({
       port: 8080,
       forms: "a",
@@ -62,7 +62,7 @@ describe("settings", () => {
     expect(read(["--store", "memory:"]).store).toEqual({ engine: "memory" });
   });
 
-  test("can come from the environment, and flags take precedence", () => {
+  test("settings can come from the environment, and flags take precedence", () => {
     const environment = { TODOITEMS_PORT: "1234", TODOITEMS_READ_ONLY: "true", TODOITEMS_FIELD_NAMES: "camel" };
     expect(read(["--port", "4321"], environment)).toMatchObject({ port: 4321, readOnly: true, fieldNames: "camel" });
     expect(read(["--read-only=off"], environment).readOnly).toBe(false);
@@ -75,10 +75,10 @@ describe("settings", () => {
     "2mib": 2_097_152,
     "1 GiB": 1_073_741_824,
   })) {
-    test(`a size of ${size} is ${bytes} bytes`, () => expect(read(["--body-limit", size]).bodyBytesMax).toBe(bytes));
+    test(`the size ${size} means ${bytes} bytes`, () => expect(read(["--body-limit", size]).bodyBytesMax).toBe(bytes));
   }
 
-  test("that are wrong are all reported at once, each with the values that are allowed", () => {
+  test("wrong settings are all reported at once, each with the values that are allowed", () => {
     const args = [
       "--port",
       "70000",
@@ -110,7 +110,7 @@ describe("settings", () => {
   });
 
   for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
-    test(`a store of ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
+    test(`the store ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
       expect(problems([`--store=${store}`])).toEqual([
         `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
       ]);
@@ -152,7 +152,7 @@ describe("settings", () => {
     "postgres://ann:secret@host/todo?statement_timeout=1",
     "postgres://ann:secret@host/todo?sslmode=verify-full&sslrootcert=/does/not/exist",
   ]) {
-    test(`a store of ${wrong} is refused, and no password is shown`, () => {
+    test(`the store ${wrong} is refused, and the error shows no password`, () => {
       const [problem = "", ...more] = problems(["--store", wrong]);
       expect(more).toEqual([]);
       expect(problem).toStartWith("--store postgres:");
@@ -160,23 +160,23 @@ describe("settings", () => {
     });
   }
 
-  test("stale reads are a positive number of seconds", () => {
+  test("--stale-reads takes a positive number of seconds", () => {
     expect(read(["--stale-reads", "60"]).staleSecondsMax).toBe(60);
     for (const wrong of ["0", "-1", "always"]) expect(problems(["--stale-reads", wrong])).toHaveLength(1);
   });
 
-  test("that are empty in the environment count as not set", () => {
+  test("an empty environment variable counts as not set", () => {
     expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));
   });
 
-  test("that do not exist give a warning if they are in the environment, not an error", () => {
+  test("an environment variable for an unknown setting causes a warning, not an error", () => {
     expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
       warnings: ["TODOITEMS_PROT is no setting and was not used; --help lists them all"],
     });
   });
 
   for (const name of ["constructor", "__proto__", "hasOwnProperty"]) {
-    test(`--${name} is not a flag`, () => expect(problems([`--${name}=x`])).toHaveLength(1));
+    test(`--${name} is refused as an unknown flag`, () => expect(problems([`--${name}=x`])).toHaveLength(1));
   }
 
   test("an IPv6 host may be written in brackets", () => {
@@ -184,7 +184,7 @@ describe("settings", () => {
     expect(problems(["--host", "[]"])).toHaveLength(1);
   });
 
-  test("CORS origins are normalized as browsers write them, and anything else is refused", () => {
+  test("CORS origins are spelled as browsers send them, and anything else is refused", () => {
     expect(read(["--cors", "https://App.example:443, http://localhost:8100/"]).cors).toEqual(
       new Set(["https://app.example", "http://localhost:8100"]),
     );
@@ -201,7 +201,7 @@ describe("settings", () => {
     }
   });
 
-  test("a rate is a number of requests a second", () => {
+  test("--rate-limit takes a number of requests per second", () => {
     expect(read(["--rate-limit", "100/s"]).rateLimitPerSecond).toBe(100);
     expect(read(["--rate-limit", "5"]).rateLimitPerSecond).toBe(5);
     for (const rate of ["0", "1.5/s", "10/m", "many"]) expect(problems(["--rate-limit", rate])).toHaveLength(1);
@@ -215,7 +215,7 @@ describe("settings", () => {
     expect(problems(["--tls-cert", "a.pem", "--tls-key", "b.pem"])).toHaveLength(1);
   });
 
-  test("a users file without --auth gives a warning", () => {
+  test("a users file without --auth causes a warning", () => {
     expect(readSettings(["--users", "u"], {})).toMatchObject({
       warnings: [expect.stringContaining("--users without --auth")],
     });

@@ -1,4 +1,4 @@
-// `--workers`: several processes on one port and one store behave like one.
+// Tests `--workers`: several processes on one port and one store act as one service.
 
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -21,10 +21,10 @@ async function start(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** Makes a request use a new connection, so that any worker may get it. */
+/** Makes a request use a new connection, so that it can reach any worker. */
 const alone = { headers: { Connection: "close" } };
 
-test("a write that one worker has answered is in the next list of every other worker", async () => {
+test("once a worker has answered a write, the lists of all workers contain it", async () => {
   const program = await start();
   await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
   for (let n = 1; n <= 50; n++) {
@@ -36,7 +36,7 @@ test("a write that one worker has answered is in the next list of every other wo
   }
 });
 
-test("an ID is created only once, whichever workers get the requests", async () => {
+test("an ID is created only once, even if several workers get a create for it", async () => {
   const program = await start();
   const create = () => program.send("POST", "/api/todoitems/", item(ids.one), alone.headers);
   const statuses = (await Promise.all(Array.from({ length: 32 }, create))).map(({ status }) => status);
@@ -44,7 +44,7 @@ test("an ID is created only once, whichever workers get the requests", async () 
   expect(statuses.filter((status) => status === 409)).toHaveLength(31);
 });
 
-test("a seed is stored only once", async () => {
+test("several workers store a seed only once", async () => {
   const seed = join(folder.path, "seed.json");
   await Bun.write(seed, `[${item(ids.one)},${item(ids.two)}]`);
   const program = await start("--seed", seed);
@@ -53,7 +53,7 @@ test("a seed is stored only once", async () => {
   programs.pop();
 });
 
-test("workers that stop after many updates take turns to tidy the store", async () => {
+test("workers that stop after many updates all clean up the store without an error", async () => {
   const program = await start();
   await program.send("POST", "/api/todoitems/", item(ids.one, '"n":0'));
   const update = async (n: number) =>
@@ -79,14 +79,14 @@ test("if the first worker cannot start, the error is printed and the service end
   expect(broken.stderr).toContain("cannot be opened");
 });
 
-test("a store that processes cannot share is refused with exit code 2", async () => {
+test("several workers with a store that processes cannot share are refused with exit code 2", async () => {
   const { exitCode, stderr } = await runProgram("serve", { args: ["--workers", "2", "--store", "memory:"] });
   expect(exitCode).toBe(2);
   expect(stderr).toContain("--workers");
 });
 
 onLinux("worker processes", () => {
-  test("one signal stops all of them, with exit code 0", async () => {
+  test("one signal stops all workers, and the exit code is 0", async () => {
     const program = await start();
     const workers = childrenOf(program.pid);
     expect(workers).toHaveLength(3);
@@ -95,7 +95,7 @@ onLinux("worker processes", () => {
     expect(workers.filter(isAlive)).toEqual([]);
   });
 
-  test("a worker that was killed is replaced while the service goes on", async () => {
+  test("a worker that was killed is replaced while the service keeps running", async () => {
     const program = await start();
     const [victim = 0, ...others] = childrenOf(program.pid);
     process.kill(victim, "SIGKILL");

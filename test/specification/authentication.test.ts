@@ -3,7 +3,7 @@ import { Access, type AuthMode } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, type Service, type StartService } from "../service.ts";
 
-// The weakest hash keeps the tests quick; they are not about the cost of a hash.
+// The weakest hash keeps the tests fast. These tests are not about the cost of a hash.
 const hash = (password: string) => Bun.password.hashSync(password, { algorithm: "bcrypt", cost: 4 });
 const users = new Map([
   ["ann", hash("secret")],
@@ -19,7 +19,7 @@ function startWith(start: StartService, mode: AuthMode): Promise<Service> {
   return start({ access: new Access({ mode, auth, rate: undefined, trustProxy: false }) });
 }
 
-/** The status of each operation with these headers: two on an existing item, one that creates another. */
+/** Tries each operation with these headers, and returns the status of each. */
 async function tryAll(service: Service, headers: Record<string, string>): Promise<Record<string, number>> {
   const list = await service.fetch("GET", "/api/todoitems/", { headers });
   const create = await service.send("POST", "/api/todoitems/", item(ids.one), headers);
@@ -32,7 +32,7 @@ async function tryAll(service: Service, headers: Record<string, string>): Promis
 const open = { list: 200, create: 201, read: 200, update: 204, remove: 204 };
 
 describeOnEveryEngine("Authentication", (start) => {
-  test("1. the service uses HTTP Basic: missing or wrong credentials are 401 with the challenge", async () => {
+  test("1. the service uses HTTP Basic: missing or wrong credentials get 401 with the challenge", async () => {
     const service = await startWith(start, "all");
     const response = await service.fetch("GET", "/api/todoitems/");
     expect(response.headers.get("www-authenticate")).toBe('Basic realm="todoitems", charset="UTF-8"');
@@ -47,7 +47,7 @@ describeOnEveryEngine("Authentication", (start) => {
     }
   });
 
-  test("2. with `writes`, create, update and delete require credentials, list and read do not", async () => {
+  test("2. with `writes`, create, update and delete require credentials, but list and read do not", async () => {
     const service = await startWith(start, "writes");
     await service.collection.seed([{ id: ids.one, json: item(ids.one) }]);
     expect(await tryAll(service, {})).toEqual({ list: 200, create: 401, read: 200, update: 401, remove: 401 });
@@ -55,7 +55,7 @@ describeOnEveryEngine("Authentication", (start) => {
     expect(await tryAll(service, basic("ann", "secret"))).toEqual(open);
   });
 
-  test("2. with `all`, every operation requires credentials, and the right ones allow every operation", async () => {
+  test("2. with `all`, every operation requires credentials, and correct ones allow every operation", async () => {
     const service = await startWith(start, "all");
     expect(await tryAll(service, basic("ann", "secret"))).toEqual(open);
   });
@@ -91,14 +91,14 @@ describeOnEveryEngine("Authentication", (start) => {
     `Basic ${btoa("ann:secret ")}`,
     `Basic ${btoa(":")}`,
   ]) {
-    test(`3. ${JSON.stringify(authorization)} is 401`, async () => {
+    test(`3. the Authorization ${JSON.stringify(authorization)} gets 401`, async () => {
       const service = await startWith(start, "all");
       const headers = { Authorization: authorization };
       await expectProblem(await service.fetch("GET", "/api/todoitems/", { headers }), 401, "CredentialsRequired");
     });
   }
 
-  test("route and method come before credentials, credentials before everything else", async () => {
+  test("credentials are checked after route and method, and before everything else", async () => {
     const service = await startWith(start, "all");
     await expectProblem(await service.fetch("GET", "/nowhere"), 404, "RouteNotFound");
     await expectProblem(await service.fetch("PATCH", "/api/todoitems/"), 405, "MethodNotAllowed");

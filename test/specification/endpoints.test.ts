@@ -12,7 +12,7 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
     "/api/todoitems/?/y",
     "/api/%74odoitems",
   ]) {
-    test(`GET ${path} is the list`, async () => {
+    test(`GET ${path} returns the list`, async () => {
       const service = await start();
       await service.create(item(ids.one));
       const response = await service.fetch("GET", path);
@@ -22,7 +22,7 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
   }
 
   for (const path of [`/api/todoitems/${ids.one}`, `/api/todoitems/${ids.one}/`, `/API/TODOITEMS/${ids.one}?q`]) {
-    test(`${path} is the item`, async () => {
+    test(`${path} names the item`, async () => {
       const service = await start();
       expect((await service.send("POST", path, "{}")).status).toBe(201);
       expect((await service.send("PUT", path, '{"a":1}')).status).toBe(204);
@@ -42,7 +42,7 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
     "/apix",
     "/api/%zz",
   ]) {
-    test(`${path} matches no route: 404 for every method`, async () => {
+    test(`${path} matches no route, so every method gets 404`, async () => {
       const service = await start();
       for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
         await expectProblem(await service.fetch(method, path), 404, "RouteNotFound");
@@ -62,7 +62,7 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
 });
 
 describeOnEveryEngine("Endpoints: operations", (start) => {
-  test("List: GET /api/todoitems/ is 200 and a JSON array of TodoItem", async () => {
+  test("List: GET /api/todoitems/ returns 200 and a JSON array of TodoItem", async () => {
     const service = await start();
     const empty = await service.fetch("GET", "/api/todoitems/");
     expect(empty.status).toBe(200);
@@ -75,7 +75,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
     ["A", `/api/todoitems/${ids.one}`],
     ["B", "/api/todoitems/"],
   ] as const) {
-    test(`Create (form ${form}) is 201 with the stored item, its location and its ETag`, async () => {
+    test(`Create (form ${form}) returns 201 with the stored item, its location and its ETag`, async () => {
       const service = await start();
       const response = await service.send("POST", path, item(ids.one));
       expect(response.status).toBe(201);
@@ -85,7 +85,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
       expect(response.headers.get("etag")).toBe(read.headers.get("etag"));
     });
 
-    test(`Update (form ${form}) is 204 with an empty body and the new ETag`, async () => {
+    test(`Update (form ${form}) returns 204 with an empty body and the new ETag`, async () => {
       const service = await start();
       const created = await service.create(item(ids.one));
       const response = await service.send("PUT", path, item(ids.one, '"Name":"y"'));
@@ -99,7 +99,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
     });
   }
 
-  test("Delete is 204 with an empty body, with no payload or with the item as payload", async () => {
+  test("Delete returns 204 and an empty body, whether the request has no payload or the item as payload", async () => {
     const service = await start();
     const path = `/api/todoitems/${ids.one}`;
     const requests: RequestInit[] = [
@@ -131,7 +131,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
   });
 
-  test("one item can be read: 200 or 404", async () => {
+  test("reading one item returns 200, or 404 if it does not exist", async () => {
     const service = await start();
     await service.create(item(ids.one));
     const response = await service.fetch("GET", `/api/todoitems/${ids.one}`);
@@ -163,7 +163,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
     expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two, '"a":1')}]`);
   });
 
-  test("rule 3: the list is every item as one array, in order of creation; updates keep their place", async () => {
+  test("rule 3: the list is one array of all items in order of creation, and an update keeps the item's place", async () => {
     const service = await start();
     const created = Array.from({ length: 1_000 }, (_, index) => item(crypto.randomUUID(), `"n":${index}`));
     await Promise.all(created.map((json) => service.create(json)));
@@ -175,7 +175,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
     expect(await service.list()).toBe(`[${expected.join(",")}]`);
   });
 
-  test("rule 6: PATCH, HEAD and OPTIONS are not offered: 405 with an exact Allow", async () => {
+  test("rule 6: PATCH, HEAD and OPTIONS are not offered and get 405 with an exact Allow", async () => {
     const service = await start();
     for (const method of ["PATCH", "HEAD", "OPTIONS"]) {
       const onCollection = await service.fetch(method, "/api/todoitems/");
@@ -192,7 +192,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
 });
 
 describeOnEveryEngine("Endpoints: deployments differ in which form they expose", (start) => {
-  test("form A only: create and update on the collection are 405", async () => {
+  test("with form A only, create and update on the collection get 405", async () => {
     const service = await start({ forms: "a" });
     expect((await service.send("POST", `/api/todoitems/${ids.one}`, item(ids.one))).status).toBe(201);
     expect((await service.send("PUT", `/api/todoitems/${ids.one}`, item(ids.one))).status).toBe(204);
@@ -207,7 +207,7 @@ describeOnEveryEngine("Endpoints: deployments differ in which form they expose",
     expect((await service.fetch("DELETE", `/api/todoitems/${ids.one}`)).status).toBe(204);
   });
 
-  test("form B only: create and update on an item's path are 405", async () => {
+  test("with form B only, create and update on an item's path get 405", async () => {
     const service = await start({ forms: "b" });
     expect((await service.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
     expect((await service.send("PUT", "/api/todoitems/", item(ids.one))).status).toBe(204);

@@ -30,7 +30,7 @@ describeOnEveryEngine("Errors", (start) => {
     '{"a":tru}',
   ];
   for (const body of notAnItem) {
-    test(`Create and Update: 400 for the body ${JSON.stringify(body)}`, async () => {
+    test(`Create and Update answer the body ${JSON.stringify(body)} with 400`, async () => {
       const service = await start();
       for (const method of ["POST", "PUT"]) {
         await expectProblem(await service.send(method, `/api/todoitems/${ids.one}`, body), 400, "InvalidJson");
@@ -39,7 +39,7 @@ describeOnEveryEngine("Errors", (start) => {
     });
   }
 
-  test("the detail of invalid JSON says where it is", async () => {
+  test("the answer to invalid JSON names the line and column of the mistake", async () => {
     const service = await start();
     const problem = await expectProblem(
       await service.send("POST", "/api/todoitems/", '{\n  "a": 1\n  "b": 2\n}'),
@@ -49,7 +49,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(problem.detail).toContain("line 3, column 3");
   });
 
-  test("Create: 409 if the ID is taken, and the existing item is untouched", async () => {
+  test("Create returns 409 if the ID is taken, and leaves the existing item untouched", async () => {
     const service = await start();
     await service.create(item(ids.one, '"Name":"first"'));
     for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
@@ -58,7 +58,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"first"')}]`);
   });
 
-  test("Create: of 64 requests for the same item at once, one is 201 and 63 are 409", async () => {
+  test("Create: of 64 requests for the same item at once, one gets 201 and 63 get 409", async () => {
     const service = await start();
     const answers = await Promise.all(
       Array.from({ length: 64 }, () => service.send("POST", "/api/todoitems/", item(ids.one))),
@@ -67,7 +67,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(statuses).toEqual([201, ...Array(63).fill(409)]);
   });
 
-  test("Update: 404 if there is no such item, and none is created", async () => {
+  test("Update returns 404 if there is no such item, and creates none", async () => {
     const service = await start();
     for (const path of ["/api/todoitems/", `/api/todoitems/${ids.one}`]) {
       await expectProblem(await service.send("PUT", path, item(ids.one)), 404, "RecordNotFound");
@@ -75,7 +75,7 @@ describeOnEveryEngine("Errors", (start) => {
     expect(await service.list()).toBe("[]");
   });
 
-  test("Delete: 404 if there is no such item, and also for the second of two deletes", async () => {
+  test("Delete returns 404 if there is no such item, or if it has already been deleted", async () => {
     const service = await start();
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`), 404, "RecordNotFound");
     await service.create(item(ids.one));
@@ -83,7 +83,7 @@ describeOnEveryEngine("Errors", (start) => {
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`), 404, "RecordNotFound");
   });
 
-  test("a malformed ID in the path is 400 for every operation on an item", async () => {
+  test("every operation on an item answers a malformed ID in the path with 400", async () => {
     const service = await start();
     for (const segment of ["1", "not-a-uuid", `${ids.one}x`, "%00", "%2F", "%zz", "a%20b", `%7B${ids.one}%7D`]) {
       const path = `/api/todoitems/${segment}`;
@@ -94,7 +94,7 @@ describeOnEveryEngine("Errors", (start) => {
     }
   });
 
-  test("precedence: route, method, size, media type, body, existence, condition", async () => {
+  test("errors are checked in this order: route, method, size, media type, body, existence, condition", async () => {
     const service = await start({ bodyBytesMax: 100 });
     const large = `{"a":"${"x".repeat(200)}"}`;
     const wrong = { "Content-Type": "text/plain", "If-Match": '"stale"' };
@@ -128,7 +128,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     return { service, etag, path: `/api/todoitems/${ids.one}` };
   }
 
-  test("If-None-Match on the list and on an item is 304 with the ETag while nothing has changed", async () => {
+  test("GET with If-None-Match, of the list or an item, gets 304 with the ETag while nothing has changed", async () => {
     const { service, etag, path } = await startWithItem();
     const listTag = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
     for (const [target, tag] of [
@@ -158,7 +158,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     }
   });
 
-  test("If-Match that names the current state lets PUT and DELETE through", async () => {
+  test("PUT and DELETE succeed if If-Match names the current state", async () => {
     const { service, etag, path } = await startWithItem();
     for (const header of ["*", `"x", ${etag}`]) {
       const ok = await service.send("PUT", path, item(ids.one), {
@@ -174,7 +174,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(removed.status).toBe(204);
   });
 
-  test("If-Match that does not hold is 412 with the current item, unaltered, and its ETag; nothing changes", async () => {
+  test("a failed If-Match gets 412 with the current item, exactly as stored, and its ETag, and changes nothing", async () => {
     const { service, etag, path } = await startWithItem();
     const current = item(ids.one, '"n":1.0,"big":12345678901234567890');
     await service.send("PUT", path, current);
@@ -200,13 +200,13 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(await service.list()).toBe(`[${current}]`);
   });
 
-  test("If-Match on an item that does not exist is 404", async () => {
+  test("a request with If-Match for an item that does not exist gets 404", async () => {
     const { service } = await startWithItem();
     const response = await service.send("PUT", `/api/todoitems/${ids.two}`, "{}", { "If-Match": "*" });
     await expectProblem(response, 404, "RecordNotFound");
   });
 
-  test("If-None-Match on PUT and DELETE is 412 if it names the current state", async () => {
+  test("PUT and DELETE get 412 if If-None-Match names the current state", async () => {
     const { service, etag, path } = await startWithItem();
     for (const header of [etag, "*"]) {
       await expectProblem(
@@ -223,7 +223,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect((await service.send("PUT", path, "{}", { "If-None-Match": '"x"' })).status).toBe(204);
   });
 
-  test("If-Match on GET is 412 if it does not hold", async () => {
+  test("GET gets 412 if If-Match does not name the current state", async () => {
     const { service, etag, path } = await startWithItem();
     expect((await service.fetch("GET", path, { headers: { "If-Match": etag } })).status).toBe(200);
     await expectProblem(
@@ -238,7 +238,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     );
   });
 
-  test("of many updates sent at once with the same If-Match, exactly one wins", async () => {
+  test("of many updates sent at once with the same If-Match, exactly one succeeds", async () => {
     const { service, etag, path } = await startWithItem();
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, index) =>
@@ -253,7 +253,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(await loser?.text()).toEndWith(`"current":${item(ids.one, `"n":${winner}`)}}`);
   });
 
-  test("every write gives its item an ETag that was never served before, even within one commit", async () => {
+  test("every write gives its item a new ETag, even if several writes share one commit", async () => {
     const { service, path } = await startWithItem();
     const answers = await Promise.all(Array.from({ length: 16 }, () => service.send("PUT", path, item(ids.one))));
     const tags = new Set(answers.map(({ headers }) => headers.get("etag")));
@@ -265,7 +265,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
   }
 });
 
-/** An engine that fails on demand, for errors that no client can cause. */
+/** An engine that fails on demand, because no client can cause these errors. */
 class FailingEngine extends MemoryEngine {
   failure: Error | undefined;
 
@@ -275,7 +275,7 @@ class FailingEngine extends MemoryEngine {
   }
 }
 
-test("a store that cannot save is 503 with Retry-After, changes nothing, and works again by itself", async () => {
+test("if the store cannot save a write, it gets 503 with Retry-After and changes nothing, and later writes succeed again", async () => {
   const engine = new FailingEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one));
@@ -291,7 +291,7 @@ test("a store that cannot save is 503 with Retry-After, changes nothing, and wor
   expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
 });
 
-test("a defect of the service is 500 with a fixed text; the error itself goes only to the log", async () => {
+test("a defect in the service gets 500 with a fixed text, and only the log has the error itself", async () => {
   const engine = new FailingEngine();
   const service = await Service.on(engine);
   engine.failure = new TypeError("secret is not a function");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeOnEveryEngine, ids, item } from "../service.ts";
 
 describeOnEveryEngine("Events", (start) => {
-  test("the specification names no events: a client finds changes by listing, and the list's ETag says whether there are any", async () => {
+  test("the specification names no events: a client finds changes by listing, and the list's ETag tells whether there are any", async () => {
     const service = await start();
     const first = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";
     const list = (tag: string) => service.fetch("GET", "/api/todoitems/", { headers: { "If-None-Match": tag } });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
 
 describeOnEveryEngine("Limits", (start) => {
-  test("1. a body of exactly the limit is accepted, one byte more is 413", async () => {
+  test("1. a body of exactly the limit is accepted, and one byte more gets 413", async () => {
     const service = await start({ bodyBytesMax: 200 });
     const padded = (length: number) => item(ids.one, `"a":"${"x".repeat(length - item(ids.one, '"a":""').length)}"`);
     await expectProblem(await service.send("POST", "/api/todoitems/", padded(201)), 413, "BodyTooLarge");
@@ -17,7 +17,7 @@ describeOnEveryEngine("Limits", (start) => {
     await expectProblem(await service.send("POST", "/api/todoitems/", json), 413, "BodyTooLarge");
   });
 
-  test("1. nesting up to the limit is accepted, one level more is 400", async () => {
+  test("1. nesting up to the limit is accepted, and one level more gets 400", async () => {
     const service = await start({ nestingDepthMax: 64 });
     const nested = (levels: number) => item(ids.one, `"a":${"[".repeat(levels)}${"]".repeat(levels)}`);
     await expectProblem(await service.send("POST", "/api/todoitems/", nested(64)), 400, "NestingTooDeep");
@@ -27,7 +27,7 @@ describeOnEveryEngine("Limits", (start) => {
     await expectProblem(await service.send("POST", "/api/todoitems/", bottomless), 400, "NestingTooDeep");
   });
 
-  test("1. writes beyond the length of the queue are 503 with Retry-After; those in the queue are carried out", async () => {
+  test("1. when the write queue is full, further writes get 503 with Retry-After, and the queued writes are carried out", async () => {
     const service = await start({ writeQueueMax: 10 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => service.send("POST", "/api/todoitems/", "{}")));
     const refused = answers.filter(({ status }) => status === 503);
@@ -37,7 +37,7 @@ describeOnEveryEngine("Limits", (start) => {
     expect(JSON.parse(await service.list())).toHaveLength(10);
   });
 
-  test("2. the list has no limit; when it passes 256000 bytes, at which one client stops reading, the log says so once", async () => {
+  test("2. the list has no size limit, but when it passes 256000 bytes, which one client cannot read, the log says so once", async () => {
     const service = await start();
     const notes = `"Notes":"${"x".repeat(10_000)}"`;
     for (let count = 0; count < 30; count++) await service.create(`{${notes}}`);

@@ -27,7 +27,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     "g1111111-1111-4111-8111-111111111111",
     "111111111-111-4111-8111-111111111111",
   ]) {
-    test(`an ID of ${JSON.stringify(id)} is 400`, async () => {
+    test(`an item with the ID ${JSON.stringify(id)} gets 400`, async () => {
       const service = await start();
       for (const method of ["POST", "PUT"]) {
         await expectProblem(await service.send(method, "/api/todoitems/", item(id)), 400, "TodoItemIDInvalid");
@@ -36,7 +36,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
   }
 
   for (const value of ["1", "true", "{}", `["${ids.one}"]`]) {
-    test(`an ID that is not a string (${value}) is 400`, async () => {
+    test(`an item with an ID that is not a string (${value}) gets 400`, async () => {
       const service = await start();
       await expectProblem(await service.send("POST", "/api/todoitems/", `{"ID":${value}}`), 400, "TodoItemIDInvalid");
     });
@@ -57,7 +57,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
   });
 
   for (const name of ["ID", "Id", "id", "iD", "\\u0049D"]) {
-    test(`the field may be called ${name}`, async () => {
+    test(`the ID's field may be called ${name}`, async () => {
       const service = await start();
       const json = `{"Name":"a","${name}":"${ids.one}"}`;
       await service.create(json);
@@ -71,7 +71,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     ["Id", "ID"],
     ["id", "id"],
   ]) {
-    test(`two IDs in one item (${names.join(", ")}) are 400`, async () => {
+    test(`an item with two IDs (${names.join(", ")}) gets 400`, async () => {
       const service = await start();
       const json = `{${names.map((name) => `"${name}":"${ids.one}"`).join(",")}}`;
       await expectProblem(await service.send("POST", "/api/todoitems/", json), 400, "TodoItemIDAmbiguous");
@@ -92,7 +92,7 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     ["{}", ""],
     ['{"ID":null}', ""],
   ] as const) {
-    test(`create of ${sent} in form B mints an ID, which is called ID and comes first`, async () => {
+    test(`create of ${sent} in form B generates an ID and puts it first, as the field ID`, async () => {
       const service = await start();
       const created = await service.create(sent);
       const text = await created.text();
@@ -141,7 +141,7 @@ describeOnEveryEngine("Resources and their fields: every other field is kept to 
     '"Name":null',
   ];
   for (const field of fields) {
-    test(`{${field}} comes back exactly, from create, list, read and after an update`, async () => {
+    test(`create, list, read and update return {${field}} exactly as it was sent`, async () => {
       const service = await start();
       const created = await service.create(item(ids.one, field));
       expect(await created.text()).toBe(item(ids.one, field));
@@ -152,13 +152,13 @@ describeOnEveryEngine("Resources and their fields: every other field is kept to 
     });
   }
 
-  test("insignificant white space is dropped, white space in strings is kept", async () => {
+  test("insignificant white space is dropped, and white space in strings is kept", async () => {
     const service = await start();
     await service.create(`\r\n\t { "ID" :\n"${ids.one}" , "a b" : [ 1 ,\t2 , { } ] , "s" : " x  y " } \n`);
     expect(await service.list()).toBe(`[{"ID":"${ids.one}","a b":[1,2,{}],"s":" x  y "}]`);
   });
 
-  test("update replaces the whole item: fields that it leaves out are gone", async () => {
+  test("update replaces the whole item, so fields that it leaves out are gone", async () => {
     const service = await start();
     await service.create(item(ids.one, '"Name":"a","Notes":"n"'));
     await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"b"'));
@@ -176,7 +176,7 @@ describeOnEveryEngine("Resources and their fields: field names in answers", (sta
     ["camel", camel],
     ["pascal", pascal],
   ] as const) {
-    test(`${fieldNames} spells list, item, created item and the item in a 412`, async () => {
+    test(`the field names ${fieldNames} apply to the list, an item, a created item and the item in a 412`, async () => {
       const service = await start({ fieldNames });
       expect(await (await service.create(sent)).text()).toBe(expected);
       expect(await service.list()).toBe(`[${expected}]`);
@@ -188,22 +188,25 @@ describeOnEveryEngine("Resources and their fields: field names in answers", (sta
     });
   }
 
-  test("a name that would collide with another field keeps its spelling", async () => {
+  test("a field name keeps its spelling if respelling it would collide with another field", async () => {
     const service = await start({ fieldNames: "camel" });
     await service.create(item(ids.one, '"Name":1,"name":2,"NOTES":3,"Notes":4'));
     expect(await service.list()).toBe(`[{"id":"${ids.one}","Name":1,"name":2,"notes":3,"Notes":4}]`);
   });
 
-  test("a name that occurs twice is spelled the same both times, and no other name becomes an ID", async () => {
+  test("a field name that occurs twice is spelled the same both times", async () => {
     const camel = await start({ fieldNames: "camel" });
     await camel.create(item(ids.one, '"Name":1,"Name":2'));
     expect(await camel.list()).toBe(`[{"id":"${ids.one}","name":1,"name":2}]`);
+  });
+
+  test("respelling never turns another name into an ID", async () => {
     const pascal = await start({ fieldNames: "pascal" });
     await pascal.create(item(ids.one, '"ıd":1'));
     expect(await pascal.list()).toBe(`[${item(ids.one, '"ıd":1')}]`);
   });
 
-  test("ETags differ between spellings, because the bytes differ", async () => {
+  test("each spelling of field names has its own ETags, because the bytes differ", async () => {
     const tags = await Promise.all(
       (["as-sent", "camel", "pascal"] as const).map(async (fieldNames) => {
         const service = await start({ fieldNames });

@@ -11,7 +11,7 @@ describeOnEveryEngine("States and transitions", (start) => {
     }
   });
 
-  test("an ID that was deleted may be created again, at the end of the list", async () => {
+  test("a deleted ID may be created again, and its item is then at the end of the list", async () => {
     const service = await start();
     await service.create(item(ids.one));
     await service.create(item(ids.two));

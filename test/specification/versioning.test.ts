@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeOnEveryEngine, expectProblem } from "../service.ts";
 
 describeOnEveryEngine("Versioning", (start) => {
-  test("the paths carry the prefix /api and no version segment", async () => {
+  test("the paths have the prefix /api and no version segment", async () => {
     const service = await start();
     expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(200);
     for (const path of ["/api/v1/todoitems", "/v1/api/todoitems", "/api/1/todoitems"]) {

@@ -50,7 +50,7 @@ describeOnEveryEngine("What the service does", (start) => {
     "application/json; a=b, text/plain",
     "application/x-www-form-urlencoded",
   ]) {
-    test(`2. a request body of type ${type} is 415`, async () => {
+    test(`2. a request body of type ${type} gets 415`, async () => {
       const service = await start();
       for (const method of ["POST", "PUT"]) {
         await expectProblem(
@@ -63,13 +63,13 @@ describeOnEveryEngine("What the service does", (start) => {
     });
   }
 
-  test("2. a body without a type is 415", async () => {
+  test("2. a body without a type gets 415", async () => {
     const service = await start();
     const body = new TextEncoder().encode(item(ids.one));
     await expectProblem(await service.fetch("POST", "/api/todoitems/", { body }), 415, "UnsupportedMediaType");
   });
 
-  test("2. a compressed body is 415", async () => {
+  test("2. a compressed body gets 415", async () => {
     const service = await start();
     const init = {
       body: Bun.gzipSync(item(ids.one)),
@@ -78,7 +78,7 @@ describeOnEveryEngine("What the service does", (start) => {
     await expectProblem(await service.fetch("POST", "/api/todoitems/", init), 415, "UnsupportedMediaType");
   });
 
-  test("2. a leading byte-order mark is ignored, invalid UTF-8 is 400", async () => {
+  test("2. a leading byte-order mark is ignored, and invalid UTF-8 gets 400", async () => {
     const service = await start();
     const text = new TextEncoder().encode(item(ids.one));
     const headers = { "Content-Type": "application/json" };
@@ -132,7 +132,7 @@ describeOnEveryEngine("What the service does", (start) => {
     await expectProblem(await service.fetch("DELETE", `/api/todoitems/${ids.one}`, stale), 412, "PreconditionFailed");
   });
 
-  test("4. the ETag of a write that was not kept never matches a stored state, now or later", async () => {
+  test("4. on a read-only instance, the ETag of a write never matches a stored state, now or later", async () => {
     const engine = new MemoryEngine();
     const writable = await Service.on(engine);
     await writable.create(item(ids.one));

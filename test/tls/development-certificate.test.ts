@@ -35,7 +35,7 @@ test("only the owner can read the certificates and keys", async () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("the certificate is renewed before it expires; the authority stays, so it must be trusted only once", async () => {
+test("the certificate is renewed before it expires, and the authority stays the same, so it is trusted only once", async () => {
   const first = await developmentCertificate(folder.path);
   const before = [readFileSync(first.cert, "utf8"), readFileSync(first.authorityCert, "utf8")];
   await developmentCertificate(folder.path, days(300));
@@ -46,7 +46,7 @@ test("the certificate is renewed before it expires; the authority stays, so it m
   expect(new Date(parse(first.cert).validTo) > days(700)).toBe(true);
 });
 
-test("a certificate of another authority, or without its key, is made again", async () => {
+test("a certificate from another authority, or without its key, is replaced", async () => {
   const { cert, key, authorityCert } = await developmentCertificate(folder.path);
   const other = temporaryFolder();
   const foreign = await developmentCertificate(other.path);
@@ -72,7 +72,7 @@ for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "ce
           .toString(),
     ],
   ] as const) {
-    test(`if ${name} is ${kind}, it is made again together with the files that depend on it`, async () => {
+    test(`if ${name} is ${kind}, it is replaced together with the files that depend on it`, async () => {
       await developmentCertificate(folder.path);
       const path = join(folder.path, name);
       writeFileSync(path, damage(readFileSync(path, "utf8")));
@@ -83,7 +83,7 @@ for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "ce
   }
 }
 
-test("several processes that make it at once end up with one intact certificate", async () => {
+test("if the certificate is created several times at once, one intact certificate remains", async () => {
   const made = await Promise.all(Array.from({ length: 4 }, () => developmentCertificate(folder.path)));
   const [first] = made;
   if (!first) throw new Error("none was made");
@@ -91,7 +91,7 @@ test("several processes that make it at once end up with one intact certificate"
   expect(parse(first.cert).checkPrivateKey(createPrivateKey(readFileSync(first.key)))).toBe(true);
 });
 
-test("it is kept in the folder that each operating system has for data of a user", () => {
+test("the certificate is in the folder that each operating system has for a user's data", () => {
   expect(dataFolder({ XDG_DATA_HOME: "/data" }, "linux")).toBe("/data/todoitems");
   expect(dataFolder({}, "linux")).toEndWith("/.local/share/todoitems");
   expect(dataFolder({}, "darwin")).toEndWith("/Library/Application Support/todoitems");

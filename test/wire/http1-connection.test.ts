@@ -1,5 +1,5 @@
-// One HTTP/1.1 connection without a socket: however its bytes are cut, and however slowly its answers are taken, the
-// requests and the answers are the same.
+// Tests one HTTP/1.1 connection without a socket. Its requests and answers must be the same however its input is split
+// into pieces, and however slowly its answers are read.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs:
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
 
-/** A host that answers with what it was asked and what it read: some requests at once, some later. */
+/** A host that records requests and echoes their method and body. It answers some at once and some later. */
 class Echo implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = limits;
@@ -50,7 +50,7 @@ class Echo implements ConnectionHost, Handler {
     this.#toSend.push(connection);
   }
 
-  /** Sends what is ready, until nothing is left to send. */
+  /** Sends answers until none are left. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       const connections = this.#toSend.splice(0);
@@ -63,7 +63,7 @@ class Echo implements ConnectionHost, Handler {
 
 class SlowTransport {
   sent = "";
-  /** The memory that bytes were sent from. */
+  /** The buffers that bytes were sent from. */
   readonly sources = new Set<ArrayBufferLike>();
   ended = false;
   paused = 0;
@@ -122,7 +122,7 @@ async function run(pieces: readonly string[], wire = new SlowTransport()): Promi
     connection.receive(Buffer.from(piece, "latin1"));
     await host.settle();
   }
-  // Send what the slow transport did not take.
+  // Send the rest, which the slow transport has not accepted yet.
   for (let sent = -1; sent !== wire.sent.length; ) {
     sent = wire.sent.length;
     connection.drained();
@@ -142,7 +142,7 @@ function cut(text: string, at: readonly number[]): string[] {
 const stream = fc.array(fc.constantFrom(...requests), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
 
 describe("a connection", () => {
-  test("a connection reads the same requests and sends the same answers, wherever its bytes are cut", async () => {
+  test("a connection reads the same requests and sends the same answers, wherever its input is split", async () => {
     await fc.assert(
       fc.asyncProperty(stream, fc.array(fc.nat(), { maxLength: 12 }), async (text, places) => {
         const whole = await run([text]);
@@ -155,7 +155,7 @@ describe("a connection", () => {
     );
   });
 
-  test("a reader that takes a few bytes at a time is sent the same answers", async () => {
+  test("a client that reads a few bytes at a time gets the same answers", async () => {
     const text = requests.join("");
     const whole = await run([text]);
     const slow = await run([text], new SlowTransport(7));
@@ -163,7 +163,7 @@ describe("a connection", () => {
     expect(whole.host.asked).toHaveLength(requests.length);
   });
 
-  test("damaged input is answered or left waiting, and never causes a failure", async () => {
+  test("damaged input is refused or treated as incomplete, and never causes an unexpected error", async () => {
     const noise = fc.tuple(stream, fc.nat(), fc.string({ unit: "binary", maxLength: 6 }), fc.nat(8));
     await fc.assert(
       fc.asyncProperty(noise, async ([text, place, noise, gone]) => {
@@ -177,7 +177,7 @@ describe("a connection", () => {
     );
   });
 
-  test("a connection stops reading while too much waits, and reads on once that had its turn", async () => {
+  test("a connection stops reading while too many pipelined requests wait, and continues once they are answered", async () => {
     const host = new Echo();
     const wire = new SlowTransport();
     const connection = new Http1Connection(wire, "192.0.2.1", host, false);
@@ -189,7 +189,7 @@ describe("a connection", () => {
     expect(wire.paused).toBe(0);
   });
 
-  test("the bytes of an answer are kept once, however many slow readers it has", async () => {
+  test("the body of a large answer is in memory once, however many slow readers it has", async () => {
     const answers = await Promise.all(
       Array.from({ length: 3 }, () => run(["GET /large HTTP/1.1\r\nHost: a\r\n\r\n"], new SlowTransport(1_000))),
     );

@@ -1,5 +1,5 @@
-// Compares our reading of request streams with llhttp's. The rule has one direction: whatever we accept,
-// llhttp accepts and reads the same way. What we refuse, llhttp may accept.
+// Compares how we and llhttp read request streams. The rule has one direction: whatever we accept, llhttp must accept
+// and read the same way. llhttp may accept a request that we refuse.
 
 import { join } from "node:path";
 import { type OurMessage, ourReading } from "./our-reading.ts";
@@ -9,13 +9,13 @@ import { pieces, type RequestStream, requestStream } from "./request-stream.ts";
 interface TheirMessage {
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly fields: readonly string[];
   readonly body: string;
   readonly isComplete: boolean;
 }
 
-/** Where we accept more than llhttp by our contract, and why. */
+/** The cases in which our contract accepts more than llhttp does, and the reasons. */
 export const allowedDifferences = {
   "unknown method":
     "llhttp refuses methods that it does not know. Our contract answers them with 405 and an Allow header, so the method is any word, and llhttp reads the rest of the stream as if it were POST.",
@@ -31,7 +31,7 @@ export interface TheirReading {
   readonly reason?: string;
 }
 
-/** Node, running llhttp-oracle.mjs. */
+/** A Node process that runs llhttp-oracle.mjs. */
 export class Oracle {
   readonly #process = Bun.spawn(["node", join(import.meta.dir, "llhttp-oracle.mjs")], {
     stdin: "pipe",
@@ -40,7 +40,7 @@ export class Oracle {
   });
   readonly #lines = linesOf(this.#process.stdout);
 
-  /** Asks about all of them at once; the answers come in the same order. */
+  /** Sends all of these streams at once. Each call of `answer` then returns the next reading, in the same order. */
   ask(texts: readonly string[]): void {
     for (const text of texts) {
       const frame = Buffer.alloc(4 + text.length);
@@ -73,7 +73,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** What is different, in words; undefined if everything that we accepted is the same. */
+/** Describes the first difference. Undefined if llhttp read everything that we accepted in the same way. */
 function difference(ours: readonly OurMessage[], theirs: TheirReading): string | undefined {
   const { messages, allowed, error, reason } = theirs;
   const unnamed = allowed.find((name) => !Object.hasOwn(allowedDifferences, name));
@@ -98,7 +98,7 @@ function difference(ours: readonly OurMessage[], theirs: TheirReading): string |
   return undefined;
 }
 
-/** The target in absolute form names a host, which we leave out. */
+/** Removes the host from a target in absolute form, as we do. */
 function pathAndQuery(target: string): [path: string, query: string] {
   const scheme = /^https?:\/\//i.exec(target)?.[0] ?? "";
   let rest = target;
@@ -111,7 +111,7 @@ function pathAndQuery(target: string): [path: string, query: string] {
   return [path, query.join("?")];
 }
 
-/** As we hand fields over: by their names in lower case, repeated ones joined. */
+/** The fields as our handler gets them: by lower-case name, with repeated fields joined. */
 function joined(fields: readonly string[]): ReadonlyMap<string, string> {
   const map = new Map<string, string>();
   for (let index = 0; index < fields.length; index += 2) {
@@ -128,7 +128,7 @@ export interface Finding {
   readonly difference: string;
 }
 
-/** Compares these streams, and returns those that we and llhttp read differently. */
+/** Compares these streams and returns those that we and llhttp read differently. */
 export async function compare(
   oracle: Oracle,
   streams: readonly Finding["stream"][],
@@ -147,7 +147,7 @@ export async function compare(
 
 export interface Rounds {
   readonly messages: number;
-  /** How many requests we accepted: the comparison is worth little if we refuse most of them. */
+  /** How many requests we accepted. The comparison proves little if we refuse most of them. */
   readonly accepted: number;
   readonly findings: readonly Finding[];
 }
@@ -155,7 +155,7 @@ export interface Rounds {
 const streamsAtOnce = 500;
 const findingsMax = 10;
 
-/** Compares random streams until they hold so many messages, or until there are findings enough. */
+/** Compares random streams until they contain at least `messagesMin` messages, or until there are enough findings. */
 export async function compareRandom(oracle: Oracle, seed: number, messagesMin: number): Promise<Rounds> {
   const random = new Random(seed);
   const findings: Finding[] = [];
@@ -169,7 +169,7 @@ export async function compareRandom(oracle: Oracle, seed: number, messagesMin: n
   return { messages, accepted, findings };
 }
 
-/** Everything that is needed to see the finding again. */
+/** Everything that is needed to reproduce the finding. */
 export function describeFinding({ stream, difference }: Finding): string {
   const { text, cuts, readsBodies } = stream;
   return `${difference}\n${JSON.stringify({ text, cuts, readsBodies })}`;

@@ -1,5 +1,5 @@
-// Streams that a run once found: we accepted them, and llhttp refused them or read them differently. They are
-// compared again in every run.
+// Streams that an earlier run found: we accepted them, but llhttp refused them or read them differently. Every run
+// compares them again.
 
 const chunked = (body: string) => `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
 const next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";

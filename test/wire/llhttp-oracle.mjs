@@ -1,18 +1,18 @@
-// Runs in Node: reads request streams from standard input, each after its length in four bytes, and answers
-// for each with a line of JSON that says what llhttp, Node's HTTP parser, made of it. `allowed` names what was
-// done on the way although llhttp would have stopped.
+// Runs in Node. It reads request streams from standard input, each preceded by its length in four bytes. For each it
+// prints a line of JSON with what llhttp, Node's HTTP parser, read. `allowed` lists the points at which llhttp stopped
+// and was made to continue.
 
 import { METHODS } from "node:http";
 import { createRequire } from "node:module";
 
 const { HTTPParser, methods } = createRequire(import.meta.url)("_http_common");
 
-/** Longer than any head that is sent here: llhttp must not refuse because of a length. */
+/** Longer than any head in these streams, because llhttp must not refuse a head for its length. */
 const headBytesMax = 1024 ** 2;
-/** llhttp takes SOURCE in its own dialect only. */
+/** llhttp accepts SOURCE only for the ICE protocol, not for HTTP. */
 const known = new Set(METHODS.filter((method) => method !== "SOURCE"));
 
-/** Reads the stream once. No lenient flags: they are the last argument of `initialize`. */
+/** Reads the stream once. The last argument of `initialize` sets the lenient flags: there are none. */
 function parse(bytes) {
   const messages = [];
   const allowed = [];
@@ -20,7 +20,8 @@ function parse(bytes) {
   let target = "";
   const parser = new HTTPParser();
   parser.initialize(HTTPParser.REQUEST, {}, headBytesMax, 0);
-  // Called with a part of the fields if there are many, and with the trailers, which are left out.
+  // If there are many fields, this is called with some of them at a time. It is also called with trailers, which are
+  // dropped.
   parser[HTTPParser.kOnHeaders] = (more, moreTarget) => {
     fields.push(...more);
     target += moreTarget;
@@ -49,11 +50,11 @@ function parse(bytes) {
   while (rest.length > 0) {
     const taken = parser.execute(rest);
     if (taken instanceof Error) return { messages, allowed, error: taken.code, reason: taken.reason };
-    // After a request with Upgrade, Node's binding hides errors of llhttp: it takes no more bytes.
+    // After a request with Upgrade, Node's binding does not report llhttp's errors. It just accepts no more bytes.
     if (taken === 0) return { messages, allowed, error: "an error after an Upgrade" };
     rest = rest.subarray(taken);
-    // llhttp stops here because another protocol may follow. After CONNECT that is the end. After an Upgrade
-    // that the server ignores, HTTP/1.1 goes on.
+    // llhttp stops here because another protocol may follow. After CONNECT, reading ends. After an Upgrade, which the
+    // server ignores, reading continues.
     if (rest.length === 0) break;
     if (messages.at(-1)?.method === "CONNECT") return { messages, allowed, error: "CONNECT" };
     allowed.push("ignored upgrade");
@@ -61,7 +62,7 @@ function parse(bytes) {
   return { messages, allowed };
 }
 
-/** The length of the shortest beginning of the stream that has this many complete messages. */
+/** The length of the shortest prefix of the stream that contains this many complete messages. */
 function endOfMessage(bytes, count) {
   let tooFew = 0;
   let enough = bytes.length;
@@ -75,7 +76,7 @@ function endOfMessage(bytes, count) {
   return enough;
 }
 
-/** llhttp refuses methods that it does not know. It reads the stream as if each of them were POST. */
+/** llhttp refuses methods that it does not know. So each of them is replaced with POST, and then llhttp reads again. */
 function read(bytes) {
   const renamed = new Map();
   let stream = bytes;

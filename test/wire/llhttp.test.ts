@@ -1,4 +1,4 @@
-// Whatever our connection accepts, llhttp (Node's parser) accepts and reads the same way: method, target, header
+// Whatever our connection accepts, llhttp (Node's parser) must accept and read the same way: method, target, header
 // fields, body, and where the next request begins. `npm run test:wire` compares a million messages.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -8,7 +8,7 @@ import { findings } from "./llhttp-findings.ts";
 const messages = 20_000;
 const next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/** For each allowed difference, a stream in which we read every request and llhttp by itself would stop. */
+/** For each allowed difference, a stream that we read to its end, and that llhttp alone would not. */
 const allowedStreams: Record<keyof typeof allowedDifferences, string> = {
   "unknown method": `FROBNICATE / HTTP/1.1\r\nHost: a\r\n\r\n${next}`,
   "ignored upgrade": `GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n${next}`,
@@ -20,18 +20,18 @@ beforeAll(() => {
 });
 afterAll(() => oracle.stop());
 
-describe("what we accept, llhttp reads the same way", () => {
-  test(`in ${messages} random messages, cut anywhere`, async () => {
+describe("llhttp and our parser", () => {
+  test(`llhttp reads whatever we accept in the same way, in ${messages} random messages that are split anywhere`, async () => {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const rounds = await compareRandom(oracle, seed, messages);
     const found = rounds.findings.map(describeFinding);
     expect(found, `npm run test:wire -- --seed ${seed} --messages ${messages}\n${found.join("\n")}`).toEqual([]);
-    // A comparison of streams that we refuse would prove little.
+    // The comparison would prove little if we refused most of the messages.
     expect(rounds.accepted).toBeGreaterThan(rounds.messages / 2);
   });
 
   for (const [title, text] of Object.entries(findings)) {
-    test(`${title}, which a run once found`, async () => {
+    test(`llhttp still agrees with us on a stream that an earlier run found: ${title}`, async () => {
       const everywhere = Array.from({ length: text.length - 1 }, (_, index) => index + 1);
       const streams = [true, false].flatMap((readsBodies) =>
         [[], everywhere].map((cuts) => ({ text, cuts, readsBodies })),
@@ -41,7 +41,7 @@ describe("what we accept, llhttp reads the same way", () => {
   }
 
   for (const name of Object.keys(allowedStreams) as (keyof typeof allowedStreams)[]) {
-    test(`except for this, by our contract: ${name}`, async () => {
+    test(`we accept more than llhttp in a case that our contract requires: ${name}`, async () => {
       const text = allowedStreams[name];
       let accepted = 0;
       const stream = { text, cuts: [], readsBodies: true };

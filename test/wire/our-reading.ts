@@ -1,5 +1,5 @@
-// Feeds bytes to a connection of ours and records the requests that its handler gets. Everything here that
-// knows how a connection is made is in this file.
+// Feeds bytes to one of our connections and records the requests that its handler gets. Of the files for this
+// comparison, only this one knows how to create a connection.
 
 import { Clock } from "../../src/wire/clock.ts";
 import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
@@ -12,12 +12,12 @@ export interface OurMessage {
   readonly path: string;
   readonly query: string;
   readonly fields: ReadonlyMap<string, string>;
-  /** Undefined if it was not read, was refused or never ended. */
+  /** Undefined if the body was not read, was refused, or never ended. */
   body: string | undefined;
 }
 
 const bodyBytesMax = 1024 ** 2;
-/** As many turns of the microtask queue as a connection needs to go on after an answer, and some more. */
+/** More turns of the microtask queue than a connection needs to continue after an answer. */
 const quietTurns = 6;
 
 class Recorder implements ConnectionHost, Handler {
@@ -71,7 +71,7 @@ class Recorder implements ConnectionHost, Handler {
   }
 }
 
-/** A socket that takes everything at once. */
+/** A socket that accepts everything at once. */
 const transport = {
   write: (piece: string | Uint8Array, offset = 0, length = Buffer.byteLength(piece) - offset) => length,
   end() {},

@@ -1,4 +1,4 @@
-// Random numbers that a seed repeats.
+// Random numbers that can be repeated with a seed.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1, by Tommy Ettinger's mulberry32. */
+  /** A number from 0 up to, but not including, 1. The algorithm is Tommy Ettinger's mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

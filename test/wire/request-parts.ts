@@ -1,4 +1,4 @@
-// The parts that random requests are made of. An odd part is one that parsers refuse, or that they are known to
+// The parts that random requests are made of. An odd part is one that parsers refuse, or one that they are known to
 // disagree about.
 // biome-ignore-all format: long lists of short texts.
 
@@ -67,7 +67,7 @@ export const oddTrailers = [
   "Authorization: x", "Content-Type: x", "X: \x0b",
 ];
 
-// Parts of a value, put together at random.
+// Pieces of a value, which are joined at random.
 export const connectionParts = ["close", "keep-alive", "upgrade", "x", ",", ",", " ", "\t", ";", '"', "\x80"];
 export const codingParts = ["chunked", "chunked", "identity", "gzip", ",", " ", "\t", ";", "q=1", "\x80"];
 export const lengthParts = ["0", "5", " ", "\t", ",", "+", "."];

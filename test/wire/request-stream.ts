@@ -1,5 +1,5 @@
-// Streams of HTTP/1.1 requests, most of them well formed, the rest wrong in the places that parsers are known
-// to disagree about. Text stands for bytes: each character is the byte of its number.
+// Random streams of HTTP/1.1 requests. Most are well formed. The others are wrong in places that parsers are known to
+// disagree about. Bytes are handled as text in Latin-1.
 
 import type { Random } from "./random.ts";
 import {
@@ -29,17 +29,17 @@ import {
 
 export interface RequestStream {
   readonly text: string;
-  /** Where it is cut on the way to the connection. */
+  /** Where the stream is split before it is passed to the connection. */
   readonly cuts: readonly number[];
-  /** How many requests went in, before bytes were damaged. */
+  /** How many requests the stream had before bytes were damaged. */
   readonly messages: number;
   readonly readsBodies: boolean;
 }
 
-/** What a damaged byte becomes: the characters that have a meaning to a parser, most of all. */
+/** A damaged byte usually becomes one of these characters, because they have a meaning to a parser. */
 const telling = '\r\n \t:;,\x00\x0b\x0c\x7f\xff0aA/HG="\\#?';
 
-/** How likely each part of a request is to be odd. */
+/** The probability that a part of a request is odd. */
 const oddness = 0.015;
 
 export function requestStream(random: Random): RequestStream {
@@ -48,14 +48,14 @@ export function requestStream(random: Random): RequestStream {
   let text = "";
   let last = "";
   for (let number = 0; number < count; number++) {
-    // The same request again, since a connection recognises it by its bytes.
+    // Sometimes repeat the last request, because a connection recognises a repeated request by its bytes.
     if (last === "" || !random.chance(0.15)) last = request(random);
     starts.push(text.length);
     text +=
       (random.chance(oddness) ? random.pick(["\r\n", "\r\n\r\n", "\n", "\r", " ", "\r\n\n", "\t", "\x00"]) : "") + last;
   }
   starts.push(text.length);
-  // Read as a request only by a reader that agrees with the sender on where everything before it ends.
+  // A parser reads this as a request only if it has found the correct end of everything before it.
   text += "GET /the-last-request HTTP/1.1\r\nHost: a\r\n\r\n";
   if (random.chance(0.12)) text = damaged(random, text);
   return { text, cuts: cuts(random, text.length, starts), messages: count + 1, readsBodies: random.chance(0.75) };
@@ -70,7 +70,7 @@ function cuts(random: Random, length: number, starts: readonly number[]): number
 }
 
 export function pieces({ text, cuts }: Pick<RequestStream, "text" | "cuts">): Buffer[] {
-  // Each in memory of its own, as from a socket.
+  // Each piece gets its own buffer, as pieces from a socket do.
   return [0, ...cuts].map((from, index) => Buffer.from(text.slice(from, cuts[index] ?? text.length), "latin1"));
 }
 
@@ -99,7 +99,7 @@ function request(random: Random): string {
   const lines = [`${method}${blank()}${target}${blank()}${version}`];
   if (!random.chance(oddness / 3)) lines.push(`Host: ${odd() ? random.pick(oddHosts) : random.pick(hosts)}`);
   for (let number = random.below(4); number > 0; number--) lines.push(field(random));
-  // llhttp hands over its fields in parts if there are many.
+  // With this many fields, llhttp reports them in several parts.
   if (random.chance(0.01)) for (let number = 0; number < 40; number++) lines.push(`X${number}: y`);
   const { framing, body } = framed(random);
   lines.push(...framing);
@@ -119,7 +119,7 @@ function field(random: Random): string {
   return random.chance(0.1) ? line.toUpperCase() : line;
 }
 
-/** Everything but the request line, in any order. */
+/** Shuffles everything after the request line. */
 function shuffleTail(random: Random, lines: string[]): void {
   for (let index = lines.length - 1; index > 1; index--) {
     const other = 1 + random.below(index);

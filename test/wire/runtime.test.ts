@@ -1,5 +1,5 @@
-// The parts of Bun that src/wire relies on and that its documentation does not promise. If one of these fails
-// after an upgrade of Bun, the title says which part of the service would break.
+// Behaviour of Bun that src/wire relies on, although Bun's documentation does not promise it. If one of these tests
+// fails after an upgrade of Bun, its title says which part of the service would break.
 
 import "reflect-metadata";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => folder.dispose());
 
-/** Accepts connections in clear text, puts TLS on each, and sends back what it receives over TLS. */
+/** Accepts connections in clear text, starts TLS on each, and echoes whatever it receives over TLS. */
 function listenInClearText(onHandshake: (alpn: string | false | null | undefined) => void) {
   return Bun.listen<undefined>({
     hostname: "127.0.0.1",
     port: 0,
     socket: {
       open(socket) {
-        // Not among the documented options, so it is not written where their type is checked.
+        // `isServer` is not in the declared type. A variable avoids the compiler's check for unknown properties.
         const options = {
           data: undefined,
           tls: { ...certificate, ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1") },
@@ -46,7 +46,7 @@ function listenInClearText(onHandshake: (alpn: string | false | null | undefined
   });
 }
 
-/** Run by Node: connects, keeps the session, connects again with it, and prints whether the server resumed it. */
+/** A script for Node. It connects, connects again with the same session, and prints whether the server resumed it. */
 const reconnect = `
   const { connect } = require("node:tls");
   const options = { host: "127.0.0.1", port: Number(process.argv[1]), rejectUnauthorized: false };
@@ -84,7 +84,7 @@ test("resumed TLS sessions need this: upgradeTLS({ isServer }) keeps its TLS con
   listener.stop(true);
 });
 
-/** Two streams; what is written to one is read from the other. */
+/** Two connected streams: bytes written to one are read from the other. */
 function pair(): [Duplex, Duplex] {
   const make = (other: () => Duplex) =>
     new Duplex({
@@ -99,7 +99,7 @@ function pair(): [Duplex, Duplex] {
   return [one, two];
 }
 
-test('HTTP/2 needs this: node:http2 makes a session of a Duplex as soon as it gets it by emit("connection")', async () => {
+test('HTTP/2 needs this: node:http2 creates a session for a Duplex at once when it gets it through emit("connection")', async () => {
   const [ours, theirs] = pair();
   const server = createServer();
   let sessions = 0;
@@ -120,7 +120,7 @@ test('HTTP/2 needs this: node:http2 makes a session of a Duplex as soon as it ge
   client.destroy();
 });
 
-test("fresh reads need this: setImmediate runs after all sockets of a turn are read and before a socket of the next turn is", async () => {
+test("fresh reads need this: setImmediate runs after all sockets of a turn have been read, and before any socket of the next turn is read", async () => {
   const order: string[] = [];
   let accepted = 0;
   const allAccepted = Promise.withResolvers<void>();
