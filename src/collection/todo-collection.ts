@@ -24,7 +24,7 @@ interface PastChanges extends Bookmark {
   readonly changes: readonly Change[];
 }
 
-/** Bounds the cost of one request for past changes: an engine reads at most one row for each version. */
+/** How many versions back a request for past changes may go. An engine reads at most one row for each version. */
 const pastChangesMax = 50_000;
 
 export class TodoCollection {

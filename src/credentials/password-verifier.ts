@@ -63,8 +63,9 @@ export class PasswordVerifier {
     if (line.length >= waitingMax || this.#lines.size >= addressesMax) return { kind: "busy" };
     this.#lines.set(address, line);
     const users = this.#users;
-    // Verify one password at a time for each address. Otherwise correct passwords that arrive together would use up
-    // each other's guesses, and an address that sends many passwords would keep the others waiting.
+    // Verify one password at a time for each address. A guess is counted before the check and given back if the
+    // password is correct. If several were checked at once, correct passwords could exhaust the limit, and an address
+    // that sends many would keep other addresses waiting.
     const turn = line.last.then(() => this.#guess(credentials, users, address));
     line.last = turn.catch(() => {});
     line.length++;

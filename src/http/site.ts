@@ -12,7 +12,7 @@ export interface SiteFile {
   readonly brotli: Uint8Array<ArrayBuffer> | undefined;
   /** A hash of its content, in quotes. */
   readonly etag: string;
-  /** True if the file would get a new name whenever its content changed. */
+  /** True if the file's name changes whenever its content does. */
   readonly immutable: boolean;
 }
 

@@ -102,6 +102,6 @@ function readId(literal: string): string | undefined {
 /** The item's text with this ID as its first field, in place of any ID it had. */
 export function withId(object: ObjectText, id: string): string {
   const before = object.members.filter((member) => isIdName(object.name(member)));
-  // An ID needs no escapes. JSON.stringify would take a tenth of the time that reading the whole item takes.
+  // An ID needs no escaping, so JSON.stringify is not used: it would add a tenth to the time of reading an item.
   return object.withFirst(`"ID":"${id}"`, before);
 }

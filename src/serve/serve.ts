@@ -19,7 +19,10 @@ const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, Certi
 /** A second signal within this time counts as the same one. Under npm, one Ctrl-C arrives twice. */
 const sameSignalMs = 500;
 
-/** Runs until a signal, and resolves to the exit code. `otherVariables` are the variables that other commands use. */
+/**
+ * Runs until a signal, and resolves to the exit code. `otherVariables` names the environment variables of the other
+ * commands, so that they are not reported as unknown.
+ */
 export async function serve(
   args: readonly string[],
   environment: Environment,

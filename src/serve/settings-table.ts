@@ -23,7 +23,7 @@ import {
 
 export interface Settings {
   readonly host: string;
-  /** Undefined if HTTP without TLS is switched off. */
+  /** Undefined if plain HTTP is switched off. */
   readonly port: number | undefined;
   readonly httpsPort: number | undefined;
   readonly tlsCert: string | undefined;

@@ -11,7 +11,10 @@ export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 
-/** Flags override environment variables, which override defaults. `otherVariables` are those of the other commands. */
+/**
+ * Flags override environment variables, which override defaults. `otherVariables` names the environment variables of
+ * the other commands, so that they are not reported as unknown.
+ */
 export function readSettings(
   args: readonly string[],
   environment: Environment,

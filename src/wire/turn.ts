@@ -21,8 +21,8 @@
 // the query comes after every request with the same token was sent. So its result is valid for all of them, even if
 // they use it much later. It proves nothing about a request that has another token or none.
 //
-// The reader of the store needs nothing else: it remembers the token of its last query, and queries again unless the
-// next request carries the same token (see `refresh` in collection/freshness.ts).
+// The reader of the store needs nothing else. It remembers the token of the last query that found nothing new, and
+// queries again unless the next request carries the same token (see `refresh` in collection/freshness.ts).
 
 /** Compared by identity; it has no content. */
 export type Turn = object;

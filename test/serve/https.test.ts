@@ -67,7 +67,7 @@ describe("HTTPS", () => {
     expect((await alone.stop()).stdout).toContain("HTTPS                development certificate");
   });
 
-  test("HTTPS is trusted only by clients that trust the development authority", async () => {
+  test("only clients that trust the development authority accept the certificate", async () => {
     const program = await serve("--port", "off");
     const tls = { ca: readFileSync(authority, "utf8") };
     const created = await fetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {

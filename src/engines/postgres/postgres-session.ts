@@ -9,7 +9,7 @@ import { describeHost, type PostgresAddress, type PostgresHost } from "./postgre
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 const connectSeconds = 5;
-/** How long to pause after none of the hosts could be used. The pause grows with each failure. */
+/** How long to pause when no host was usable. The pause grows with each failure. */
 const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */

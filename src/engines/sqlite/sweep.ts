@@ -53,8 +53,8 @@ export class Survey {
   rowCount = 0;
   readonly obsolete: Version[] = [];
   readonly tombstones: Version[] = [];
-  // Most rows have created their item, so their version equals their position. An array of these versions takes a
-  // tenth of the memory that a map would take.
+  // Most rows are the first of their item, so their version equals their position. An array of these versions takes
+  // a tenth of the memory that a map would take.
   readonly #firsts: Version[] = [];
   readonly #latest = new Map<Version, Version>();
 
@@ -86,7 +86,7 @@ export class Sweep {
   #tombstones: Version[] = [];
   /** True if the whole table was read and no other process has changed it since. */
   #complete = false;
-  /** How many tombstones may have older rows that this process does not know of. */
+  /** The number of uncertain tombstones: those that might still have older rows unknown to this process. */
   #uncertainCount = 0;
   #prunedThrough: Version = 0;
 

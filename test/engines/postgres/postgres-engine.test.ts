@@ -130,7 +130,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     expect(await refusal(store.url)).toContain("newer todoitems (schema 999");
   });
 
-  test("several hosts are all named if none of them can be used", async () => {
+  test("the message names every host if none of them can be used", async () => {
     const message = await refusal("postgres://ann@127.0.0.1:1,127.0.0.1:2/todo");
     expect(message).toContain("127.0.0.1:1: nothing listens");
     expect(message).toContain("127.0.0.1:2: nothing listens");
