@@ -14,11 +14,13 @@ export interface ItemState {
 
 export class ItemList {
   readonly #fieldNames: FieldNames;
+  readonly #bytesMax: number;
   #items = new Map<string, ListedItem>();
   #document = new ListDocument();
 
-  constructor(fieldNames: FieldNames) {
+  constructor(fieldNames: FieldNames, bytesMax = Number.POSITIVE_INFINITY) {
     this.#fieldNames = fieldNames;
+    this.#bytesMax = bytesMax;
   }
 
   get count(): number {
@@ -28,6 +30,11 @@ export class ItemList {
   /** The size of the list as it is sent. */
   get byteLength(): number {
     return this.#document.byteLength;
+  }
+
+  /** By how many bytes the list may still grow; negative if it is larger than it may be. */
+  get bytesLeft(): number {
+    return this.#bytesMax - this.byteLength;
   }
 
   /** The list as it is sent. Shared by all answers, so do not change it. */

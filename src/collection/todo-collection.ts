@@ -4,7 +4,7 @@
 
 import type { FieldNames } from "../items/field-names.ts";
 import type { IdentifiedItem } from "../items/todo-item.ts";
-import type { Bookmark, Change, Engine, Version } from "./engine.ts";
+import { type Bookmark, type Change, type Engine, StoreError, type Version } from "./engine.ts";
 import { Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList, type ItemState } from "./item-list.ts";
 import { Replica, type Watcher } from "./replica.ts";
@@ -17,6 +17,8 @@ export interface CollectionOptions extends StoreNotices {
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
   readonly writeQueueMax: number;
+  /** The most bytes that the list may measure. A create or update beyond it is refused. */
+  readonly storeBytesMax: number;
 }
 
 /** The latest change of each item that has changed, in order of version, up to this bookmark. */
@@ -40,7 +42,7 @@ export class TodoCollection {
   private constructor(engine: Engine, options: CollectionOptions) {
     this.#engine = engine;
     this.#options = options;
-    this.#list = new ItemList(options.fieldNames);
+    this.#list = new ItemList(options.fieldNames, options.storeBytesMax);
     this.#replica = new Replica(this.#list);
     this.#freshness = new Freshness(engine, this.#replica, options);
     this.#queue = new WriteQueue({
@@ -148,6 +150,9 @@ export class TodoCollection {
    */
   async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
     if (this.count > 0) return false;
+    const byteCount = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
+    if (byteCount > this.#list.bytesLeft)
+      throw new StoreError(`the seed has ${byteCount} bytes of items; raise --store-limit to store them`);
     // The count is checked again inside the commit, because another process may be seeding the same store.
     const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));
     const outcomes = await this.#commit(writes, { dependsOnAll: true });

@@ -18,10 +18,12 @@ export type WriteOutcome =
   | { readonly kind: "done"; readonly version: Version; readonly kept: boolean }
   | { readonly kind: "id-in-use" }
   | { readonly kind: "not-found" }
+  /** The list would grow beyond its limit. */
+  | { readonly kind: "store-full" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
 /** The part of a list that the rules read. */
-export type ListView = Pick<ItemList, "find" | "json" | "render">;
+export type ListView = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
 
 export interface WritePlan extends Plan {
   /** The state that the writes were decided on. */
@@ -36,17 +38,20 @@ interface Current {
   readonly version: Version;
   /** The version of its stored row, if it has one already. */
   readonly replaces: Version | undefined;
+  readonly byteLength: number;
   readonly json: () => string;
 }
 
 interface Decision {
   readonly outcome: WriteOutcome;
   readonly change?: PlannedChange;
+  /** By how many bytes the change makes the list longer. */
+  readonly growth?: number;
 }
 
 /** The outcome that a write would have if it were decided next. */
 export function outcomeOf(write: Write, list: ListView, known: Version): WriteOutcome {
-  return decide(write, keyOf(write), undefined, list, known + 1).outcome;
+  return decide(write, keyOf(write), undefined, list, known + 1, list.bytesLeft).outcome;
 }
 
 /**
@@ -59,6 +64,7 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
   const dependsOn: string[] = [];
   let isMovable = true;
   let { version } = decidedOn;
+  let { bytesLeft } = list;
   const outcomes = writes.map((write) => {
     const id = keyOf(write);
     const earlier = latestById.get(id);
@@ -66,7 +72,8 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     // This condition is checked against a version that is only planned. If the plan were moved to other versions, the
     // condition might have a different result.
     if (earlier && write.kind !== "create" && write.condition) isMovable = false;
-    const { outcome, change } = decide(write, id, earlier, list, version + 1);
+    const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
+    bytesLeft -= growth;
     if (change) {
       version = change.version;
       latestById.set(id, change);
@@ -114,35 +121,42 @@ function decide(
   earlier: PlannedChange | undefined,
   list: ListView,
   version: Version,
+  bytesLeft: number,
 ): Decision {
   const current = earlier ? stateAfter(earlier, list) : stateOf(id, list);
   if (write.kind === "create") {
     if (current) return { outcome: { kind: "id-in-use" } };
-    return accept({ version, position: version, id, json: write.item.json, replaces: undefined });
+    const growth = Buffer.byteLength(write.item.json);
+    if (growth > bytesLeft) return { outcome: { kind: "store-full" } };
+    return accept({ version, position: version, id, json: write.item.json, replaces: undefined }, growth);
   }
   if (!current) return { outcome: { kind: "not-found" } };
   if (write.condition && !write.condition(current.version)) {
     return { outcome: { kind: "condition-failed", current: { version: current.version, json: current.json() } } };
   }
   const json = write.kind === "update" ? write.item.json : null;
-  return accept({ version, position: current.position, id, json, replaces: current.replaces });
+  const growth = (json === null ? 0 : Buffer.byteLength(json)) - current.byteLength;
+  // An item may always become smaller, even if the list is already larger than it may be.
+  if (growth > Math.max(0, bytesLeft)) return { outcome: { kind: "store-full" } };
+  return accept({ version, position: current.position, id, json, replaces: current.replaces }, growth);
 }
 
 /** The item as an earlier write of the batch will leave it. */
 function stateAfter({ position, version, json, replaces }: PlannedChange, list: ListView): Current | undefined {
-  return json === null ? undefined : { position, version, replaces, json: () => list.render(json) };
+  if (json === null) return undefined;
+  return { position, version, replaces, byteLength: Buffer.byteLength(json), json: () => list.render(json) };
 }
 
 /** The item as it is in the list now. */
 function stateOf(id: string, list: ListView): Current | undefined {
   const listed = list.find(id);
   if (!listed) return undefined;
-  const { position, version } = listed;
-  return { position, version, replaces: version, json: () => list.json(listed) };
+  const { position, version, byteLength } = listed;
+  return { position, version, replaces: version, byteLength, json: () => list.json(listed) };
 }
 
-function accept(change: PlannedChange): Decision {
-  return { outcome: { kind: "done", version: change.version, kept: true }, change };
+function accept(change: PlannedChange, growth: number): Decision {
+  return { outcome: { kind: "done", version: change.version, kept: true }, change, growth };
 }
 
 /** The ID of the item that a write is about, in lower case. */

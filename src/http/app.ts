@@ -5,6 +5,7 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import type { Refusal } from "../wire/refusal.ts";
 import type { Access } from "./access.ts";
+import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import type { Cors } from "./cors.ts";
 import { liveAnswer, readyAnswer } from "./health.ts";
@@ -15,6 +16,8 @@ import { allowedMethods, matchRoute, type Route, type UrlForms } from "./routes.
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
+  /** The names that a request may call this instance by; undefined if every name is allowed. */
+  readonly hosts: AllowedHosts | undefined;
   readonly access: Access;
   /** Undefined if web pages from other origins have no access. */
   readonly cors: Cors | undefined;
@@ -64,6 +67,7 @@ export class App implements Handler {
   // The first check that fails decides the answer. Their order is: route, method, credentials, rate, size, media type,
   // body, existence and conflict, condition.
   #dispatch(request: HttpRequest): Answer | Promise<Answer> {
+    this.#options.hosts?.check(request.headers.get("host"));
     const route = matchRoute(request.path);
     if (!route) return this.#file(request);
     const allowed = allowedMethods(route.resource, this.#options.forms);

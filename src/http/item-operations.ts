@@ -143,6 +143,11 @@ export class ItemOperations {
         );
       case "not-found":
         throw recordNotFound(id);
+      case "store-full":
+        throw new Problem(
+          "StoreFull",
+          "The store holds as many bytes of items as its limit allows, so this was not saved. Delete items, or ask the operator to raise --store-limit.",
+        );
       case "condition-failed":
         return this.#preconditionFailed(outcome.current);
     }

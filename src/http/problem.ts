@@ -11,11 +11,13 @@ type ProblemCode =
   | ItemErrorCode
   | RefusalCode
   | "CredentialsRequired"
+  | "HostNotAllowed"
   | "InternalError"
   | "MethodNotAllowed"
   | "PreconditionFailed"
   | "RecordNotFound"
   | "RouteNotFound"
+  | "StoreFull"
   | "StoreUnavailable"
   | "TodoItemIDInUse"
   | "TooManyRequests"
@@ -25,6 +27,7 @@ export const problemStatuses = {
   BodyTooLarge: 413,
   CredentialsRequired: 401,
   HeadersTooLarge: 431,
+  HostNotAllowed: 421,
   HttpVersionNotSupported: 505,
   InternalError: 500,
   InvalidJson: 400,
@@ -36,6 +39,7 @@ export const problemStatuses = {
   RecordNotFound: 404,
   RequestTimeout: 408,
   RouteNotFound: 404,
+  StoreFull: 507,
   StoreUnavailable: 503,
   TargetTooLong: 414,
   TodoItemIDAmbiguous: 400,
@@ -59,11 +63,13 @@ const titles = {
   413: "Content Too Large",
   414: "URI Too Long",
   415: "Unsupported Media Type",
+  421: "Misdirected Request",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
   505: "HTTP Version Not Supported",
+  507: "Insufficient Storage",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
 
 interface ProblemOptions {

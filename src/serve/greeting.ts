@@ -3,7 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
-import { isLoopback } from "./loopback.ts";
+import { checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -26,6 +26,7 @@ export function greeting(settings: Settings, { listeners, itemCount }: RunningSe
     ...reachability(host, api),
     [".NET MAUI", describeFieldNames(settings)],
     ...describeHttps(settings),
+    ...describeHosts(settings),
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join("\n");
@@ -34,6 +35,11 @@ export function greeting(settings: Settings, { listeners, itemCount }: RunningSe
 function describeHttps({ httpsPort, tlsCert }: Settings): [string, string][] {
   if (httpsPort === undefined) return [];
   return [["HTTPS", tlsCert ?? "development certificate; npx todoitems certificate says how to trust it"]];
+}
+
+function describeHosts(settings: Settings): [string, string][] {
+  if (!checksHosts(settings)) return [];
+  return [["Tunnel or proxy", "add --allow-host NAME, the name that it uses"]];
 }
 
 function reachability(host: string, api: (address: string) => string): [string, string][] {

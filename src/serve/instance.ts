@@ -1,6 +1,7 @@
 // One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
 
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
@@ -8,6 +9,7 @@ import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
+import { AllowedHosts } from "../http/allowed-hosts.ts";
 import { App } from "../http/app.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
@@ -18,6 +20,7 @@ import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
+import { checksHosts } from "./loopback.ts";
 import type { RunningService } from "./running-service.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
@@ -74,6 +77,7 @@ async function openCollection(settings: Settings, log: Log): Promise<TodoCollect
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
     writeQueueMax: settings.writeQueueMax,
+    storeBytesMax: settings.storeBytesMax,
     ...storeLog(log),
   });
   if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
@@ -122,6 +126,7 @@ function readText(path: string): string {
 
 function openApp(collection: TodoCollection, settings: Settings, environment: Environment, log: Log): App {
   const app: App = new App(collection, {
+    hosts: allowedHosts(settings),
     access: openAccess(settings, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     site: openPage(settings, environment),
@@ -134,6 +139,11 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     log,
   });
   return app;
+}
+
+/** On a loopback address, a foreign name in `Host` is a sign of DNS rebinding, unless a proxy passes its own name on. */
+function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
+  return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 
 function openPage(settings: Settings, environment: Environment): PageFiles {

@@ -20,6 +20,16 @@ export function hostAddress(value: string): string {
   return address;
 }
 
+const hostNamePattern = /^[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?(\.[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?)*$/i;
+
+/** Host names, with commas between them; none for an empty text. */
+export function hostNames(value: string): readonly string[] {
+  const names = value.split(",").map((name) => name.trim());
+  if (value === "") return [];
+  if (names.every((name) => hostNamePattern.test(name))) return names;
+  throw new WrongValue("expected host names such as todo.example, without a port, with commas between them");
+}
+
 export function integer(min: number, max: number): (value: string) => number {
   return (value) => {
     const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
@@ -82,6 +92,11 @@ export function byteSize(value: string, max: number): number {
   const bytes = Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
   if (digits !== "" && bytes >= 1 && bytes <= max) return bytes;
   throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
+}
+
+/** Returns infinity for `off`. */
+export function storeSize(value: string): number {
+  return value === "off" ? Number.POSITIVE_INFINITY : byteSize(value, 1024 ** 4);
 }
 
 /** Returns 0 for `off`. */

@@ -10,6 +10,7 @@ import {
   allowedOrigins,
   byteSize,
   hostAddress,
+  hostNames,
   integer,
   oneOf,
   onOff,
@@ -19,6 +20,7 @@ import {
   type StoreAddress,
   secondsOrOff,
   storeAddress,
+  storeSize,
 } from "./setting-values.ts";
 
 export interface Settings {
@@ -30,6 +32,7 @@ export interface Settings {
   readonly tlsKey: string | undefined;
   readonly hsts: boolean;
   readonly store: StoreAddress;
+  readonly storeBytesMax: number;
   readonly staleSecondsMax: number;
   readonly workers: number;
   readonly readOnly: boolean;
@@ -42,6 +45,7 @@ export interface Settings {
   readonly cors: AllowedOrigins | undefined;
   readonly rateLimitPerSecond: number | undefined;
   readonly trustProxy: boolean;
+  readonly allowedHosts: readonly string[];
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
@@ -114,6 +118,14 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning:
       "where items are kept: `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory:` for nothing kept at all",
     parse: storeAddress,
+  },
+  storeBytesMax: {
+    flag: "store-limit",
+    placeholder: "SIZE",
+    default: "1GiB",
+    meaning:
+      "most bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that is answered 507",
+    parse: storeSize,
   },
   staleSecondsMax: {
     flag: "stale-reads",
@@ -199,6 +211,14 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "off",
     meaning: "take the sender's address from the last entry of `X-Forwarded-For`",
     parse: onOff,
+  },
+  allowedHosts: {
+    flag: "allow-host",
+    placeholder: "NAME[,NAME]",
+    default: "",
+    meaning:
+      "more names that requests may have in `Host`; on a loopback address others than `localhost` and IP addresses are refused, unless `--auth all` or `--trust-proxy` is set",
+    parse: hostNames,
   },
   bodyBytesMax: {
     flag: "body-limit",

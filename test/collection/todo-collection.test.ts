@@ -124,6 +124,7 @@ describe("batching", () => {
       readOnly: false,
       fieldNames: "as-sent",
       writeQueueMax: 10,
+      storeBytesMax: Number.POSITIVE_INFINITY,
       onStoreError() {},
       onStoreBack() {},
     });

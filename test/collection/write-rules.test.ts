@@ -39,6 +39,36 @@ function listAtTen(): ItemList {
 
 const plan = (...writes: Write[]) => planWrites(writes, listAtTen(), decidedOn);
 
+describe("a list that may not grow", () => {
+  const fullList = (bytesMax: number) => {
+    const list = new ItemList("as-sent", bytesMax);
+    list.apply({ id: ids.one, position: 3, version: 3, json: item(ids.one, '"n":1') });
+    return list;
+  };
+  const outcomes = (bytesMax: number, ...writes: Write[]) =>
+    planWrites(writes, fullList(bytesMax), decidedOn).outcomes.map(({ kind }) => kind);
+
+  test("refuses a create, and an update that makes an item longer", () => {
+    const longer = { ...update(ids.one), item: { id: ids.one, json: item(ids.one, '"n":100') } } as Write;
+    expect(outcomes(0, create(ids.two), longer)).toEqual(["store-full", "store-full"]);
+  });
+
+  test("accepts an update that makes an item no longer, and a delete", () => {
+    expect(outcomes(0, update(ids.one), remove(ids.one))).toEqual(["done", "done"]);
+  });
+
+  test("counts the room that earlier writes of the batch take and free", () => {
+    const { byteLength } = fullList(Number.POSITIVE_INFINITY);
+    const room = byteLength + item(ids.two).length;
+    expect(outcomes(room, create(ids.two), create(ids.three))).toEqual(["done", "store-full"]);
+    expect(outcomes(room, create(ids.two), remove(ids.two), create(ids.three))).toEqual(["done", "done", "done"]);
+  });
+
+  test("reports a taken ID before it reports that the store is full", () => {
+    expect(outcomes(0, create(ids.one))).toEqual(["id-in-use"]);
+  });
+});
+
 describe("a single write", () => {
   const failed: WriteOutcome = { kind: "condition-failed", current: { version: 7, json: item(ids.one, '"n":1') } };
   const row = { id: ids.one, position: 3, version: 11, replaces: 7 };

@@ -37,6 +37,30 @@ describeOnEveryEngine("Limits", (start) => {
     expect(JSON.parse(await service.list())).toHaveLength(10);
   });
 
+  test("1. a create or update beyond the store limit gets 507 and changes nothing; making room lets it through", async () => {
+    const service = await start({ storeBytesMax: 200 });
+    const [first, second] = [item(ids.one, `"a":"${"x".repeat(60)}"`), item(ids.two, `"a":"${"x".repeat(60)}"`)];
+    await service.create(first);
+    await expectProblem(await service.send("POST", "/api/todoitems/", second), 507, "StoreFull");
+    const longer = item(ids.one, `"a":"${"é".repeat(90)}"`);
+    await expectProblem(await service.send("PUT", "/api/todoitems/", longer), 507, "StoreFull");
+    expect(await service.list()).toBe(`[${first}]`);
+    expect((await service.send("PUT", "/api/todoitems/", item(ids.one))).status).toBe(204);
+    await service.create(second);
+    expect(await service.list()).toBe(`[${item(ids.one)},${second}]`);
+  });
+
+  test("1. a batch of creates fills the store up to its limit and no further", async () => {
+    const service = await start({ storeBytesMax: 1_000 });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => service.send("POST", "/api/todoitems/", "{}")));
+    const created = answers.filter(({ status }) => status === 201).length;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 507]));
+    const { length } = await service.list();
+    expect(length).toBeLessThanOrEqual(1_000 + created);
+    expect(JSON.parse(await service.list())).toHaveLength(created);
+    expect(length + 46).toBeGreaterThan(1_000);
+  });
+
   test("2. the list has no size limit, but when it passes 256000 bytes, which one client cannot read, the log says so once", async () => {
     const service = await start();
     const notes = `"Notes":"${"x".repeat(10_000)}"`;

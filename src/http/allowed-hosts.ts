@@ -1,0 +1,39 @@
+// Protects an instance on a loopback address against DNS rebinding: a hostile web page whose name is made to resolve
+// to 127.0.0.1. The browser lets such a page read everything, because it believes that the page and the service have
+// the same origin. Only the Host header tells the two apart: it has the page's name.
+
+import { isIP } from "node:net";
+import { Problem } from "./problem.ts";
+
+export class AllowedHosts {
+  readonly #names: ReadonlySet<string>;
+  /** The last header that was allowed. Most clients send the same one with every request. */
+  #lastAllowed = "";
+
+  /** `names` are allowed besides IP addresses, `localhost` and names below `.localhost`. */
+  constructor(names: readonly string[]) {
+    this.#names = new Set(["localhost", ...names.map((name) => name.toLowerCase())]);
+  }
+
+  /** Throws a `Problem` if the header names another host. A request without one cannot come from a browser. */
+  check(host: string | undefined): void {
+    if (host === undefined || host === this.#lastAllowed) return;
+    const name = hostName(host);
+    if (isIP(name) === 0 && !this.#names.has(name) && !name.endsWith(".localhost")) throw hostNotAllowed(name);
+    this.#lastAllowed = host;
+  }
+}
+
+/** The host in lower case, without its port, the brackets of an IPv6 address and a final dot. */
+function hostName(header: string): string {
+  const end = header.startsWith("[") ? header.indexOf("]") : header.indexOf(":");
+  const host = header.slice(header.startsWith("[") ? 1 : 0, end === -1 ? header.length : end);
+  return host.toLowerCase().replace(/\.$/, "");
+}
+
+function hostNotAllowed(name: string): Problem {
+  return new Problem(
+    "HostNotAllowed",
+    `This instance does not answer to the name ${name}. Use localhost or an IP address in the URL, or start the service with --allow-host ${name}.`,
+  );
+}
