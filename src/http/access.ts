@@ -29,25 +29,24 @@ export class Access {
 
   /** Throws a `Problem` if the request is refused. Returns a promise only if a password must be verified. */
   admit(request: HttpRequest): undefined | Promise<void> {
-    const { auth, mode, rate, trustProxy } = this.#options;
-    const address = () => clientAddress(request, trustProxy);
+    const { auth, mode, trustProxy } = this.#options;
     if (auth && (mode === "all" || request.method !== "GET")) {
-      const verifying = auth.check(request.headers, address);
-      if (verifying) return verifying.then(() => rate && keepRate(rate, address()));
+      const verifying = auth.check(request.headers, () => clientAddress(request, trustProxy));
+      if (verifying) return verifying.then(() => this.limitRate(request));
     }
-    if (rate) keepRate(rate, address());
+    this.limitRate(request);
     return undefined;
   }
-}
 
-function keepRate(rate: RateLimiter, address: string): void {
-  const retryAfterSeconds = rate.take(addressKey(address));
-  if (retryAfterSeconds === 0) return;
-  throw new Problem(
-    "TooManyRequests",
-    `This address sends more requests than this instance takes. Send the next in ${retryAfterSeconds} s.`,
-    {
-      retryAfterSeconds,
-    },
-  );
+  /** Throws a `Problem` if the sender sends too much. For requests that need no credentials in any mode. */
+  limitRate(request: HttpRequest): void {
+    const { rate, trustProxy } = this.#options;
+    const retryAfterSeconds = rate?.take(addressKey(clientAddress(request, trustProxy))) ?? 0;
+    if (retryAfterSeconds === 0) return;
+    throw new Problem(
+      "TooManyRequests",
+      `This address sends more requests than this instance takes. Send the next in ${retryAfterSeconds} s.`,
+      { retryAfterSeconds },
+    );
+  }
 }

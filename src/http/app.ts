@@ -74,8 +74,7 @@ export class App implements Handler {
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return this.#withoutBody(request, () => preflight);
     if (!allowed.includes(request.method)) return methodNotAllowed(request.method, allowed);
-    if (route.resource === "live") return this.#withoutBody(request, liveAnswer);
-    if (route.resource === "ready") return this.#withoutBody(request, () => readyAnswer(this.#collection));
+    if (route.resource === "live" || route.resource === "ready") return this.#health(request, route.resource);
     const admitted = this.#options.access.admit(request);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
   }
@@ -84,9 +83,14 @@ export class App implements Handler {
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request.path);
     if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
-    return siteMethods.includes(request.method)
-      ? this.#withoutBody(request, () => siteAnswer(request, file))
-      : methodNotAllowed(request.method, siteMethods);
+    if (!siteMethods.includes(request.method)) return methodNotAllowed(request.method, siteMethods);
+    this.#options.access.limitRate(request);
+    return this.#withoutBody(request, () => siteAnswer(request, file));
+  }
+
+  #health(request: HttpRequest, resource: "live" | "ready"): Answer | Promise<Answer> {
+    this.#options.access.limitRate(request);
+    return this.#withoutBody(request, resource === "live" ? liveAnswer : () => readyAnswer(this.#collection));
   }
 
   #operate(request: HttpRequest, route: Route): Answer | Promise<Answer> {

@@ -33,6 +33,9 @@ export interface PageOptions {
 export class PageFiles {
   readonly #options: PageOptions;
   #bundled: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  #description: Promise<PageFile> | undefined;
+  #authorityPath: Promise<string> | undefined;
+  #authorityFile: PageFile | undefined;
 
   constructor(options: PageOptions) {
     this.#options = options;
@@ -40,12 +43,23 @@ export class PageFiles {
 
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
-    if (path === `/${apiDescriptionPath}`) return compressed("application/yaml", await read(apiDescription));
-    if (path === `/${authorityPath}` && authorityFile)
-      return compressed("application/x-x509-ca-cert", await read(await authorityFile()));
+    if (path === `/${apiDescriptionPath}`) {
+      this.#description ??= read(apiDescription).then((bytes) => compressed("application/yaml", bytes));
+      return this.#description;
+    }
+    if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
     if (path !== "/" && !path.startsWith("/assets/")) return undefined;
     this.#bundled ??= this.#bundle();
     return (await this.#bundled).get(path);
+  }
+
+  /** The certificate may be renewed, so its file is read again each time. It is compressed again only if it changed. */
+  async #authority(findFile: () => Promise<string>): Promise<PageFile> {
+    this.#authorityPath ??= findFile();
+    const bytes = await read(await this.#authorityPath);
+    if (this.#authorityFile?.etag !== etagOf(bytes))
+      this.#authorityFile = await compressed("application/x-x509-ca-cert", bytes);
+    return this.#authorityFile;
   }
 
   async #bundle(): Promise<ReadonlyMap<string, PageFile>> {
@@ -122,9 +136,13 @@ async function compressed(mediaType: string, plain: Uint8Array<ArrayBuffer>): Pr
     plain,
     gzip: new Uint8Array(gzipped),
     brotli: new Uint8Array(brotli),
-    etag: `"${hash(plain)}"`,
+    etag: etagOf(plain),
     immutable: false,
   };
+}
+
+function etagOf(bytes: Uint8Array): string {
+  return `"${hash(bytes)}"`;
 }
 
 function hash(bytes: Uint8Array): string {

@@ -101,6 +101,6 @@ function firstSignal(): Promise<NodeJS.Signals> {
       if (performance.now() - firstAt > sameSignalMs) process.exit(1);
       resolve(signal);
     };
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, onSignal);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, onSignal);
   });
 }

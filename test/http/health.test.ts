@@ -12,12 +12,12 @@ describe("health", () => {
     ["/health/live", "live"],
     ["/health/ready", "ready"],
   ] as const) {
-    test(`${path} needs no credentials and has no rate limit, even if all other paths do`, async () => {
+    test(`${path} needs no credentials, even if all other paths do, but obeys the rate limit`, async () => {
       const access = new Access({
         trustProxy: false,
         mode: "all",
         auth: new BasicAuth(new Map()),
-        rate: new RateLimiter({ burst: 1, perSecond: 1 }),
+        rate: new RateLimiter({ burst: 5, perSecond: 0.001 }),
       });
       const service = await Service.on(new MemoryEngine(), { access });
       for (let count = 0; count < 5; count++) {
@@ -28,6 +28,7 @@ describe("health", () => {
         expect(await response.json()).toEqual({ status });
       }
       expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(401);
+      await expectProblem(await service.fetch("GET", path), 429, "TooManyRequests");
     });
 
     test(`${path} offers only GET`, async () => {

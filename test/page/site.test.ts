@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, projectFolder } from "../program.ts";
 import { expectProblem } from "../service.ts";
 
@@ -105,14 +106,18 @@ describe("the page's files", () => {
   });
 });
 
-test("the page needs no credentials, and no rate limit applies to it", async () => {
+test("the page needs no credentials, but it obeys the rate limit", async () => {
   const folder = temporaryFolder();
   const users = join(folder.path, "users.txt");
   await Bun.write(users, `ann:${await Bun.password.hash("long enough", { algorithm: "bcrypt", cost: 4 })}\n`);
   const guarded = await Program.start({
-    args: ["--port", "0", "--store", "memory:", "--auth", "all", "--users", users, "--rate-limit", "1/s"],
+    args: ["--port", "0", "--store", "memory:", "--auth", "all", "--users", users, "--rate-limit", "5/s"],
   });
   for (let count = 0; count < 5; count++) expect((await guarded.fetch("/")).status).toBe(200);
+  await eventually(async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => guarded.fetch("/")));
+    return answers.some(({ status }) => status === 429);
+  }, "a request to the page is answered with 429");
   expect((await guarded.fetch("/changes")).status).toBe(401);
   await guarded.stop();
   folder.dispose();

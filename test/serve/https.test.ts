@@ -177,7 +177,7 @@ describe("HTTPS", () => {
       copyFileSync(next.key, key);
       copyFileSync(next.cert, cert);
       while (!(await program.stderrLine()).includes("read again"));
-      kept.write("GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n");
+      kept.write("GET /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
     changing = false;
     await Promise.all(newcomers);
@@ -195,7 +195,7 @@ describe("HTTPS", () => {
     const closed = new Promise((resolve) => socket.once("close", resolve));
     const body = item(ids.one);
     socket.write(
-      `POST /api/todoitems/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+      `POST /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     );
     await eventually(() => received.includes("100 Continue"));
     copyFileSync(two.key, key);

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { describeSettings } from "../../src/serve/settings.ts";
@@ -85,6 +86,35 @@ describe("starting", () => {
     for (const { flag } of describeSettings()) expect(help.stdout).toContain(`  ${flag} `);
     expect(await runProgram("--version", {})).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
     expect(await runProgram("fly", {})).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe("the names that an instance answers to", () => {
+  const statusFor = async (args: readonly string[], host: string) => {
+    const program = await serve(["--store", "memory:", ...args]);
+    const response = await program.fetch("/api/todoitems/", { headers: { Host: host } });
+    await program.stop();
+    return response.status;
+  };
+
+  test("by default, it refuses the name of somebody else, and says at start-up which flag allows it", async () => {
+    expect(await statusFor([], "evil.example")).toBe(421);
+    expect(await statusFor([], "localhost")).toBe(200);
+    expect(await statusFor([], hostname())).toBe(200);
+    const program = await serve(["--store", "memory:"]);
+    expect((await program.stop()).stdout).toContain("--allow-host NAME");
+  });
+
+  test("--allow-host, --trust-proxy and an address of the network let the name through", async () => {
+    expect(await statusFor(["--allow-host", "todo.example,evil.example"], "evil.example")).toBe(200);
+    expect(await statusFor(["--trust-proxy"], "evil.example")).toBe(200);
+    expect(await statusFor(["--host", "0.0.0.0"], "evil.example")).toBe(200);
+  });
+
+  test("--auth all lets the name through to the check of credentials, and --auth writes does not", async () => {
+    const users = file("users.txt", `ann:${await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 })}\n`);
+    expect(await statusFor(["--auth", "all", "--users", users], "evil.example")).toBe(401);
+    expect(await statusFor(["--auth", "writes", "--users", users], "evil.example")).toBe(421);
   });
 });
 
@@ -211,7 +241,7 @@ describe("instances", () => {
 });
 
 describe("stopping", () => {
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     test(`after ${signal}, every write that was answered is stored, and the exit code is 0`, async () => {
       const program = await serve(["--store", store]);
       const answered: string[] = [];
@@ -268,7 +298,7 @@ describe("stopping", () => {
 });
 
 describe("a limit on connections", () => {
-  const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   const openMany = (port: number, count: number) =>
     Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
 
@@ -276,7 +306,7 @@ describe("a limit on connections", () => {
     const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
     const port = Number(new URL(program.origin).port);
     const feeds = await openMany(port, 20);
-    for (const feed of feeds) feed.send("GET /changes HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (const feed of feeds) feed.send("GET /changes HTTP/1.1\r\nHost: localhost\r\n\r\n");
     for (const feed of feeds) await feed.until(/event: ready/);
     const refused = await exchange(port, request);
     expect(refused).toStartWith("HTTP/1.1 503 ");
