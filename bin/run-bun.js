@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 const require = createRequire(import.meta.url);
 
 // By default, Bun reads files from the current folder: `preload` in bunfig.toml and `paths` in tsconfig.json make it
-// run other code, and variables in .env change settings. So we point Bun to empty files of our own.
+// run other code, and variables in .env change settings. So we point Bun to empty files of our own, and switch .env
+// off.
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 const isolation = [
   `--config=${beside("bunfig.toml")}`,
@@ -61,7 +62,7 @@ function folderOf(name) {
   }
 }
 
-/** Until the install script has run, a short text file stands in for the binary. */
+/** Tells the binary from the short text file that stands in for it until the install script has run. */
 function isBinary(path) {
   return existsSync(path) && statSync(path).size > 1_000_000;
 }

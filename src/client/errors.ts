@@ -29,7 +29,7 @@ export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
 
-/** The server was silent for longer than `timeoutMs`. */
+/** The server was silent for longer than `timeoutMs`, or the change feed for longer than `feedSilenceMsMax`. */
 export class TimeoutError extends TodoClientError {
   override readonly name = "TimeoutError";
 }

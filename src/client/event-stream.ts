@@ -1,5 +1,5 @@
-// Reads server-sent events as they arrive (the `text/event-stream` format of the HTML standard). `EventSource` would do
-// this, but it cannot send credentials.
+// Reads server-sent events as they arrive (the `text/event-stream` format of the HTML standard). The browser's
+// `EventSource` is not used, because it cannot send an `Authorization` header.
 
 export interface ServerSentEvent {
   readonly type: string;

@@ -55,7 +55,7 @@ function equal(one: unknown, other: unknown): boolean {
   return Object.entries(one).every(([name, value]) => values.has(name) && equal(value, values.get(name)));
 }
 
-/** A random UUID. `crypto.randomUUID` is missing outside secure contexts. */
+/** A random UUID. `crypto.randomUUID` is not used, because browsers lack it outside secure contexts. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -11,7 +11,7 @@ export interface Credentials {
 }
 
 export interface RetryOptions {
-  /** How many times a request is sent again; 0 means never. */
+  /** The maximum number of times that a request is sent again; 0 means never. */
   readonly limit?: number;
   /** The pause before the first retry. It doubles with each further retry. */
   readonly delayMs?: number;
@@ -56,7 +56,7 @@ export class Requester<Item> {
     // undefined.
     const location: unknown = Reflect.get(globalThis, "location");
     const url = new URL(baseUrl, location === undefined ? undefined : String(location));
-    // `fetch` refuses addresses that contain credentials.
+    // `fetch` refuses addresses that contain credentials, so they are removed here and sent in a header.
     if (url.username !== "")
       this.#addressCredentials = {
         username: decodeURIComponent(url.username),

@@ -22,7 +22,7 @@ import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 export interface TodoClientOptions<Item = TodoItem> {
   /** Where the server expects the ID of a create or update: `a` in the path, `b` (the default) only in the body. */
   readonly form?: "a" | "b";
-  /** The user name and password for HTTP Basic, or a function that returns them. It is called before each request. */
+  /** The user name and password for HTTP Basic, or a function that returns them and is called before each request. */
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
   /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
@@ -31,8 +31,8 @@ export interface TodoClientOptions<Item = TodoItem> {
   /** How long the server may be silent, both before its answer and between two pieces of it. Default: 30,000. */
   readonly timeoutMs?: number;
   /**
-   * How often, and after which pauses, a request that failed for a temporary reason is sent again. Default: `{ limit:
-   * 2, delayMs: 300, delayMsMax: 10_000 }`.
+   * How often, and after which pauses, a request that failed for a temporary reason is sent again.
+   * Default: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`.
    */
   readonly retry?: RetryOptions;
   /** Sends the requests. Default: the global `fetch`. */
@@ -85,8 +85,8 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Yields the items as the list arrives. Memory use does not grow with the list, and the client does not read far
-   * ahead of you. If the connection breaks, the list is requested again, and the loop continues where it stopped if the
-   * list still has the same ETag.
+   * ahead of you. If the connection breaks, the list is requested again. If it still has the same ETag, the loop
+   * continues where it stopped; otherwise the error is thrown.
    */
   async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
     const { limit, delayMs, delayMsMax } = this.#requester.options.retry;
@@ -119,8 +119,8 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Stores a new item. If it has no ID, the client generates one, so that a request whose answer was lost can be sent
-   * again without creating a second item. If the second attempt finds an item with this ID and this content, the first
-   * attempt created it.
+   * again without creating a second item. If a later attempt finds an item with this ID and this content, an earlier
+   * attempt created it, and the call succeeds.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
@@ -149,7 +149,7 @@ export class TodoClient<Item = TodoItem> {
       try {
         await this.#write("DELETE", this.#requester.itemUrl(id), options, this.#deleteBody(id));
       } catch (error) {
-        // An earlier attempt deleted the item, and its reply was lost.
+        // If the reply to an earlier attempt was lost, "not found" means that the earlier attempt deleted the item.
         if (!(replyWasLost && error instanceof NotFoundError)) throw error;
       }
     });
@@ -253,8 +253,8 @@ interface Found {
 }
 
 /**
- * Whether the server has no request for one item, which the specification does not require. A server that has one
- * reports a missing item with the code `RecordNotFound`.
+ * True if the server may lack the request for a single item, which the specification does not require. A 404 with the
+ * code `RecordNotFound` means that the server has that request but no such item.
  */
 function offersNoSuchRequest(error: unknown): error is HttpError {
   if (error instanceof MethodNotAllowedError) return true;

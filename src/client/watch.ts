@@ -134,7 +134,7 @@ class Feed<Item> {
         ...(isStream ? { silenceMsMax: feedSilenceMsMax } : {}),
       });
       if (reply.mediaType === mediaType) return reply;
-      // Some servers answer every address with an HTML page.
+      // Some servers answer every address with an HTML page. So another media type means that there is no feed.
       reply.discard();
       return undefined;
     } catch (error) {
@@ -175,7 +175,7 @@ class Feed<Item> {
         }
         if (event.type === "ready") yield { kind: "state", state: this.#ready(reply, event) };
         else if (event.type === "change") yield this.#change(reply, event.data);
-        // Not before the `yield`: an event that the caller did not receive must be sent again.
+        // This comes after the `yield`, because an event that the caller did not receive must be sent again.
         if (event.id !== "") this.#token = event.id;
       }
       if (reader.pendingLength > this.#requester.options.maxResponseBytes)
@@ -249,7 +249,8 @@ class Poll<Item> {
   #compare(reply: Reply, listed: ReadonlyMap<string, string>): WatchEvent<Item>[] {
     const before = this.#known;
     const kept = [...(before?.keys() ?? [])].filter((id) => listed.has(id));
-    // `changed` events can only add items at the end of the list. Any other order needs a snapshot.
+    // A `changed` event can add an item only at the end of the list. If the order differs in any other way, a snapshot
+    // is needed.
     const order = [...listed.keys()];
     const inOrder = before !== undefined && kept.every((id, index) => order[index] === id);
     this.#known = new Map(

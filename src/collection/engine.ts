@@ -32,14 +32,14 @@ export interface News extends Bookmark {
   readonly whole: boolean;
   /**
    * In order of version. Iterate over it only once, and before you await anything. It contains the latest change of
-   * each item. It may also contain older changes and tombstones that the store has not dropped yet.
+   * each item that has changed. It may also contain older changes and tombstones that the store has not dropped yet.
    */
   readonly changes: Iterable<Change>;
 }
 
-/** The changes that a batch wants to store. They were decided on one particular state of the store. */
+/** The changes that a batch wants to store. They are based on one particular state of the store. */
 export interface Plan {
-  /** In order of version. All versions are later than that state. */
+  /** In order of version. All versions are later than the state that the plan is based on. */
   readonly changes: readonly PlannedChange[];
   /**
    * The IDs, in lower case, of all items that the plan depends on. The plan stays valid if other items change.
@@ -53,15 +53,15 @@ export interface Batch {
   /** The state that the collection knows. */
   readonly since: Bookmark;
   /**
-   * Decides the writes: on the state at `since` or, if `missed` is given, on the state after those changes. The
-   * engine may call this more than once; each plan replaces the one before.
+   * Decides the writes, based on the state at `since` or, if `missed` is given, on the state after the missed changes.
+   * The engine may call this more than once; each plan replaces the one before.
    */
   decide(missed: News | undefined): Plan;
   /**
-   * Tells the batch that its newest plan is stored, although others have committed after `since`. If they were
-   * first, the plan was moved: each of its versions is higher by `by` than planned, and so is the position of each
-   * item that it creates. `missed` leads from `since` to a state in which the plan is stored; it may contain the
-   * plan's own changes.
+   * Tells the batch that its newest plan is stored, and what else was committed after `since`. If others committed
+   * before the plan was stored, the plan was moved: each of its versions is higher by `by` than planned, and so is the
+   * position of each item that it creates. Otherwise `by` is 0. `missed` contains at least the changes between `since`
+   * and the plan. It may also contain the plan's own changes, and later ones.
    */
   moved(missed: News, by: number): void;
 }
@@ -79,8 +79,8 @@ export interface Engine {
   /**
    * Stores a batch in one exclusive, atomic, durable step, and resolves once it is on disk.
    *
-   * The engine passes the changes since `batch.since` to the batch. The batch decides on that newest state, and the
-   * engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows what was
+   * The engine passes the changes since `batch.since` to the batch. The batch makes a plan for that newest state, and
+   * the engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows what was
    * missed. It may store such a plan after the missed changes if they touch nothing that the plan depends on; then
    * it calls `moved`. Otherwise it asks for another plan.
    *
@@ -121,5 +121,8 @@ export function newEpoch(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 16);
 }
 
-/** How many tombstones a store keeps. A bookmark older than the oldest of them is answered with the whole store. */
+/**
+ * A store keeps about this many tombstones, and drops the oldest ones beyond that. A bookmark that is older than a
+ * dropped tombstone is answered with the whole store.
+ */
 export const tombstonesMax = 10_000;

@@ -14,7 +14,7 @@ export class Freshness {
   readonly #engine: Engine;
   readonly #replica: Replica;
   readonly #notices: StoreNotices;
-  /** The last promise from `hasNews`, and the refresh that all readers with this promise wait for. */
+  /** The last promise from `hasNews`, and the refresh that all readers who got that promise wait for. */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
   /** The pull under way, if there is one. */
   #taking: Promise<void> | undefined;
@@ -66,15 +66,15 @@ export class Freshness {
   }
 
   /**
-   * Call this if the engine may know of changes that the replica lacks: after a failed commit, which may have
-   * happened, or after a pull that was not for the replica. `hasNews` would not report such changes, so the next
+   * Call this if the engine may know of changes that the replica lacks: after a commit that failed but may have been
+   * stored anyway, or after a pull that was not for the replica. `hasNews` would not report such changes, so the next
    * refresh pulls in any case.
    */
   doubt(): void {
     this.#doubtCount++;
   }
 
-  /** Call this when it is certain that the replica has everything that was stored before this moment. */
+  /** Call this when it is certain that the replica has everything that was stored before the time `ms`. */
   wasFreshAt(ms: number): void {
     this.#freshAtMs = Math.max(this.#freshAtMs, ms);
   }
@@ -88,7 +88,7 @@ export class Freshness {
     try {
       if (await hasNews) await this.#takeNewsOnce();
       else await this.#taking;
-      // The shared pull may have started before `doubt()` was called, so it does not settle it.
+      // The shared pull may have started before the last call of `doubt`. Then it has not settled that doubt.
       while (this.#isUnsure) await this.#takeNewsOnce();
     } catch (error) {
       this.#noteFailure(error);
@@ -120,7 +120,7 @@ export class Freshness {
         this.#replica.bookmark !== since && (news.whole || news.epoch !== this.#replica.bookmark.epoch);
       if (isOvertaken) continue;
       this.#replica.take(news);
-      // If `doubt` was called during the pull, this pull does not settle it.
+      // If `doubt` was called during the pull, this pull does not settle that doubt.
       this.#settledCount = doubtCount;
       return;
     }

@@ -1,6 +1,7 @@
-// The list as bytes, ready to send. Items live in chunks of about 32 KiB. A write marks its chunk as stale, and the
-// next list encodes only the stale chunks again. Without a write in between, the next list is the same bytes. An
-// item's text is kept once: inside its chunk or, until it is encoded, as a separate string.
+// The list as bytes, ready to send. Items live in chunks of about 32 KiB. A write marks its chunk as stale. When the
+// list is next requested, only the stale chunks are encoded again. If nothing was written since the last request, the
+// same bytes are used again. An item's text is kept only once: inside its chunk or, until it is encoded, as a separate
+// string.
 
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Version } from "./engine.ts";
@@ -118,7 +119,7 @@ export class ListDocument {
     return chunk;
   }
 
-  /** Splits a chunk that has grown past its limit, because items were inserted between others. */
+  /** Splits a chunk in two, after an insertion has made it larger than `chunkBytesMax`. */
   #split(chunk: Chunk): void {
     encode(chunk);
     const { items, bytes } = chunk;

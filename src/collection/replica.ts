@@ -19,7 +19,7 @@ export class Replica {
     this.list = list;
   }
 
-  /** Every `take` makes a new object, so bookmarks can be compared by identity. */
+  /** Every `take` makes a new object. So if this is still the same object as before, nothing was taken in between. */
   get bookmark(): Bookmark {
     return this.#bookmark;
   }
@@ -30,7 +30,7 @@ export class Replica {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Brings the list up to date. Changes that were already taken before are skipped. */
+  /** Brings the list up to date. Skips changes that the list already has. */
   take({ epoch, version, whole, changes }: News): void {
     const known = whole ? 0 : this.#bookmark.version;
     const taken: Change[] = [];

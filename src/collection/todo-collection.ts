@@ -13,7 +13,7 @@ import { WriteQueue } from "./write-queue.ts";
 import { outcomeOf, type Write, type WriteOutcome } from "./write-rules.ts";
 
 export interface CollectionOptions extends StoreNotices {
-  /** Decides every write as usual, but stores none. */
+  /** If true, the writes of clients are decided as usual, but never stored. */
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
   readonly writeQueueMax: number;
@@ -26,7 +26,10 @@ interface PastChanges extends Bookmark {
   readonly changes: readonly Change[];
 }
 
-/** How many versions back a request for past changes may go. An engine reads at most one row for each version. */
+/**
+ * A request for past changes may go back at most this many versions; one that goes back further gets none. This limits
+ * the rows that the engine has to read, because each version has at most one row.
+ */
 const pastChangesMax = 50_000;
 
 export class TodoCollection {
@@ -36,7 +39,10 @@ export class TodoCollection {
   readonly #replica: Replica;
   readonly #freshness: Freshness;
   readonly #queue: WriteQueue;
-  /** A bookmark that the engine could not serve, because it has pruned some of the changes since then. */
+  /**
+   * The last bookmark that `changesSince` could not serve, because the engine had pruned some of the changes after it.
+   * Older bookmarks cannot be served either.
+   */
   #tooOld: Bookmark = { epoch: "", version: 0 };
 
   private constructor(engine: Engine, options: CollectionOptions) {
@@ -113,7 +119,7 @@ export class TodoCollection {
     return this.#list.render(json);
   }
 
-  /** The changes since a bookmark, with names spelled as stored. Undefined if the store no longer has all of them. */
+  /** The changes since a bookmark, spelled as stored. Undefined if the bookmark is too old or from another history. */
   async changesSince(since: Bookmark): Promise<PastChanges | undefined> {
     await this.refresh();
     const { epoch, version } = this.#replica.bookmark;
@@ -165,7 +171,7 @@ export class TodoCollection {
     await this.#engine.close();
   }
 
-  /** Decides the writes on the newest state and makes the result durable, then visible. */
+  /** Decides the writes, based on the newest state, and makes the result durable, then visible. */
   async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly WriteOutcome[]> {
     const startedAtMs = performance.now();
     const batch = new WriteBatch(this.#replica, writes, options);

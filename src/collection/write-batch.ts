@@ -1,5 +1,6 @@
-// The writes of one commit, decided on this process's copy of the store. If other processes commit first, the engine
-// may ask for a new plan, or may store the plan after their changes and thereby move it to higher versions.
+// The writes of one commit, and the plan for them, which is based on this process's copy of the store. If other
+// processes commit first, the engine may ask for a new plan, or may store the plan after their changes and thereby move
+// it to higher versions.
 
 import type { Batch, Bookmark, News, Plan } from "./engine.ts";
 import type { Replica } from "./replica.ts";
@@ -38,7 +39,8 @@ export class WriteBatch implements Batch {
   }
 
   moved(missed: News, by: number): void {
-    // A reader may have loaded another history in the meantime. These changes do not belong to that one.
+    // A reader may have loaded another history into the replica in the meantime. Then the missed changes do not belong
+    // to it, and are not taken.
     if (missed.whole || missed.epoch === this.#replica.bookmark.epoch) this.#replica.take(missed);
     this.#plan = movedPlan(this.#plan, by);
   }

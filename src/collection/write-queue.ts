@@ -5,11 +5,11 @@ import { StoreError, WriteError } from "./engine.ts";
 import type { Write, WriteOutcome } from "./write-rules.ts";
 
 export interface WriteQueueOptions {
-  /** How many writes may wait. */
+  /** At most this many writes may wait to become part of a batch. Any more are rejected as "queue-full". */
   readonly max: number;
   /**
    * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch. Each call of `fill`
-   * first adds the writes that have arrived since the last call, as long as there is room.
+   * first adds the writes that have arrived since the last call, as long as the batch has room.
    */
   readonly commit: (fill: () => readonly Write[]) => Promise<readonly WriteOutcome[]>;
   /** Called when a commit has failed. */
@@ -22,14 +22,14 @@ interface PendingWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** A commit starts once this many turns of the event loop in a row have brought no write. */
+/** Waiting for more writes usually ends once this many turns of the event loop in a row have brought none. */
 const quietTurnsMin = 2;
 /** A commit waits for more writes for at most half the time that commits usually take, within these bounds. */
 const gatherMsMin = 1;
 const gatherMsMax = 10;
 /** The shortest delay that a timer can have. */
 const timerMs = 1;
-/** This share of the usual number of writes is enough to start. A commit does not wait for the last few writers. */
+/** A commit that has this share of the usual number of writes sets no timer to wait for the rest. */
 const mostOfThem = 0.9;
 /** These limits bound the time that one commit takes, and so the time that its first writer waits. */
 const batchMax = 1_000;
@@ -85,7 +85,7 @@ export class WriteQueue {
     });
   }
 
-  /** How long a commit may wait for more writes. It delays no answer by more than half a commit. */
+  /** How long a commit may wait for more writes. */
   get #gatherMs(): number {
     return Math.min(Math.max(this.#commitMs / 2, gatherMsMin), gatherMsMax);
   }

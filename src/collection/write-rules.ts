@@ -26,7 +26,7 @@ export type WriteOutcome =
 export type ListView = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
 
 export interface WritePlan extends Plan {
-  /** The state that the writes were decided on. */
+  /** The state that the decisions are based on. */
   readonly decidedOn: Bookmark;
   /** One for each write, in order. */
   readonly outcomes: readonly WriteOutcome[];
@@ -70,14 +70,14 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     const earlier = latestById.get(id);
     dependsOn.push(id);
     // This condition is checked against a version that is only planned. If the plan were moved to other versions, the
-    // condition might have a different result.
+    // condition might have a different result. So this plan must not be moved.
     if (earlier && write.kind !== "create" && write.condition) isMovable = false;
     const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
     bytesLeft -= growth;
     if (change) {
       version = change.version;
       latestById.set(id, change);
-      // Deleted first, so that the map stays in order of version.
+      // Delete the item's earlier change first. Then this one goes to the end, and the map stays in order of version.
       latestByPosition.delete(change.position);
       latestByPosition.set(change.position, change);
     }
@@ -96,7 +96,7 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
  * the plan does not depend on: the plan is stored after their changes.
  *
  * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
- * created its item. So if it is later than the state that the plan was decided on, the plan itself creates the item.
+ * created its item. So if a position is later than the state that the plan is based on, the plan creates the item.
  * `commit_batch` in engines/postgres/postgres-schema.ts moves rows by the same criterion, `position > since_version`.
  */
 export function movedPlan(plan: WritePlan, by: number): WritePlan {

@@ -13,7 +13,7 @@ To keep it:
   zsh   todoitems completion zsh > "\${fpath[1]}/_todoitems"
   fish  todoitems completion fish > ~/.config/fish/completions/todoitems.fish`;
 
-/** The command needs the list of all commands, and is itself on that list. So it gets a function that returns the list. */
+/** Takes a function that returns the list of all commands, because this command is itself on that list. */
 export function completionCommand(commands: () => readonly Command[]): Command {
   return defineCommand(
     {

@@ -29,8 +29,8 @@ export const connectionFlags: readonly Flag[] = [
 ];
 
 /**
- * The environment variables that these commands read. A password has no flag, because other users can see the arguments
- * of a process.
+ * The environment variables for the flags above and for the password. The password has no flag, because other users can
+ * see the arguments of a process.
  */
 export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
 

@@ -4,7 +4,7 @@ import { type Command, defineCommand, positionalsOf, UsageError } from "./comman
 import { printLine } from "./output.ts";
 import { widthOf } from "./terminal.ts";
 
-/** The command needs the list of all commands, and is itself on that list. So it gets a function that returns the list. */
+/** Takes a function that returns the list of all commands, because this command is itself on that list. */
 export function helpCommand(commands: () => readonly Command[]): Command {
   return defineCommand(
     { name: "help", parameters: "[COMMAND]", summary: "show this text, or that of a command", flags: [] },

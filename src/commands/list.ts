@@ -40,7 +40,10 @@ export const list = defineCommand(
   },
 );
 
-/** The short ID, then every field in the order of first appearance. Names that differ only in letter case share a column. */
+/**
+ * The short ID, then every field in the order of first appearance. Names that differ only in letter case share a
+ * column.
+ */
 function columnsOf(items: readonly string[]): Column[] {
   const ids = items.map((json) => idOf(json) ?? "");
   const short = shortIds(ids);

@@ -74,7 +74,8 @@ function isAbandoned(lock: string): boolean {
   const holder = readHolder(lock);
   if (!holder) return ageMs(lock) > unnamedStaleMs;
   if (holder.host !== hostname()) return ageMs(lock) > foreignStaleMs;
-  // After a container restarts, this process often has the same process ID as the one that died.
+  // After a container restarts, this process often has the same process ID as the one that died. So a lock with our
+  // process ID is ours only if `heldHere` contains it.
   return holder.pid === process.pid ? !heldHere.has(holder.id) : !isAlive(holder.pid);
 }
 

@@ -4,11 +4,14 @@
 import { randomBytes } from "node:crypto";
 import type { Users } from "./users-file.ts";
 
-/** How many hashes are computed at the same time. */
+/** At most this many hashes are computed at the same time. Further ones wait. */
 const computedMax = 64;
-/** How many passwords of one address may wait. */
+/** At most this many passwords of one address are waiting or being verified. Further ones are refused as busy. */
 const waitingMax = 64;
-/** How many addresses may have waiting passwords. */
+/**
+ * At most this many addresses have passwords in a queue. While there are this many, every new password is refused as
+ * busy.
+ */
 const addressesMax = 1_000;
 
 export interface NameAndPassword {

@@ -115,7 +115,8 @@ export function listUsers(path: string): string[] {
 }
 
 // Replaces the file atomically: a reader, or a restart after a crash, finds either the old users or the new ones. The
-// new file keeps the old permissions of its owner and group, and root also keeps the owner. Nobody else gets access.
+// new file keeps the permissions that the owner and the group had; nobody else gets access. If root makes the change,
+// the file also keeps its owner and group.
 function replaceFile(path: string, lines: readonly string[]): void {
   const old = statSync(path, { throwIfNoEntry: false });
   const temporary = join(dirname(resolve(path)), `.users-${crypto.randomUUID()}`);

@@ -1,4 +1,5 @@
-// Decides who may use the service. It checks the request's credentials, then how often its address sends requests.
+// Decides whether a request is admitted. It checks the request's credentials, then how many requests the client's
+// address has sent lately.
 
 import type { HttpRequest } from "../wire/message.ts";
 import type { BasicAuth } from "./basic-auth.ts";
@@ -16,7 +17,7 @@ export interface AccessOptions {
   readonly auth: BasicAuth | undefined;
   /** Limits the requests of each address. Undefined if there is no limit. */
   readonly rate: RateLimiter | undefined;
-  /** Trusts the client address that a proxy reports. */
+  /** True if the client address that a proxy reports is trusted. */
   readonly trustProxy: boolean;
 }
 

@@ -49,7 +49,7 @@ export class App implements Handler {
       : cors.open(request.headers, answer);
   }
 
-  /** The answer to a request that was refused before it got here, or to malformed input. */
+  /** The answer to a request that was refused before it reached `handle`, or to input that is not a valid request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer {
     const answer = this.#failure(refusal);
     return this.#options.cors?.open(request?.headers, answer) ?? answer;
@@ -64,8 +64,8 @@ export class App implements Handler {
     }
   }
 
-  // The first check that fails decides the answer. Their order is: route, method, credentials, rate, size, media type,
-  // body, existence and conflict, condition.
+  // The checks run in this order, and the first one that fails decides the answer: route, method, credentials, rate,
+  // body size, media type, body, existence of the item (404 or 409), condition.
   #dispatch(request: HttpRequest): Answer | Promise<Answer> {
     this.#options.hosts?.check(request.headers.get("host"));
     const route = matchRoute(request.path);
@@ -79,7 +79,7 @@ export class App implements Handler {
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
   }
 
-  /** Answers a path that is not a route of the API. It may name a file of the site. */
+  /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request.path);
     if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");

@@ -28,7 +28,10 @@ export class BasicAuth {
   readonly #secret = randomBytes(32);
   readonly #now: () => number;
   readonly #verifier: PasswordVerifier;
-  /** The key for each headers object. A connection reuses the object while its requests have identical heads. */
+  /**
+   * For each headers object, the key of its credentials in `#remembered`. A connection reuses the object as long as its
+   * requests have identical heads, so the key is not computed again for each of them.
+   */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
   /** Credentials that are being verified now. Requests that send the same ones meanwhile share the result. */
   readonly #verifying = new Map<string, Promise<Verdict>>();
@@ -89,7 +92,10 @@ export class BasicAuth {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A name cannot contain a colon; a password can. */
+/**
+ * Splits the credentials at the first colon, because a password may contain a colon but a name may not. Returns
+ * undefined if they are malformed.
+ */
 function decode(token: string): NameAndPassword | undefined {
   try {
     const text = utf8.decode(Buffer.from(token, "base64"));

@@ -33,7 +33,7 @@ export function checkMediaType(contentType: string | undefined): void {
   throw new Problem("UnsupportedMediaType", `${sent}: send the item as application/json, encoded in UTF-8.`);
 }
 
-/** RFC 9110, section 8.3.1: a type, then parameters whose values may be quoted. */
+/** Parses the header as RFC 9110, section 8.3.1, defines it: a type, then parameters whose values may be quoted. */
 function isJsonInUtf8(contentType: string): boolean {
   const type = /^[ \t]*application\/json[ \t]*/i.exec(contentType)?.[0];
   if (type === undefined) return false;

@@ -1,6 +1,6 @@
-// The change feed: every committed change as it happens (server-sent events), or the changes since a token as one
+// The change feed sends every committed change as it happens (server-sent events), or all changes since a token as one
 // document. For each reader we store only the version that it has reached. The latest events are stored once for all
-// readers. A reader that falls behind them must fetch the list again, so a slow reader needs no more memory than a
+// readers. A reader that needs older events must fetch the list again, so a slow reader needs no more memory than a
 // fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
@@ -18,9 +18,12 @@ export interface ChangeFeedOptions {
   readonly heartbeatMs: number;
 }
 
-/** While the feed has readers, how often the store is checked for changes by other processes. */
+/** How often, while the feed has readers, we check whether other processes have changed the store. */
 const pollMs = 250;
-/** The most text of past changes that one reader is sent. For more than that, fetching the list is cheaper. */
+/**
+ * The maximum number of characters of past changes that one reader is sent. A reader that missed more gets the whole
+ * list or has to fetch it, which is cheaper.
+ */
 const pastCharactersMax = 8 * 1024 ** 2;
 /** How long a document with every item is cached for other readers. */
 const wholeKeptMs = 10_000;
@@ -155,7 +158,9 @@ export class ChangeFeed {
     };
   }
 
-  /** The first events of a feed: `ready`, then the changes that the reader missed, or `resync`. */
+  /**
+   * The first events of a feed: `ready`, then the changes that the reader missed, or `resync` if we cannot send those.
+   */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
     const past = since && (await this.#past(since, (epoch, change) => this.#event(epoch, change)));
     if (!past) await this.#collection.refresh();
@@ -269,7 +274,10 @@ function wantsDocument(request: HttpRequest): boolean {
 /** Stands for text that is not a token. No store has this epoch, so the reader gets a resync. */
 const nowhere: Bookmark = { epoch: "", version: 0 };
 
-/** The point that the reader has reached. A browser that reconnects sends the header, which is newer than its URL. */
+/**
+ * The point that the reader has reached. A browser that reconnects sends its latest token in `Last-Event-ID` but an old
+ * one in the URL, so the header takes precedence.
+ */
 function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");
   if (token === null || token === "") return undefined;

@@ -8,7 +8,7 @@ export function clientAddress(request: HttpRequest, trustProxy: boolean): string
   return (trustProxy ? forwardedFor(request) : undefined) ?? request.peer;
 }
 
-// The nearest proxy appends the address it saw. Everything before it was supplied by the client and may be forged.
+// The nearest proxy appends the address it saw, so only the last entry is used. The client may have forged the others.
 function forwardedFor(request: HttpRequest): string | undefined {
   const entry = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
   // Some proxies add the port.

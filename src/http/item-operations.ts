@@ -163,7 +163,10 @@ export class ItemOperations {
     return entityTag(this.#collection.epoch, version, this.#options.fieldNames);
   }
 
-  /** If a write was not stored, its tag must not match the state that is later stored under the same version. */
+  /**
+   * A read-only instance does not store a write. The tag of such a write must not match the state that is later stored
+   * under the same version.
+   */
   #tagOfWrite({ version, kept }: Extract<WriteOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version);
     return kept ? tag : `${tag.slice(0, -1)}-not-kept"`;
@@ -180,7 +183,10 @@ export class ItemOperations {
   }
 }
 
-/** Returns the answer from memory. Throws the store's error instead of "not found": the item may be in the store. */
+/**
+ * Returns the answer from memory. If the item is not in memory, throws the store's error instead of "not found",
+ * because the store may have the item.
+ */
 function answerOr(error: StoreError, answer: () => Answer): Answer {
   try {
     return answer();

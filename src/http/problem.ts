@@ -51,7 +51,7 @@ export const problemStatuses = {
   UnsupportedMediaType: 415,
 } as const satisfies Record<ProblemCode, number>;
 
-// A problem of type "about:blank" must use the status phrase as its title. The specifics are in `code` and `detail`.
+// A problem of type "about:blank" should use the status phrase as its title. The specifics are in `code` and `detail`.
 const titles = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -81,7 +81,7 @@ interface ProblemOptions {
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
-  /** How long the client should wait before it tries again, if that makes sense. */
+  /** How long the client should wait before it tries again. Undefined if this problem sets no time of its own. */
   readonly retryAfterSeconds: number | undefined;
   readonly closesConnection: boolean;
 

@@ -60,7 +60,9 @@ export class RateLimiter {
   }
 }
 
-/** The key under which an address is counted. For IPv6 that is the /64 network, since one user has all of it. */
+/**
+ * The key under which an address is counted. For IPv6 it is the /64 network, because one user usually has a whole /64.
+ */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

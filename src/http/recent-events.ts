@@ -3,9 +3,11 @@
 import { firstIndexWhere } from "../collection/binary-search.ts";
 import type { Version } from "../collection/engine.ts";
 
-/** How much text is kept for readers that are behind. */
+/** How many characters of events are kept for readers that are behind. Beyond this, the oldest events are dropped. */
 const charactersMax = 4 * 1024 ** 2;
-/** How much text a reader gets at a time. So no more than this waits for a slow reader, except for a long event. */
+/**
+ * How many characters a reader gets at a time. So at most this many wait for a slow reader, unless one event is longer.
+ */
 const portionCharacters = 64 * 1024;
 
 interface RecentEvent {
@@ -28,7 +30,7 @@ export class RecentEvents {
   readonly #events: RecentEvent[] = [];
   #since: Version;
   #characters = 0;
-  /** The last portion, cached. Readers that keep up all ask for the same one. */
+  /** The portion that was encoded last. It is cached, because readers that keep up all ask for the same portion. */
   #portion: Portion | undefined;
 
   constructor(since: Version) {

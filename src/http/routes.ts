@@ -28,7 +28,8 @@ export function matchRoute(path: string): Route | undefined {
   if (path === "/health/live") return { resource: "live" };
   if (path === "/health/ready") return { resource: "ready" };
   const segments = path.slice(1).split("/");
-  // A trailing slash is accepted, not redirected. Clients turn a redirected POST into a GET and still report success.
+  // A trailing slash is accepted, not redirected, because clients turn a redirected POST into a GET and still report
+  // success.
   if (segments.at(-1) === "") segments.pop();
   const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
   if (prefix?.toLowerCase() === "changes" && segments.length === 1) return changes;
@@ -55,7 +56,8 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    // This is not percent-encoded UTF-8, so it cannot be one of our names. If it is an ID, it is refused later.
+    // This segment is not percent-encoded UTF-8, so it cannot be a fixed part of a route. If it stands for an ID, it is
+    // refused later.
     if (error instanceof URIError) return segment;
     throw error;
   }

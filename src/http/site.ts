@@ -24,7 +24,7 @@ export interface Site {
 /** The methods a file offers. */
 export const siteMethods: readonly string[] = ["GET"];
 
-// The page may load files only from its own origin, run no inline scripts, and not be framed by any page.
+// The page may load files only from its own origin. It may not run inline scripts, and no page may show it in a frame.
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -11,7 +11,7 @@ export type FieldNames = (typeof fieldNameStyles)[number];
 /** The item's JSON with its top-level names respelled. */
 export function respell(json: string, style: FieldNames): string {
   if (style === "as-sent") return json;
-  // There is no limit here: the item was accepted when it was stored, perhaps with a higher limit than today's.
+  // Nesting is not limited here: the item was accepted when it was stored, perhaps with a higher limit than today's.
   const object = scanObject(json, Number.POSITIVE_INFINITY);
   const spelled = respellOnce(
     object.members.map((member) => object.nameLiteral(member)),
@@ -21,7 +21,7 @@ export function respell(json: string, style: FieldNames): string {
   return `{${parts.join(",")}}`;
 }
 
-/** The items of one app have the same names in the same order, so it pays to remember a few such name sequences. */
+/** The items of one app have the same names in the same order, so it pays to remember how they were respelled. */
 const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
 const rememberedMax = 100;
 const rememberedLengthMax = 1_000;

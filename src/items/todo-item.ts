@@ -26,12 +26,12 @@ function isItemId(text: string): boolean {
   return idPattern.test(text);
 }
 
-/** IDs that differ only in letter case are the same ID. This spelling is the key for look-ups. */
+/** The key for look-ups: the ID in lower case. IDs that differ only in letter case are the same ID. */
 export function idKey(id: string): string {
   return id.toLowerCase();
 }
 
-/** Checks the ID from a URL path, which is already percent-decoded. */
+/** Checks the ID from a URL path. `segment` is already percent-decoded. */
 export function parsePathId(segment: string): string {
   if (isItemId(segment)) return segment;
   throw new ItemError(
@@ -60,7 +60,7 @@ export function identify(draft: TodoItemDraft, pathId: string | undefined, mint:
   return { id, json: withId(draft.object, id) };
 }
 
-/** Specification, Endpoints, rule 1: in form A the path id is the ID of the item carried in the body. */
+/** If the body and the path both name an ID, it must be the same one (specification, Endpoints, rule 1). */
 export function checkAgainstPath(draft: TodoItemDraft, pathId: string | undefined): void {
   if (draft.id === undefined || pathId === undefined || idKey(draft.id) === idKey(pathId)) return;
   throw new ItemError(

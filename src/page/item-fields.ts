@@ -20,7 +20,7 @@ export interface ItemFields {
   readonly searchText: string;
 }
 
-/** How the two families of clients spell these fields. They read no other spelling. */
+/** The two ways in which clients spell these fields. The page recognises no other spelling. */
 const spelled: Record<Spelling, Record<FieldName | "id", string>> = {
   pascal: { id: "ID", name: "Name", notes: "Notes", done: "Done" },
   camel: { id: "id", name: "name", notes: "notes", done: "done" },

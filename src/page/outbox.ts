@@ -60,8 +60,8 @@ export class Outbox {
     const latest = this.#latest(edit.id);
     if (!latest || edit.kind === "create") this.#push(edit);
     else if (latest.state === "waiting" || latest.state === "conflict") this.#merge(latest, edit);
-    // This edit is based on the result of the previous one. Until that one is stored, its ETag is unknown; `stored`
-    // sets it later.
+    // This edit is based on the result of the previous edit. If that has not been stored yet, the ETag of its result is
+    // unknown, and `stored` sets it later.
     else this.#push({ ...edit, etag: latest.storedAs?.etag });
     this.#keep();
   }
@@ -112,7 +112,10 @@ export class Outbox {
     this.#keep();
   }
 
-  /** Removes the edits that the change feed has reported: those stored up to a version, and deletions of items that are gone. */
+  /**
+   * Removes the edits that the change feed has reported: those stored up to a version, and deletions of items that are
+   * gone.
+   */
   settle(version: number, isThere: (id: string) => boolean): void {
     const isReported = ({ state, edit, storedAs }: OutboxEntry) =>
       state === "stored" && (edit.kind === "delete" ? !isThere(edit.id) : (storedAs?.version ?? 0) <= version);

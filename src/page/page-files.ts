@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { apiDescriptionPath, authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
-/** A file, uncompressed and in each compression. */
+/** A file to serve, uncompressed and in each compressed form. */
 export interface PageFile {
   readonly mediaType: string;
   readonly plain: Uint8Array<ArrayBuffer>;

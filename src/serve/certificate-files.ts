@@ -52,7 +52,7 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   // Clients refuse weaker keys, with error messages that are hard to understand.
   if (bits !== undefined && bits < rsaBitsMin)
     throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
-  // This parses the whole chain, as the listener will later.
+  // Parse the whole chain, as the listener will later, so that a mistake in it is reported here.
   attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };
 }

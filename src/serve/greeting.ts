@@ -7,7 +7,7 @@ import { checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** Programs wait for these lines. They come first on standard output, one for each listener. */
+/** The line for one listener. These lines come first on standard output, because programs wait for them. */
 export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, host, port)}/`;
 }

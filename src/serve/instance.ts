@@ -30,7 +30,9 @@ import type { Settings } from "./settings-table.ts";
 /** While the store is unavailable, every request fails with the same error. It is logged again only after this time. */
 const sameErrorMs = 10_000;
 const largeStoreItems = 100_000;
-/** Many proxies close a connection that has been silent for a minute. */
+/**
+ * The longest pause between heartbeats of the change feed. Many proxies close a connection after a minute of silence.
+ */
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
 

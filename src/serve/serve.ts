@@ -20,8 +20,8 @@ const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, Certi
 const sameSignalMs = 500;
 
 /**
- * Runs until a signal, and resolves to the exit code. `otherVariables` names the environment variables of the other
- * commands, so that they are not reported as unknown.
+ * Runs until it gets a signal, and resolves to the exit code. `otherVariables` lists the environment variables that
+ * only other commands read; `serve` does not report these as unknown.
  */
 export async function serve(
   args: readonly string[],
@@ -53,7 +53,7 @@ export async function serve(
   return stop();
 }
 
-/** Runs one of the processes that `serve --workers` starts. It prints nothing and ends when its parent ends. */
+/** Runs one of the processes that `serve --workers` starts. It prints no greeting, and ends when its parent ends. */
 export async function work(args: readonly string[], environment: Environment): Promise<number> {
   const result = readSettings(args, environment);
   if ("problems" in result) return 2;
@@ -70,7 +70,7 @@ export async function work(args: readonly string[], environment: Environment): P
   return stop();
 }
 
-/** Starts a service. Prints an error that the operator can fix, and then returns undefined. */
+/** Starts a service. If that fails with an error that the operator can fix, prints the error and returns undefined. */
 async function atStart<Result>(start: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await start();

@@ -75,7 +75,7 @@ async function startHttps(
       log("error", `${error.message}. The certificate stays as it was`);
     }
   });
-  // An instance with a development certificate renews it. The file watch above then notices the new certificate.
+  // Once a day, a development certificate that expires soon is renewed. The file watch above then notices the new one.
   const renew = () => certificateFiles(settings, environment).catch((error) => log("error", describeError(error)));
   if (settings.tlsCert === undefined) setInterval(renew, dayMs).unref();
   return server;

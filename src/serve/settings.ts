@@ -12,8 +12,8 @@ export type SettingsResult =
   | { readonly problems: readonly string[] };
 
 /**
- * Flags override environment variables, which override defaults. `otherVariables` names the environment variables of
- * the other commands, so that they are not reported as unknown.
+ * Flags override environment variables, which override defaults. `otherVariables` lists the environment variables that
+ * only other commands read; these are not reported as unknown.
  */
 export function readSettings(
   args: readonly string[],
@@ -107,7 +107,7 @@ function idleSettings({ auth, users }: Settings): string[] {
     : [];
 }
 
-/** Hides the password in a URL, because anybody who reads the log sees this text. */
+/** Hides the password in a URL, because this text is printed where others may read it. */
 function withoutPassword(text: string): string {
   return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
 }

@@ -19,9 +19,14 @@ export class WorkerError extends Error {
 /** The message that a worker sends to its parent once it answers requests. */
 type Ready = Pick<RunningService, "listeners" | "itemCount">;
 
-/** A worker that dies is replaced at once, but no earlier than this long after it was started. */
+/**
+ * The shortest time from the start of a worker to the start of its replacement. A worker that ran for longer is
+ * replaced at once.
+ */
 const restartEveryMs = 1_000;
-/** How long a worker may take to close the store, after the grace period for its requests. */
+/**
+ * How long a worker may take to close the store, after the grace period for its requests. A slower worker is killed.
+ */
 const tidyingMs = 10_000;
 
 export async function startWorkers(settings: Settings, args: readonly string[], log: Log): Promise<RunningService> {

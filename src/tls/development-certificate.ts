@@ -35,7 +35,8 @@ export interface DevelopmentCertificate extends CertificateFiles {
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const dayMs = 86_400_000;
 const authorityDays = 3_650;
-// Apple's systems refuse certificates that are valid for more than 825 days, even if their authority is trusted by hand.
+// Must stay below 825 days. Apple's systems refuse longer-lived certificates, even if their authority is trusted by
+// hand.
 const certificateDays = 397;
 const renewalDays = 30;
 
@@ -141,7 +142,7 @@ function serialNumber(): string {
   return `01${randomBytes(15).toString("hex")}`;
 }
 
-// Commas and similar characters have a special meaning in a certificate's names.
+// Replaces commas and similar characters, which have a special meaning in a certificate's names.
 function nameOfMachine(): string {
   return hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
 }

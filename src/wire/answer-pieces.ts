@@ -63,8 +63,8 @@ const chunkedHeader = { "Transfer-Encoding": "chunked" };
 let lastChunk: { readonly content: Uint8Array; readonly chunk: Buffer } | undefined;
 
 /**
- * Encodes a piece of a streamed body as a chunk. The last chunk is cached, because the handler often writes the same
- * piece to many connections.
+ * Encodes a piece of a streamed body as a chunk. The most recent chunk is cached, because the handler often writes the
+ * same piece to many connections.
  */
 export function chunkBytes(content: Uint8Array): Uint8Array {
   if (lastChunk?.content === content) return lastChunk.chunk;

@@ -30,7 +30,7 @@ export class LengthFraming implements BodyFraming {
   }
 }
 
-/** The longest line with a chunk size and its extensions, or with a trailer field. No real client comes near it. */
+/** The longest chunk-size line (extensions included) or trailer line that is accepted. No real client comes near it. */
 const lineCharactersMax = 4096;
 const trailerLinesMax = 100;
 // We ignore chunk extensions, but all parsers must agree on where they end. So their grammar is checked in full.

@@ -35,7 +35,7 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
   if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end in CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
-  // A head of exactly `bytesMax` bytes may lack only the last of the four bytes CR LF CR LF that end it.
+  // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. With fewer bytes, it can still end in time.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)

@@ -39,7 +39,10 @@ type Phase =
   | "lingering"
   | "closed";
 
-/** How long the client may take to read its last answer and close. A reset could destroy that answer on its way. */
+/**
+ * How long the client may take to read its last answer and close. If we closed the socket at once, the system might
+ * send a reset, which could destroy that answer on its way.
+ */
 const lingerMs = 2_000;
 
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
@@ -115,7 +118,7 @@ export class Http1Connection implements Connection {
 
   ended(): void {
     this.#inputEnded = true;
-    // The reader of a stream that closes its side has left. Any other client may still be waiting for its answer.
+    // If the client was reading a stream, it has left. Any other client may still be waiting for its answer.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());
@@ -276,7 +279,7 @@ export class Http1Connection implements Connection {
     else this.#answer(answer);
   }
 
-  /** Answers malformed input and closes the connection. */
+  /** Answers a head that is malformed, too large or too slow, and closes the connection. */
   #refuse(refusal: Refusal): void {
     this.#head = undefined;
     this.#body = RequestBody.none;
@@ -307,7 +310,8 @@ export class Http1Connection implements Connection {
     const head = this.#head;
     if (!head?.keepsConnection) return false;
     if (this.#body.isComplete) return true;
-    // A client that got no `100 Continue` may send either its body or its next request. We cannot tell which it is.
+    // A client that got no `100 Continue` may send either its body or its next request. We cannot tell which it is, so
+    // the connection must close.
     return !this.#waitsForContinue && (head.bodyLength === "chunked" || head.bodyLength <= skippedBytesMax);
   }
 

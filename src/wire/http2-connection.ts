@@ -12,9 +12,12 @@ import { Http2Exchange } from "./http2-exchange.ts";
 import { TransportStream } from "./transport-stream.ts";
 
 const streamsMax = 100;
-/** How many requests a client may cancel before their answers begin. A client that cancels more is attacking. */
+/** A connection is dropped if its client cancels more requests than this, each before its answer has begun. */
 const cancelledMax = 200;
-/** The most bytes of frames in a row that bring no request and no body. More is a flood, which would take up a core. */
+/**
+ * A connection is dropped if more bytes than this arrive in a row without bringing a request or a part of a body. Such
+ * a flood would keep a processor core busy.
+ */
 const idleBytesMax = 1024 ** 2;
 const lingerMs = 2_000;
 
@@ -81,7 +84,7 @@ export class Http2Connection implements Connection {
   }
 
   finish(): void {
-    // A second call must not extend the deadline, or a peer that ignores the first could stay connected.
+    // A second call must not extend the deadline, or a peer that does not close could stay connected.
     if (this.#finishing) return;
     this.#finishing = true;
     this.#idleDeadline = this.#host.clock.now + lingerMs;

@@ -20,13 +20,13 @@ const tlsPolicy = {
   ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1"),
 };
 
-/** How often the time limits are checked. A limit may be enforced this much too late. */
+/** How often the time limits are checked. So a limit may be enforced up to this much too late. */
 const tickMs = 100;
 /** This many connections above the limit get an answer that refuses them. Any more are closed without one. */
 const surplusMax = 1_000;
 /** At the limit, connections that have been idle for this long are closed to make room. */
 const spareIdleMs = 1_000;
-/** Once every answer is sent, a stop waits this many ticks for the clients to close their connections. */
+/** Once every answer is sent, `stop` waits this many ticks for the clients to close their connections. */
 const closingTicks = 3;
 
 /** A certificate with its chain, and its private key. Both are PEM. */
@@ -47,7 +47,7 @@ export interface ListenOptions extends ConnectionLimits {
   readonly port: number;
   /** Lets other processes listen on the same port. The system then distributes the connections among them. */
   readonly sharesPort: boolean;
-  /** Makes the server speak HTTPS. Without a certificate it speaks clear text. */
+  /** Makes the server speak HTTPS. Without a certificate it speaks plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly connections: ConnectionCount;
   /** Called with an error that should not have happened. The connection it happened on is dropped; others go on. */
@@ -223,7 +223,7 @@ class Server implements RunningServer, ConnectionHost {
   /** Counts a connection that is about to be created, and returns the host for it. */
   #countIn(): ConnectionHost {
     const { connections } = this.#options;
-    // The clock stands still while there are no connections, and the new one's time limits start now.
+    // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
     connections.open++;
     if (connections.open <= connections.max) return this;
@@ -231,7 +231,7 @@ class Server implements RunningServer, ConnectionHost {
     return this.#surplusHost;
   }
 
-  /** Drops the connection if far too many are open. So call it after the socket knows its connection. */
+  /** Drops the connection if far too many are open. That closes the socket, so set `socket.data` before this call. */
   #admit(connection: Connection): void {
     const { open, max } = this.#options.connections;
     this.#connections.add(connection);

@@ -36,9 +36,9 @@ export interface HttpRequest {
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 interface AnswerOptions {
-  /** This same object answers many requests, so its encoded form is worth caching. */
+  /** True if this same object answers many requests, so that its encoded form is worth caching. */
   readonly isStanding?: boolean;
-  /** The connection closes after this answer. */
+  /** True if the connection closes after this answer. */
   readonly closesConnection?: boolean;
 }
 

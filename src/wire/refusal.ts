@@ -42,7 +42,7 @@ export function headTooLarge(bytesMax: number): Refusal {
   );
 }
 
-/** The client will not read an answer to this, but the refusal tells the handler that it is not a defect. */
+/** The client will probably not read the answer. But the refusal tells the handler that there is no defect here. */
 export function leftEarly(): Refusal {
   return closingRefusal("The connection was closed before the body was complete");
 }

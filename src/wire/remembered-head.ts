@@ -24,7 +24,7 @@ export class RememberedHead {
 
   /** Call it after `parse`: with the bytes of the head, or undefined if other bytes came with it. */
   remember(bytes: Buffer | undefined): void {
-    // If the bytes are a slice of a larger buffer, keeping them would keep all of that buffer in memory.
+    // A slice of a larger buffer is not remembered, because it would keep all of that buffer in memory.
     this.#bytes = bytes && bytes.buffer.byteLength === bytes.length ? bytes : undefined;
   }
 }

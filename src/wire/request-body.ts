@@ -30,7 +30,7 @@ export class RequestBody {
     return this.#framing.done;
   }
 
-  /** From now on the content is kept, up to this many bytes. */
+  /** From now on the content is kept. A body of more than `bytesMax` bytes is refused. */
   keep(bytesMax: number): void {
     this.#keepsContent = true;
     this.#bytesMax = bytesMax;
@@ -64,7 +64,7 @@ export class RequestBody {
     this.#reader = undefined;
   }
 
-  /** Rejects the promise of `wait`: the rest of the body will not come. */
+  /** Rejects the promise of `wait`, because the body is not complete or cannot be used. */
   fail(refusal: Refusal): void {
     this.#content.drop();
     this.#reader?.reject(refusal);

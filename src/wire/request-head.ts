@@ -26,11 +26,11 @@ const requestLinePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\/([0-9])
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const forbiddenInValue = /[\x00-\x08\x0a-\x1f\x7f]/;
 const schemePattern = /^https?:\/\//i;
-// Parsers disagree on whether a tab before or after the value of these fields is part of the value.
+// In these fields a tab is refused: parsers disagree on whether a tab before or after the value is part of the value.
 const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 
-/** `text` is the head without the empty line that ends it, decoded as Latin-1. Throws a `Refusal`. */
+/** `text` is the head as Latin-1, without the empty line that ends it. Throws a `Refusal` if the head is malformed. */
 export function parseHead(text: string): RequestHead {
   const [requestLine = "", ...fieldLines] = text.split("\r\n");
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
@@ -57,7 +57,10 @@ export function parseHead(text: string): RequestHead {
   };
 }
 
-/** Proxy-Connection is not a standard field. But some parsers obey it and ignore everything after the request. */
+/**
+ * Proxy-Connection is not a standard field. But some parsers obey it and ignore everything after the request, so we
+ * obey it too.
+ */
 function saysClose(headers: ReadonlyMap<string, string>): boolean {
   return [headers.get("connection"), headers.get("proxy-connection")].some((options = "") =>
     options.split(",").some((option) => option.trim().toLowerCase() === "close"),
@@ -114,7 +117,7 @@ export function checkMethod(method: string): string {
 export function parseTarget(method: string, target: string): { path: string; query: string } {
   if (!targetPattern.test(target)) throw closingRefusal("The request's target has a character in it that no URL has");
   if (target.startsWith("/")) return splitQuery(target);
-  // This asks about the server as a whole.
+  // `OPTIONS *` asks about the server as a whole.
   if (target === "*" && method === "OPTIONS") return { path: target, query: "" };
   const scheme = schemePattern.exec(target)?.[0] ?? "";
   const afterScheme = target.slice(scheme.length);

@@ -1,4 +1,5 @@
-// A connection whose TLS handshake is not complete. The time limit is the same as for a request to arrive.
+// A connection whose TLS handshake is not complete. The handshake may take as long as a request may take to
+// arrive.
 
 import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 

@@ -15,7 +15,7 @@ export interface ImportCounts {
 export class Checkpoint {
   readonly #path: string;
   /**
-   * Identifies the file and the server that the numbers belong to. For any other, the import starts from the beginning.
+   * Identifies the file and the server of this import. Progress that was saved for another file or server is ignored.
    */
   readonly #subject: string;
   #savedAt = performance.now();

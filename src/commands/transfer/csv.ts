@@ -1,5 +1,5 @@
-// Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but an ordinary
-// string is written without its quotes and escapes. An empty cell is a field that the item does not have.
+// Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but an
+// ordinary string is written without its quotes and escapes. An empty cell is a field that the item does not have.
 
 import { scanObject } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
@@ -69,7 +69,7 @@ export class CsvReader {
         const line = this.#endLine();
         if (line) yield line;
       } else if (character === '"' && this.#place !== "bare") {
-        // Inside quotes, two quotes stand for one. At the start of a cell, a quote opens it.
+        // Inside a quoted cell, two quotes stand for one. At the start of a cell, a quote makes it a quoted cell.
         if (this.#place === "after-quote") this.#cell += character;
         this.#place = "quoted";
       } else {

@@ -45,7 +45,7 @@ class Output {
   }
 }
 
-/** Writes all items; without a `path`, to standard output. */
+/** Writes all items to the file, or to standard output if there is no `path`. */
 export async function writeItems(
   items: AsyncIterable<string>,
   format: ItemFormat,

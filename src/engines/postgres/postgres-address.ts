@@ -9,7 +9,7 @@ export interface PostgresAddress {
   /** Never print it. */
   readonly password: string | undefined;
   readonly database: string | undefined;
-  /** False for clear text; otherwise how strictly the server's certificate is checked. */
+  /** False for clear text; otherwise whether TLS is required, and whether the server's certificate is checked. */
   readonly tls: false | "prefer" | "require" | "verify-full" | { readonly ca: string };
 }
 

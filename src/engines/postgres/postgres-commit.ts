@@ -1,10 +1,10 @@
 // One commit to PostgreSQL, from its first attempt to its answer. Each attempt has up to three steps:
 //
 // - settle: if a batch was sent and its answer was lost, find out whether it was stored.
-// - optimistic: decide on the state that this instance knows, and store that plan in one round trip. If others have
+// - optimistic: make a plan for the state that this instance knows, and store it in one round trip. If others have
 //   committed since, the database moves the plan: it stores the plan after their changes, under higher versions. It
 //   stores nothing if they have changed an item that the plan depends on.
-// - locked: lock the clock, which is the row that orders all commits. Decide on the newest state and store that plan.
+// - locked: lock the clock, which is the row that orders all commits. Make a plan for the newest state, and store it.
 //   This takes two round trips, and nobody else can commit in between.
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
@@ -58,7 +58,7 @@ export class PostgresCommit {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
-        // This comes before the batch decides again: if it was stored, its newest plan must stay the stored one.
+        // Settle before the batch makes a new plan: if the plan that was sent is stored, it must stay the newest one.
         if (unanswered && (await this.#settle(unanswered))) return;
         this.#sent = undefined;
         if (!this.#context.contended && (await this.#optimistic())) return;
@@ -73,8 +73,8 @@ export class PostgresCommit {
 
   /**
    * Returns whether the unanswered batch was stored. We hold the clock's lock, so the batch cannot be in the middle
-   * of being stored. If it was not stored, its statement may still be waiting in the server's socket, so we void it;
-   * then it can never be stored.
+   * of being stored. If it was not stored, its statement may still be waiting in the server's socket. So we void the
+   * batch; then it can never be stored.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
     return this.#context.writer.use(async (sql) => {
@@ -87,7 +87,8 @@ export class PostgresCommit {
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
-      // Commit something here too, so that our answer waits for the standbys. The lost commit may not have waited.
+      // Commit something here too, so that our answer waits for the standbys. The commit whose answer was lost may not
+      // have waited for them.
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
@@ -105,7 +106,7 @@ export class PostgresCommit {
       if (!known.isAt(since)) return false;
       const start = known.newest;
       const plan = this.#batch.decide(undefined);
-      // Whether the batch really changes nothing can only be decided on the newest state.
+      // Perhaps the batch changes nothing only because this state is out of date. The locked step knows the newest one.
       if (plan.changes.length === 0) return false;
       const sent = this.#send(start, plan);
       const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
@@ -122,7 +123,7 @@ export class PostgresCommit {
     return isStored;
   }
 
-  /** Returns false if the store's history was cut (see postgres-history.ts). The next attempt finds its new epoch. */
+  /** Returns false if the store's history was cut (see postgres-history.ts). The next attempt finds the new epoch. */
   async #locked(): Promise<boolean> {
     const { since } = this.#batch;
     const { writer, known } = this.#context;
@@ -203,7 +204,7 @@ export class PostgresCommit {
     if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back");
   }
 
-  /** A commit does not count as done if the server stopped waiting for its standbys. */
+  /** Waits for a commit, and throws if the server stopped waiting for its standbys: the commit is not safe then. */
   async #replicated<Result>(commit: PromiseLike<Result>): Promise<Result> {
     const { writer } = this.#context;
     const warningsBefore = writer.warningCount;

@@ -4,7 +4,7 @@
 import { StoreError } from "../../collection/engine.ts";
 import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
 
-/** Each step brings the schema from its index to the next version. Steps are added, never changed. */
+/** The step at index N brings the schema from version N to version N + 1. Steps are added, never changed. */
 const migrations: readonly string[] = [
   `
 CREATE SCHEMA IF NOT EXISTS todoitems;
@@ -17,7 +17,7 @@ CREATE TABLE todoitems.store (
   batch text NOT NULL,
   pruned_through bigint NOT NULL
 );
--- The current items. json is null for an item that was deleted.
+-- The current state of each item. json is null if the item was deleted.
 CREATE TABLE todoitems.item (
   position bigint PRIMARY KEY,
   version bigint NOT NULL,
@@ -26,8 +26,8 @@ CREATE TABLE todoitems.item (
 );
 CREATE UNIQUE INDEX item_version ON todoitems.item (version);
 CREATE INDEX item_tombstone ON todoitems.item (version) WHERE json IS NULL;
--- The batches that were committed. If the answer to a batch was lost, it is looked up here. Batches also tell one
--- history from another.
+-- The batches that were committed. If the answer to a batch was lost, the batch is looked up here. Batches also tell
+-- one history from another.
 CREATE TABLE todoitems.history (
   version bigint PRIMARY KEY,
   batch text NOT NULL
@@ -36,9 +36,9 @@ INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_throu
   VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
 `,
   `
--- Commits lock the clock first. This does the same, so that neither waits for the other forever.
+-- Every commit locks the clock first. This migration does so too, so that the two cannot deadlock.
 LOCK TABLE todoitems.store;
--- Rows are found by their version. A second index, on positions, took a fifth of the time of every commit.
+-- Rows are found by their version. The index on positions is dropped: it took a fifth of the time of every commit.
 ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
 -- The size of each batch: how much other instances have to read to catch up.
 ALTER TABLE todoitems.history ADD bytes bigint NOT NULL DEFAULT 0;
@@ -154,7 +154,8 @@ async function checkEncoding(sql: Sql): Promise<void> {
 }
 
 async function readSchemaVersion(sql: Sql): Promise<number> {
-  // Reads the catalogue, which is up to date. to_regclass would remember a missing table until the transaction ends.
+  // Reads the catalogue, which is always up to date. to_regclass is not used, because it would remember a missing table
+  // until the transaction ends.
   const [{ exists } = { exists: false }] = await sql<{ exists: boolean }[]>`
     select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists`;
   if (!exists) return 0;

@@ -1,4 +1,4 @@
-// One connection to the primary, which is the one of several hosts that takes writes. A lost connection is replaced.
+// One connection to the primary: the one host in the address that takes writes. A lost connection is replaced.
 // The client library gets one host at a time: given several, it mistakes a standby for the primary, and while there is
 // no primary it tries forever without a pause.
 
@@ -55,7 +55,7 @@ export class PostgresSession {
     this.#address = address;
   }
 
-  /** How many warnings the server has sent. A warning may say that it stopped waiting for a standby. */
+  /** How many warnings the server has sent. A warning may mean that it stopped waiting for a standby. */
   get warningCount(): number {
     return this.#warningCount;
   }

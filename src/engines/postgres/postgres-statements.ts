@@ -25,7 +25,7 @@ export interface Point extends Bookmark {
 
 /** A batch that was sent to the store. */
 export interface SentBatch {
-  /** The version that its plan was decided on. */
+  /** The version that its plan is based on. */
   readonly since: Version;
   /** Its last version as planned. If others commit first, the batch is moved to higher versions. */
   readonly version: Version;
@@ -48,7 +48,7 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/** Gives a new epoch to a store whose history was cut (see postgres-history.ts). Only the first instance succeeds. */
+/** Gives a new epoch to a store whose history was cut (see postgres-history.ts). Only the first to try succeeds. */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }
@@ -63,7 +63,7 @@ export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
   return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
 }
 
-/** Finds the version of a stored batch. The batch may have been moved, so this searches all later ones by name. */
+/** Finds the version of a stored batch. The batch may have been moved, so this searches by name after `since`. */
 export function findBatch(sql: Sql, { since, batch }: SentBatch) {
   return sql<{ version: Version }[]>`
     select version from todoitems.history where version > ${since} and batch = ${batch}`;
@@ -98,9 +98,9 @@ export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChang
 }
 
 /**
- * Stores a plan. Returns the changes of others that it was stored after, and by how many versions that moved it.
- * Returns undefined if nothing was stored. The statement does not rely on the transaction around it, which may have
- * been lost.
+ * Stores a plan. Returns `missed`, the changes that others had stored before it, and `by`, the number of versions that
+ * it was moved up. Returns undefined if nothing was stored. The statement does not rely on the transaction around it,
+ * which may have been lost.
  */
 export async function commitBatch(
   sql: Sql,
@@ -189,8 +189,8 @@ function clockOf(line: string): ClockLine {
 }
 
 /**
- * True if the history contains the point. It is assumed to, if the point's batch is unknown or if the store has
- * already deleted that part of its history.
+ * True if the history contains the point. If the point's batch is unknown, or if the store has already deleted that
+ * part of its history, any point up to the current version is assumed to be contained.
  */
 function leadsThrough({ version }: ClockRow, point: Point, batchThen: string | undefined): boolean {
   if (point.version > version) return false;

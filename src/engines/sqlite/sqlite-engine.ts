@@ -17,11 +17,11 @@ import {
 import { explainSqliteError, fileIdentity, isSqliteBusy, openDatabase } from "./sqlite-file.ts";
 import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 
-/** How long a commit waits for the commits of other processes. */
+/** How long a commit waits while other processes commit. After that it fails. */
 const busyMs = 5_000;
 /** How many rows are read at once when the whole store is read. */
 const changesAtOnce = 1_000;
-/** How many rows are deleted on closing at most. This bounds the time that closing takes. */
+/** At most this many rows are deleted on closing. This bounds the time that closing takes. */
 const sweptAtCloseMax = 100_000;
 
 interface StoreRow {
@@ -77,7 +77,7 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
-  // If another process is committing, this waits here and not inside SQLite, which would block all reads meanwhile.
+  // If another process is committing, the waiting is done here. If SQLite did it, all reads would be blocked meanwhile.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
@@ -145,8 +145,8 @@ export class SqliteEngine implements Engine {
   }
 
   #news(since?: Bookmark): News {
-    // This is read first. If another process commits in between, its changes are reported as news a second time,
-    // which does no harm.
+    // The data version is read before the changes. If another process commits in between, its changes are reported as
+    // news a second time, which does no harm.
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;

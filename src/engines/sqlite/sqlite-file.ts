@@ -10,7 +10,7 @@ import { newEpoch, StoreError } from "../../collection/engine.ts";
 /** Marks a SQLite file as a todoitems store: "todo" in ASCII. */
 const applicationId = 0x746f646f;
 
-/** Each step brings the schema from its index to the next version. Steps are added, never changed. */
+/** The step at index N brings the schema from version N to version N + 1. Steps are added, never changed. */
 const migrations: readonly ((database: Database) => void)[] = [
   (database) => {
     database.run(`
@@ -40,7 +40,8 @@ export function openDatabase(path: string, readOnly: boolean): Database {
     return openChecked(path, () => new Database(path, { readonly: true }));
   } catch (error) {
     // SQLite wants to create its lock next to the file. If it may not, nobody else writes there either. So the file
-    // does not change and can be opened without a lock. But if there is a write-ahead log, its changes would be missed.
+    // does not change and can be opened without a lock. But if there is a write-ahead log, its changes would be missed,
+    // so the file is not opened then.
     if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));

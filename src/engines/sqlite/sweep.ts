@@ -33,7 +33,10 @@ import { firstIndexWhere } from "../../collection/binary-search.ts";
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../../collection/engine.ts";
 
 export interface SweepLimits {
-  /** A sweep waits for this many obsolete rows, and for as many as are live. Each page then has several of them. */
+  /**
+   * Unless tombstones must be pruned, a sweep waits until there are at least this many obsolete rows, and at least as
+   * many as live rows. By then each page contains several obsolete rows, so deleting them touches fewer pages.
+   */
   readonly obsoleteMin: number;
   /** How many tombstones are kept, so that other processes and clients can learn of deletions. */
   readonly tombstonesMax: number;
@@ -82,11 +85,11 @@ export class Sweep {
   #obsolete: Version[] = [];
   /** The chosen rows that are not deleted yet, newest first, so that the oldest can be taken off the end. */
   #sweeping: Version[] = [];
-  /** Tombstones whose older rows are all known, oldest first. */
+  /** Tombstones of items whose older rows are all known, oldest first. */
   #tombstones: Version[] = [];
   /** True if the whole table was read and no other process has changed it since. */
   #complete = false;
-  /** The number of uncertain tombstones: those that might still have older rows unknown to this process. */
+  /** The number of uncertain tombstones: their items might still have older rows that this process does not know. */
   #uncertainCount = 0;
   #prunedThrough: Version = 0;
 

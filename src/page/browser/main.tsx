@@ -30,7 +30,7 @@ const session = new Session({
   }),
   connect: (credentials) =>
     // Pass the address of the list, not of the page. If the page is served under a path that ends with /api/, the
-    // client would remove that part.
+    // client would remove that part of the page's address.
     new TodoClient(new URL(listPath, document.baseURI), {
       codec: jsonText,
       form: settings.form,
@@ -44,7 +44,7 @@ const session = new Session({
 
 addEventListener("online", () => session.reconnect());
 
-// Without HTTPS, a browser opens at most six connections to a host, and each tab's change feed holds one of them. So
+// Over plain HTTP, a browser opens at most six connections to a host, and each tab's change feed holds one of them. So
 // hidden tabs close their feed; otherwise a seventh tab would not even load.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;

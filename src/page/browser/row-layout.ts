@@ -1,5 +1,5 @@
-// Computes where each row of a long list begins. Only the rows in sight are drawn and measured; the others are
-// estimated.
+// Computes where each row of a long list begins. Only the rows in sight are drawn and measured; the heights of the
+// others are estimated.
 
 /** The assumed height of a row that has not been drawn yet, in pixels. */
 const estimatedHeight = 60;

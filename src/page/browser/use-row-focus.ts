@@ -25,7 +25,8 @@ export function useRowFocus(
   const isDrawing = useRef(false);
   isDrawing.current = true;
 
-  // If the row is not drawn yet, scrolls to it. It gets the focus when it is drawn.
+  // Gives a control the focus. If its row is not drawn yet, scrolls to the row; the control gets the focus once it is
+  // drawn.
   const focus = (place: Place) => {
     const element = scroller.current;
     const index = Math.max(0, Math.min(items.length - 1, place.index));
