@@ -96,7 +96,7 @@ for (const kind of engineKinds) {
       expect(latest(news)).toEqual([stored(two)]);
     });
 
-    test("passes a batch the changes that it missed, or undefined if it missed none", async () => {
+    test("tells a batch which changes were committed since its bookmark, or undefined if there were none", async () => {
       const before = bookmark;
       await commit(created(1));
       let missed: Change[] | undefined;

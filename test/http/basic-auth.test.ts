@@ -38,7 +38,7 @@ describe("correct credentials", () => {
     expect(await outcome(auth, ann)).toBe("verified");
   });
 
-  test("correct credentials are forgotten when the users change, even while they are being verified", async () => {
+  test("when the users change, verified credentials are forgotten, and a verification in progress is not remembered", async () => {
     const auth = start();
     expect(await outcome(auth, ann)).toBe("verified");
     auth.replaceUsers(new Map([["ann", hash("other")]]));

@@ -108,7 +108,7 @@ describe("a change to an object's text", () => {
   });
 });
 
-describe("an item with another ID", () => {
+describe("an item that is given a new ID", () => {
   test("has the new ID as its first field, and no other ID in any letter case or with any escapes", () => {
     const object = scanObject('{"a":1.0,"ID":null,"iD":5,"\\u0049d":"x","Idea":2}');
     expect(withId(object, "new")).toBe('{"ID":"new","a":1.0,"Idea":2}');
