@@ -63,7 +63,7 @@ export function exactNumbers<Item>(): ItemCodec<Item> {
 }
 
 // Matches strings as well as numbers, so that digits inside strings are skipped.
-const numberOrString = /"(?:[^"\\]|\\.)*"|-?[0-9](?:[0-9.eE+-])*/g;
+const numberOrString = /"(?:[^"\\]|\\.)*"?|-?[0-9](?:[0-9.eE+-])*/g;
 
 // Replaces every number in the text with its index in `numbers`, then lets JSON.parse do the rest. Every number that
 // JSON.parse sees is such an index, because all numbers were replaced.

@@ -66,7 +66,7 @@ export class Requester<Item> {
     url.password = "";
     url.search = "";
     url.hash = "";
-    url.pathname = `${url.pathname.replace(/\/+$/, "").replace(/\/api(?:\/todoitems)?$/i, "")}/`;
+    url.pathname = `${withoutFinalSlashes(url.pathname).replace(/\/api(?:\/todoitems)?$/i, "")}/`;
     this.options = options;
     this.listUrl = new URL(collectionPath, url).href;
     this.feedUrl = new URL("changes", url).href;
@@ -152,6 +152,12 @@ export class Requester<Item> {
     const item = current === undefined ? undefined : this.parseItem(reply, current);
     return new PreconditionFailedError(reply.request, refusal, item, reply.etag);
   }
+}
+
+function withoutFinalSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end--;
+  return path.slice(0, end);
 }
 
 function basic({ username, password }: Credentials): string {

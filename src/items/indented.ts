@@ -4,7 +4,7 @@
 export function indented(json: string): string {
   let depth = 0;
   const lineBreak = () => `\n${"  ".repeat(depth)}`;
-  return json.replace(/"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\],:]/g, (token) => {
+  return json.replace(/"(?:[^"\\]|\\.)*"?|\{\}|\[\]|[{}[\],:]/g, (token) => {
     if (token === "{" || token === "[") {
       depth++;
       return token + lineBreak();

@@ -109,7 +109,11 @@ function idleSettings({ auth, users }: Settings): string[] {
 
 /** Hides the password in a URL, because this text is printed where others may read it. */
 function withoutPassword(text: string): string {
-  return text.replace(/(:\/\/[^:@/]*):.*@/, "$1:…@");
+  const start = text.indexOf("://") + 3;
+  const end = text.lastIndexOf("@");
+  const colon = text.indexOf(":", start);
+  const hasPassword = start > 2 && colon !== -1 && colon < end && !/[@/]/.test(text.slice(start, colon));
+  return hasPassword ? `${text.slice(0, colon)}:…${text.slice(end)}` : text;
 }
 
 interface SettingDescription {

@@ -1,0 +1,228 @@
+// No regular expression of `src/` takes more than linear time, whatever it is fed. Each one is listed here with the
+// inputs that would make it backtrack most. One that is missing from the list fails the test, so that its author
+// thinks about its worst case. An expression with quadratic cost would need minutes for an input of this length, and
+// run into the test runner's time-out.
+
+import { describe, expect, test } from "bun:test";
+import { checkMediaType } from "../../src/http/body.ts";
+import { ChunkedFraming } from "../../src/wire/body-framing.ts";
+import { readSources } from "./imports.ts";
+import { regularExpressionsOf } from "./regular-expressions.ts";
+
+const repeats = 400_000;
+
+/** An input: what comes first, what is repeated, what comes last. */
+type Attack = readonly [prefix: string, repeated: string, suffix: string];
+
+const worstCases: Readonly<Record<string, readonly Attack[]>> = {
+  // Sent by clients, before credentials are checked.
+  "/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/": [["", "a", " "]],
+  "/^[\\x21-\\x7e]+$/": [["/", "a", " "]],
+  "/^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\\/([0-9])\\.([0-9])$/": [
+    ["", "a", ""],
+    ["GET ", "a", ""],
+    ["GET ", "/ HTTP/1.", ""],
+    ["GET ", " ", ""],
+  ],
+  "/[\\x00-\\x08\\x0a-\\x1f\\x7f]/": [["", "a", ""]],
+  "/^https?:\\/\\//i": [["http", "s", ""]],
+  "/^(?:[0-9a-z._~!$&'()*+;=%-]+|\\[[0-9a-f:.]+\\])(?::[0-9]*)?$/i": [
+    ["", "a", "/"],
+    ["[", ":", "/"],
+    ["a:", "0", "/"],
+  ],
+  "/[/?]/": [["", "a", ""]],
+  "/(?:^|[^\\r])\\n/": [["", "\r\n", ""]],
+  "/^[^!#$%&'*+.^_`|~0-9A-Za-z\\r-]/": [["", "a", ""]],
+  '/^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i': [
+    ["", "a", ""],
+    ["a-", "0", ""],
+  ],
+  "/\\.$/": [["", ".", "a"]],
+  "/^\\[(.*)\\](?::[0-9]+)?$/": [
+    ["[", "]", ""],
+    ["[", "]:0", "a"],
+  ],
+  "/^([0-9.]+):[0-9]+$/": [
+    ["", "0", ""],
+    ["0:", "0", "a"],
+  ],
+  "/^::ffff:([0-9.]+)$/i": [["::ffff:", "0", "a"]],
+  '/[ \\t]*(W\\/)?("[^"]*")[ \\t]*(?:,|$)/gy': [
+    ["", " ", ""],
+    ['"a"', " ", "a"],
+    ["", '"a",', '"'],
+    ['"', "a", ""],
+  ],
+  '/(?:--?|;)(?:gzip|br|deflate|zstd)"$/': [
+    ["", "-", ""],
+    ["", ";gzip", ""],
+  ],
+  "/^basic +([A-Za-z0-9+/_-]+=*) *$/i": [
+    ["basic", " ", ":"],
+    ["basic ", "a", ":"],
+    ["basic a", "=", ":"],
+    ["basic a", " ", ":"],
+  ],
+  "/^[ \\t]*application\\/json[ \\t]*/i": [
+    ["", " ", ""],
+    ["application/json", " ", "a"],
+  ],
+  '/^"?utf-8"?$/i': [['"utf-8', '"', ""]],
+  "/^q=0(?:\\.0*)?$/": [["q=0.", "0", "1"]],
+  "/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i": [["", "a", ""]],
+  "/-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y": [
+    ["1", "0", "."],
+    ["0.", "0", "e"],
+    ["0e", "0", "."],
+  ],
+  "/true|false|null/y": [["", "t", ""]],
+  '/\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})/y': [["\\u", "0", ""]],
+  '/[^"\\\\\\u0000-\\u001f]*/y': [["", "a", "\n"]],
+  "/^\\p{Lu}$/u": [["", "A", ""]],
+  "/[\\p{Cc}\\u2028\\u2029]/gu": [["", "a", ""]],
+  '/"(?:[^"\\\\]|\\\\.)*"?|\\{\\}|\\[\\]|[{}[\\],:]/g': [
+    ['"', '\\"', ""],
+    ['"', "a", ""],
+    ["", "{", ""],
+  ],
+  '/"(?:[^"\\\\]|\\\\.)*"?|-?[0-9](?:[0-9.eE+-])*/g': [
+    ['"', '\\"', ""],
+    ["", "-", ""],
+    ["0", "e", ""],
+  ],
+  // Sent by a server to the client.
+  "/\\r\\n|\\n|\\r(?!$)/": [["", "a", "\r"]],
+  "/^([^:]*)(?:: ?(.*))?$/s": [
+    ["", "a", "\n"],
+    ["a:", " ", "\n"],
+  ],
+  "/\\/api(?:\\/todoitems)?$/i": [
+    ["", "/api", "a"],
+    ["", "/api/todoitems", "a"],
+  ],
+  "/^(.{8})(.{4})(.{4})(.{4})/": [["", "a", ""]],
+  "/^-?[1-9][0-9]*$/": [["1", "0", "a"]],
+  "/certificate|issuer|self.signed/i": [["", "self", ""]],
+  "/,$/": [["", ",", "a"]],
+  // From files and arguments of the operator or of a person at a terminal.
+  "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],
+  "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$[A-Za-z0-9+/]{11,}\\$[A-Za-z0-9+/]{22,}$/": [
+    ["$argon2id$v=19$m=1,t=1,p=1$", "a", ""],
+    ["$argon2id$v=19$m=1,t=1,p=1$aaaaaaaaaaa$", "a", "!"],
+  ],
+  "/\\r?\\n/": [["", "\r", ""]],
+  "/^\\uFEFF/": [["", "\uFEFF", ""]],
+  "/^([1-9][0-9]*) (\\S*) (\\S+)\\n$/": [
+    ["1", "0", ""],
+    ["1 ", "a", ""],
+    ["1 a ", "a", ""],
+  ],
+  "/^\\[(.*)\\]$/": [["[", "]", "a"]],
+  "/^[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?(\\.[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?)*$/i": [
+    ["", "a", "!"],
+    ["a", "-", "!"],
+    ["a", ".a", "!"],
+    ["a", "-a", "!"],
+  ],
+  "/^[0-9]+$/": [["", "0", "a"]],
+  "/^([0-9]+)(?:\\/s)?$/": [["", "0", "a"]],
+  "/^([0-9]+) ?([a-z]*)$/i": [
+    ["", "0", "!"],
+    ["0", "a", "!"],
+  ],
+  "/[^A-Za-z0-9.-]/g": [["", "a", ""]],
+  "/.{64}/g": [["", "a", "\n"]],
+  "/-----[^-]+-----|\\s/g": [
+    ["", "-", ""],
+    ["-----", "a", ""],
+    ["", "-----a", ""],
+  ],
+  "/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/": [["", "a", "\n"]],
+  "/[:\\p{Cc}]/u": [["", "a", ""]],
+  "/^(.+?)(:?=)(.*)$/s": [
+    ["", "a", ""],
+    ["", ":", ""],
+  ],
+  "/^FILE/": [["", "FILE", ""]],
+  "/[[\\]`]/g": [["", "a", ""]],
+  "/[\\p{Cc}\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]/gu": [["", "a", ""]],
+  "/^n/i": [["", "n", ""]],
+  "/^[a-z]+:\\/\\//i": [["", "a", ""]],
+  "/^[A-Z][A-Z0-9_]+$/": [["", "A", "!"]],
+  "/CERT|VERIFY/": [["", "CER", ""]],
+  "/^postgres(?:ql)?:\\/\\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\\/([^?]*))?(?:\\?(.*))?$/": [
+    ["postgres://", "a:", "?\n"],
+    ["postgres://", "@", "?\n"],
+    ["postgres://a/", "/", "?\n"],
+    ["postgres://a?", "?", "\n"],
+  ],
+  "/^(?:\\[([0-9a-f:.]+)\\]|([^:[\\]]+))(?::([0-9]{1,5}))?$/i": [
+    ["[", ":", "!"],
+    ["", "a", "["],
+  ],
+  "/^postgres(?:ql)?:/": [["postgres", "ql", ""]],
+  "/[@/]/": [["", "a", ""]],
+  "/^0/": [["", "0", ""]],
+  "/^[=+\\-@\\t\\r]/": [["", "=", ""]],
+  '/[",\\r\\n]|^\\s|\\s$/': [["a", " ", "a"]],
+  "/\\.(\\w+)$/": [
+    [".", "a", "!"],
+    ["", ".a", "!"],
+  ],
+};
+
+/** Expressions that are put together from parts are used through the function that has them. */
+const worstCalls: Readonly<Record<string, () => void>> = {
+  'new RegExp(`;[ \\\\t]*(?:(${token})=(${token}|${quoted}))?[ \\\\t]*`, "giy");': () => {
+    for (const [repeated, suffix] of [
+      [";", "!"],
+      [" ", "!"],
+      [';a="', ""],
+      ['\\"', ""],
+    ] as const)
+      expect(() => checkMediaType(`application/json;a="${repeated.repeat(repeats)}${suffix}`)).toThrow();
+    expect(() => checkMediaType(`application/json${"; ".repeat(repeats)}!`)).toThrow();
+  },
+  "new RegExp(`^([0-9A-Fa-f]{1,13})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`);": () => {
+    for (const line of [`1${";a".repeat(2_000)}@`, `1;${"a".repeat(4_000)}@`, `1;a="${'\\"'.repeat(2_000)}`])
+      expect(() => new ChunkedFraming().take(Buffer.from(`${line}\r\n`), () => {})).toThrow();
+  },
+  "new RegExp(`^(${token}):[\\\\t\\\\x20-\\\\x7e\\\\x80-\\\\xff]*$`);": () => {
+    for (const line of [`${"a".repeat(4_000)}`, `a:${" ".repeat(4_000)}\x01`])
+      expect(() => new ChunkedFraming().take(Buffer.from(`0\r\n${line}\r\n`), () => {})).toThrow();
+  },
+};
+
+const used = new Map<string, string>();
+for (const [path, source] of readSources())
+  for (const { text, line } of regularExpressionsOf(source)) used.set(text, `${path}:${line}`);
+
+test("every regular expression of src/ is known here, and every one known here is used", () => {
+  const known = new Set([...Object.keys(worstCases), ...Object.keys(worstCalls)]);
+  expect([...used].filter(([text]) => !known.has(text)).map(([text, place]) => `${place} ${text}`)).toEqual([]);
+  expect([...known].filter((text) => !used.has(text))).toEqual([]);
+});
+
+describe("the worst case does not stop", () => {
+  for (const [text, attacks] of Object.entries(worstCases)) {
+    test(text, () => {
+      const end = text.lastIndexOf("/");
+      const expression = new RegExp(text.slice(1, end), text.slice(end + 1));
+      for (const [prefix, repeated, suffix] of attacks) {
+        const input = prefix + repeated.repeat(repeats) + suffix;
+        expect(input.replace(expression, "")).toBeString();
+      }
+    });
+  }
+  for (const [text, call] of Object.entries(worstCalls)) test(text, call);
+});
+
+test("the search finds expressions between strings, templates, comments and divisions", () => {
+  const source = [
+    'const a = "/no/"; // /no/',
+    "const b = `/no/$" + '{c.replace(/yes/g, "")}/no/`;',
+    "x = 4 / 2 / 1; /* /no/ */ y(/also[/]/);",
+  ].join("\n");
+  expect(regularExpressionsOf(source).map(({ text }) => text)).toEqual(["/yes/g", "/also[/]/"]);
+});
