@@ -4,7 +4,7 @@
 /** Counts changes: every change takes the next version. A store that was never written to is at version 0. */
 export type Version = number;
 
-/** One item as a change has left it. This is what is stored, pulled by other processes and sent to watchers. */
+/** One item as a change has left it. This is what is stored, read by other processes and sent to watchers. */
 export interface Change {
   readonly version: Version;
   /** The item's place in the list. It is the version that created the item, and it never changes. */
@@ -26,7 +26,7 @@ export interface Bookmark {
   readonly version: Version;
 }
 
-/** What was committed after a bookmark. Its own epoch and version say which state the changes lead to. */
+/** What was committed after a bookmark. `epoch` and `version` identify the state that the changes lead to. */
 export interface News extends Bookmark {
   /** True if `changes` is the whole store, because the bookmark was too old or from another history. */
   readonly whole: boolean;
@@ -116,7 +116,7 @@ export class WriteError extends StoreError {
   }
 }
 
-/** A unique name for a history. */
+/** A unique name for a history, or for a batch. */
 export function newEpoch(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 16);
 }

@@ -16,11 +16,11 @@ export class Freshness {
   readonly #notices: StoreNotices;
   /** The last promise from `hasNews`, and the refresh that all readers who got that promise wait for. */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
-  /** The pull under way, if there is one. */
+  /** While changes are being read from the engine into the replica, the promise that they are there. */
   #taking: Promise<void> | undefined;
-  /** The turn token of the last refresh that found no news. `refresh` explains tokens. */
+  /** The turn token of the last refresh that asked the engine and found no news. `refresh` explains turn tokens. */
   #askedInTurn: object | undefined;
-  /** How often `doubt` was called, and how many of these calls a later pull has settled. */
+  /** How often `doubt` was called, and how many of these calls are settled: all changes were read after the call. */
   #doubtCount = 0;
   #settledCount = 0;
   #storeAway = false;
@@ -45,7 +45,8 @@ export class Freshness {
    * enough for this request too. wire/turn.ts explains when a request gets a token.
    */
   refresh(turn?: object): undefined | Promise<void> {
-    // Once a pull has read the news, `hasNews` no longer reports it. So wait until the replica has taken it.
+    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until the replica has
+    // them, and then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
     if (turn !== undefined && turn === this.#askedInTurn && !this.#isUnsure) return undefined;
     try {
@@ -66,9 +67,9 @@ export class Freshness {
   }
 
   /**
-   * Call this if the engine may know of changes that the replica lacks: after a commit that failed but may have been
-   * stored anyway, or after a pull that was not for the replica. `hasNews` would not report such changes, so the next
-   * refresh pulls in any case.
+   * Call this if the engine may have seen changes that the replica lacks. For example, a commit has failed but may have
+   * been stored anyway, or changes are read from the engine for another purpose. `hasNews` does not report changes that
+   * the engine has already seen. So the next refresh does not rely on `hasNews`, and reads from the engine in any case.
    */
   doubt(): void {
     this.#doubtCount++;
@@ -88,7 +89,8 @@ export class Freshness {
     try {
       if (await hasNews) await this.#takeNewsOnce();
       else await this.#taking;
-      // The shared pull may have started before the last call of `doubt`. Then it has not settled that doubt.
+      // We may have waited for a pull that another reader had started before the last call of `doubt`. Such a pull may
+      // lack the changes that the call was about, so pull again.
       while (this.#isUnsure) await this.#takeNewsOnce();
     } catch (error) {
       this.#noteFailure(error);
@@ -101,7 +103,7 @@ export class Freshness {
     }
   }
 
-  /** Readers that find news at the same time share one pull. */
+  /** Reads the changes from the engine into the replica, once for all readers that ask for this at the same time. */
   #takeNewsOnce(): Promise<void> {
     this.#taking ??= this.#takeNews().finally(() => {
       this.#taking = undefined;
@@ -120,7 +122,8 @@ export class Freshness {
         this.#replica.bookmark !== since && (news.whole || news.epoch !== this.#replica.bookmark.epoch);
       if (isOvertaken) continue;
       this.#replica.take(news);
-      // If `doubt` was called during the pull, this pull does not settle that doubt.
+      // Only the calls of `doubt` before the pull are settled. If `doubt` was called during the pull, the pull may lack
+      // the changes that the call was about.
       this.#settledCount = doubtCount;
       return;
     }

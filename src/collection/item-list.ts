@@ -71,7 +71,8 @@ export class ItemList {
   }
 
   apply({ id, position, version, json }: Change): void {
-    // A creation never replaces an item: any earlier item with the same ID was deleted first.
+    // If the version is also the position, the change creates an item. It replaces none: any earlier item with the same
+    // ID was deleted first.
     const item = version === position ? undefined : this.#items.get(id);
     if (item?.position !== position) {
       if (json !== null) this.#items.set(id, this.#document.insert(position, version, this.render(json)));

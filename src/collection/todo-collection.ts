@@ -90,7 +90,7 @@ export class TodoCollection {
     return this.#freshness.ageSeconds;
   }
 
-  /** Call this before every read, and await the result, if there is one. `Freshness.refresh` explains the token. */
+  /** Call this before every read, and await the result, if there is one. `Freshness.refresh` explains `turn`. */
   refresh(turn?: object): undefined | Promise<void> {
     return this.#freshness.refresh(turn);
   }
@@ -127,7 +127,8 @@ export class TodoCollection {
     const isPruned = since.epoch === this.#tooOld.epoch && since.version <= this.#tooOld.version;
     if (since.epoch !== epoch || age < 0 || age > pastChangesMax || isPruned) return undefined;
     if (age === 0) return { epoch, version, changes: [] };
-    // After this pull the engine no longer reports these changes as news, but the replica may not have them all.
+    // Once `pull` has read these changes, the engine no longer reports them as news, but the replica may lack some of
+    // them. So the next refresh must read them too.
     this.#freshness.doubt();
     const news = await this.#engine.pull(since);
     if (news.whole) {
@@ -178,7 +179,7 @@ export class TodoCollection {
     try {
       await this.#engine.commit(batch);
     } catch (error) {
-      // The commit may have happened anyway, so the next refresh must ask the engine.
+      // The commit may have happened anyway, so the next refresh must read the changes from the engine.
       this.#freshness.doubt();
       throw error;
     }

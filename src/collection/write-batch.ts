@@ -18,7 +18,7 @@ export class WriteBatch implements Batch {
   readonly #dependsOnAll: boolean;
   #plan: WritePlan;
 
-  /** `writes` is called for each decision. It can react to missed changes, and add writes that have just arrived. */
+  /** `writes` is called for each plan. It can react to changes by others, and add writes that have just arrived. */
   constructor(replica: Replica, writes: () => readonly Write[], { dependsOnAll = false }: WriteBatchOptions = {}) {
     this.since = replica.bookmark;
     this.#replica = replica;
@@ -39,15 +39,15 @@ export class WriteBatch implements Batch {
   }
 
   moved(missed: News, by: number): void {
-    // A reader may have loaded another history into the replica in the meantime. Then the missed changes do not belong
-    // to it, and are not taken.
+    // A reader may have loaded another history into the replica in the meantime. Then the replica must not take the
+    // missed changes, which belong to the old history.
     if (missed.whole || missed.epoch === this.#replica.bookmark.epoch) this.#replica.take(missed);
     this.#plan = movedPlan(this.#plan, by);
   }
 
   /**
-   * Applies the stored plan to the replica. Returns false if the replica has another history by now: these changes
-   * do not belong to it.
+   * Applies the stored plan to the replica. Returns false, and applies nothing, if the replica has another history by
+   * now, to which the plan's changes do not belong.
    */
   show(): boolean {
     const { decidedOn, changes } = this.#plan;

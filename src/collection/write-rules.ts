@@ -69,8 +69,8 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     const id = keyOf(write);
     const earlier = latestById.get(id);
     dependsOn.push(id);
-    // This condition is checked against a version that is only planned. If the plan were moved to other versions, the
-    // condition might have a different result. So this plan must not be moved.
+    // This condition is checked against a version that is only planned. If the plan were stored after the changes of
+    // others, with higher versions, the condition might have a different result. So that is ruled out for this plan.
     if (earlier && write.kind !== "create" && write.condition) isMovable = false;
     const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
     bytesLeft -= growth;

@@ -28,9 +28,12 @@ export interface ConnectionHost {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
-  /** The token of this turn of the event loop. Undefined if too many connections are open for it to prove anything. */
+  /**
+   * The token of this turn of the event loop. Requests with the same token may share one query to the store (see
+   * turn.ts). Undefined if so many connections are open that sharing would not be safe.
+   */
   turn(): Turn | undefined;
-  /** Calls `drained` at the end of this turn of the event loop. */
+  /** Calls the connection's `drained` at the end of this turn of the event loop. */
   sendSoon(connection: Connection): void;
 }
 

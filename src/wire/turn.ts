@@ -18,13 +18,13 @@
 //   again within the turn (`connectionsMax`).
 //
 // A request that holds a token was therefore sent before the turn began. If the store is queried for such a request,
-// the query comes after every request with the same token was sent. So its result is valid for all of them, even if
-// they use it much later. It proves nothing about a request that has another token or none.
+// every request with the same token was sent before that query. So the result is valid for all of them, even if they
+// use it much later. It proves nothing about a request that has another token or none.
 //
 // The reader of the store needs nothing else. It remembers the token of the last query that found nothing new, and
 // queries again unless the next request carries the same token (see `refresh` in collection/freshness.ts).
 
-/** Compared by identity; it has no content. */
+/** A turn token. It has no content: two tokens are the same only if they are the same object. */
 export type Turn = object;
 
 /** After a read of at least this many bytes, the runtime may read the same socket again in the same turn. */
@@ -36,7 +36,7 @@ const connectionsMax = 500;
 export class Turns {
   #current: Turn | undefined;
 
-  /** The token of this turn. Call it while the sockets are being read, and only for the first request of a read. */
+  /** The token of this turn. Call this while the sockets are being read, and only for the first request of a read. */
   token(openConnections: number): Turn | undefined {
     if (openConnections > connectionsMax) return undefined;
     if (this.#current === undefined) {
@@ -56,8 +56,9 @@ export class FirstRequestTracker {
   #mayReadOn = false;
 
   /**
-   * Call it for each read. A head that began in an earlier read counts as the first request. So does a new head, unless
-   * the previous read was a long one.
+   * Call this for each read from the socket. If the head of a request began in an earlier read, that request counts as
+   * the first one. So does a request that begins in this read on an idle connection, unless the previous read was a
+   * long one.
    */
   read(byteCount: number, phase: "idle" | "head" | "other"): void {
     this.#isNext = phase === "head" || (phase === "idle" && !this.#mayReadOn);

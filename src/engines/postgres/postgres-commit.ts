@@ -36,7 +36,10 @@ export interface CommitContext {
   readonly writer: PostgresSession;
   readonly known: KnownHistory;
   readonly onOtherHistory: (message: string) => void;
-  /** True while other instances seem to change the same items. The optimistic step would fail, so it is skipped. */
+  /**
+   * True while other instances seem to change the same items. A plan that is made before the clock is locked would
+   * probably be refused then, so every commit locks the clock first.
+   */
   contended: boolean;
 }
 
@@ -58,7 +61,8 @@ export class PostgresCommit {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
-        // Settle before the batch makes a new plan: if the plan that was sent is stored, it must stay the newest one.
+        // Settle before the batch makes another plan. The batch reports the outcomes of its latest plan. So if the plan
+        // that was sent turns out to be stored, there must not be a later one.
         if (unanswered && (await this.#settle(unanswered))) return;
         this.#sent = undefined;
         if (!this.#context.contended && (await this.#optimistic())) return;
@@ -72,9 +76,9 @@ export class PostgresCommit {
   }
 
   /**
-   * Returns whether the unanswered batch was stored. We hold the clock's lock, so the batch cannot be in the middle
-   * of being stored. If it was not stored, its statement may still be waiting in the server's socket. So we void the
-   * batch; then it can never be stored.
+   * Returns whether the unanswered batch was stored. This locks the clock, which every commit has to lock, so the batch
+   * cannot be in the middle of being stored. If the batch was not stored, its statement may still be waiting in the
+   * server's socket, to be executed later. So we void the batch, and the database will never store it.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
     return this.#context.writer.use(async (sql) => {
@@ -87,8 +91,8 @@ export class PostgresCommit {
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
-      // Commit something here too, so that our answer waits for the standbys. The commit whose answer was lost may not
-      // have waited for them.
+      // The batch is stored. But its answer was lost, so it may not have reached the standbys. That is why we commit a
+      // write here too: the server answers it only when the standbys have everything up to this point.
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
@@ -106,7 +110,8 @@ export class PostgresCommit {
       if (!known.isAt(since)) return false;
       const start = known.newest;
       const plan = this.#batch.decide(undefined);
-      // Perhaps the batch changes nothing only because this state is out of date. The locked step knows the newest one.
+      // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again, for
+      // the newest state.
       if (plan.changes.length === 0) return false;
       const sent = this.#send(start, plan);
       const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
@@ -123,15 +128,15 @@ export class PostgresCommit {
     return isStored;
   }
 
-  /** Returns false if the store's history was cut (see postgres-history.ts). The next attempt finds the new epoch. */
+  /** Returns false if the store was rolled back to an older version. It has a new epoch then, for the next attempt. */
   async #locked(): Promise<boolean> {
     const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
       if (isCut(answer, since)) {
-        // The new epoch is committed on its own. If it were rolled back together with this batch, the cut might
-        // never be noticed again.
+        // The store has lost its newest versions, so it gets a new epoch. This is committed before the batch. If both
+        // were one transaction and it failed, nobody might ever notice again that versions were lost.
         await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
         return false;
       }
@@ -144,8 +149,8 @@ export class PostgresCommit {
         return true;
       }
       const sent = this.#send(start, plan);
-      // This plan is only valid for the locked state, so it must not be moved. If the connection is lost, the lock is
-      // lost too, and others may have committed.
+      // This plan is only valid for the locked state. If the connection is lost, the lock is lost too, and others may
+      // commit first. Without `dependsOn`, the database then refuses the plan; it never stores it after their changes.
       const fixed = { ...plan, dependsOn: undefined };
       const [stored] = await withTimeout(
         timeoutsMs.commit,
@@ -162,7 +167,7 @@ export class PostgresCommit {
     const isOver = performance.now() > this.#giveUpAtMs;
     if (isServerError(error)) {
       this.#context.contended = true;
-      // If this attempt sent a batch, the server has refused that batch. Otherwise it has refused the settle step, and
+      // If this attempt sent a batch, the server has refused that batch. But if it has refused a query of `#settle`,
       // the earlier batch is still unanswered.
       if (this.#sent !== unanswered) this.#sent = undefined;
     }
@@ -204,7 +209,7 @@ export class PostgresCommit {
     if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back");
   }
 
-  /** Waits for a commit, and throws if the server stopped waiting for its standbys: the commit is not safe then. */
+  /** Waits for a commit. Throws if the server stopped waiting for its standbys: a failover may undo the commit. */
   async #replicated<Result>(commit: PromiseLike<Result>): Promise<Result> {
     const { writer } = this.#context;
     const warningsBefore = writer.warningCount;

@@ -99,8 +99,8 @@ export class PostgresEngine implements Engine {
     await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
   }
 
-  // This does not use the reader's connection. A `hasNews` query could become part of this transaction there, and
-  // would see the store as it was when the transaction began.
+  // This transaction has its own connection. On the reader's connection, a `hasNews` query could become part of the
+  // transaction, and would see the store as it was when the transaction began.
   async #load(): Promise<News> {
     this.#loadCount++;
     try {

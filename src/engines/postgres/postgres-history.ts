@@ -20,7 +20,7 @@ export class KnownHistory {
     this.#newest = { epoch, version, batch };
   }
 
-  /** Starts from here, whatever was known before. */
+  /** Makes this the newest known point, even if a later one was known before. */
   restart({ epoch, version, batch }: Point): void {
     this.#newest = { epoch, version, batch };
   }
@@ -29,15 +29,15 @@ export class KnownHistory {
     return epoch === this.#newest.epoch && version === this.#newest.version;
   }
 
-  /** Adds the batch to a bookmark. The batch is known for the newest point only. */
+  /** Adds the name of the batch that led to the bookmark. The name is "" (unknown) unless this is the newest point. */
   pointAt(bookmark: Bookmark): Point {
     return { ...bookmark, batch: this.isAt(bookmark) ? this.#newest.batch : "" };
   }
 }
 
 /**
- * The changes since the bookmark. Undefined if the answer does not lead from the bookmark to the current state, so
- * that the whole store must be read.
+ * The changes since the bookmark. Undefined if the changes in the answer do not lead from the bookmark to the current
+ * state. Then the whole store must be read.
  */
 export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undefined {
   const { epoch, version, changes } = answer;
@@ -46,8 +46,8 @@ export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undef
 }
 
 /**
- * True if the store has the bookmark's epoch but not its history: versions were rolled back. Such a store gets a new
- * epoch, so that no client mistakes the state that it remembers for the stored one.
+ * True if the store was rolled back: it still has the bookmark's epoch, but its history no longer contains the
+ * bookmark. Such a store gets a new epoch, so that no client takes its remembered state to be current.
  */
 export function isCut(clock: ClockAndChanges, since: Bookmark): boolean {
   return clock.epoch === since.epoch && !clock.continues;

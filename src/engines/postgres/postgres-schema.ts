@@ -8,7 +8,7 @@ import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.
 const migrations: readonly string[] = [
   `
 CREATE SCHEMA IF NOT EXISTS todoitems;
--- One row, the clock. The transaction that holds its lock commits next.
+-- One row, the clock. Every commit locks this row first, so commits happen one after the other.
 CREATE TABLE todoitems.store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   schema_version integer NOT NULL,
@@ -36,7 +36,7 @@ INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_throu
   VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
 `,
   `
--- Every commit locks the clock first. This migration does so too, so that the two cannot deadlock.
+-- Every commit locks the clock first. This migration does so too, so that it cannot deadlock with a commit.
 LOCK TABLE todoitems.store;
 -- Rows are found by their version. The index on positions is dropped: it took a fifth of the time of every commit.
 ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
@@ -47,11 +47,11 @@ CREATE TABLE todoitems.voided (
   batch text PRIMARY KEY,
   version bigint NOT NULL
 );
--- Commits a batch that was decided at one point of the history. If others have committed since then, the batch is
--- moved: it is stored after their changes, under higher versions. In that case nothing is stored if an item that the
--- batch depends on has changed, if the batch depends on all items (depends_on is null), or if others have committed
--- too much. Returns the number of versions by which the batch was moved, and a line for each change that others have
--- committed. Returns null if nothing was stored.
+-- Commits a batch that was planned for the state at since_version. If others have committed since then, the batch is
+-- moved: it is stored after their changes, with higher versions than planned. In that case nothing is stored if an item
+-- that the batch depends on has changed, if the batch depends on all items (depends_on is null), or if others have
+-- committed too much. Returns the number of versions by which the batch was moved, and a line for each change that
+-- others have committed. Returns null if nothing was stored.
 -- A position after since_version belongs to an item that the batch creates, so it moves up too. All other items were
 -- created up to since_version and keep their positions. movedPlan in collection/write-rules.ts moves the plan by the
 -- same criterion.
@@ -122,7 +122,7 @@ $$;
 `,
 ];
 
-/** Any number will do, but it must never change: "todo" in ASCII. */
+/** The number of the lock that migrations take. Any number will do, but it must never change. This is ASCII "todo". */
 const migrationLock = 0x746f646f;
 const migrationMs = 60_000;
 

@@ -1,6 +1,6 @@
 // One connection to the primary: the one host in the address that takes writes. A lost connection is replaced.
-// The client library gets one host at a time: given several, it mistakes a standby for the primary, and while there is
-// no primary it tries forever without a pause.
+// We give the client library one host at a time. If it had several, it would mistake a standby for the primary, and
+// while there is no primary, it would try to connect forever without a pause.
 
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
@@ -9,14 +9,14 @@ import { describeHost, type PostgresAddress, type PostgresHost } from "./postgre
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 const connectSeconds = 5;
-/** How long to pause when no host was usable. The pause grows with each failure. */
+/** If no host was usable, this is the pause before the next attempt to connect. It doubles with each failure. */
 const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */
 export const timeoutsMs = {
   /** For a query that normally takes milliseconds. */
   answer: 5_000,
-  /** For a commit. If its answer is lost, its writers wait this long while we find out whether it happened. */
+  /** For a commit. If its answer is lost, we try for about this long to find out whether it happened. */
   commit: 10_000,
   /** For reading the whole store. */
   load: 300_000,
@@ -118,8 +118,8 @@ export class PostgresSession {
 
   async #connect(host: PostgresHost): Promise<Sql> {
     const { user, password, database, tls } = this.#address;
-    // Both are lists, although the library's types do not allow that. In a string, the library would look for a port
-    // inside an IPv6 address.
+    // Host and port are passed as lists, although the library's types do not allow that. If the host were a string, the
+    // library would look for a port inside an IPv6 address.
     const target: object = { host: [host.host], port: [host.port] };
     const sql: Sql = postgres({
       ...target,
@@ -133,7 +133,8 @@ export class PostgresSession {
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
-        // The code of a plain warning. Others, such as "there is no transaction in progress", have their own codes.
+        // 01000 is the general code, which the warning about a standby has. Warnings that do not matter here, such as
+        // "there is no transaction in progress", have codes of their own.
         if (notice["code"] === "01000") this.#warningCount++;
       },
       // The library must not reconnect by itself: the host may have come back as a standby.
@@ -223,8 +224,8 @@ function explainPostgresError(error: unknown, host: PostgresHost): unknown {
 }
 
 /**
- * True if the server itself refused, so that nothing was done. Otherwise the outcome is unknown: the connection was
- * lost, or the server said that it is shutting down, which it may do after a commit.
+ * True if the server itself refused the statement, so that nothing was done. Otherwise the outcome is unknown: the
+ * connection was lost, or the server said that it is shutting down, which it may say even after it has committed.
  */
 export function isServerError(error: StoreError): boolean {
   const { cause } = error;

@@ -15,10 +15,13 @@ import { type Sql, standbyError } from "./postgres-session.ts";
 /** Old tombstones and old history are deleted each time the version passes a multiple of this. */
 const pruneEvery = 1_000;
 const linesInPage = 1_000;
-/** The history of batches reaches this many versions back. */
+/** Batches that are more than this many versions old are deleted from the history. */
 const historyLength = 100_000;
 
-/** A point in the store's history, and the batch that led to it. Two histories may share a version but not a batch. */
+/**
+ * A point in the store's history, with the name of the batch that led to it. If the store is rolled back to an older
+ * version, later commits use the same version numbers again, but never the same batch names.
+ */
 export interface Point extends Bookmark {
   readonly batch: string;
 }
@@ -27,7 +30,7 @@ export interface Point extends Bookmark {
 export interface SentBatch {
   /** The version that its plan is based on. */
   readonly since: Version;
-  /** Its last version as planned. If others commit first, the batch is moved to higher versions. */
+  /** The planned version of its last change. If others commit first, the batch is stored with higher versions. */
   readonly version: Version;
   readonly batch: string;
 }
@@ -48,7 +51,7 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/** Gives a new epoch to a store whose history was cut (see postgres-history.ts). Only the first to try succeeds. */
+/** Gives a new epoch to a store that was rolled back to an older version. Only the first instance to try succeeds. */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }
@@ -63,7 +66,10 @@ export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
   return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
 }
 
-/** Finds the version of a stored batch. The batch may have been moved, so this searches by name after `since`. */
+/**
+ * Finds the version that a batch was stored with. If others committed first, that is higher than planned. So this
+ * searches all versions after `since` for the batch's name. There is no row if the batch was not stored.
+ */
 export function findBatch(sql: Sql, { since, batch }: SentBatch) {
   return sql<{ version: Version }[]>`
     select version from todoitems.history where version > ${since} and batch = ${batch}`;
@@ -73,7 +79,10 @@ export function readClock(sql: Sql) {
   return sql<ClockRow[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 
-/** Uses one statement, so that clock and changes are from the same moment. The first line is the clock. */
+/**
+ * Reads the clock, and the changes after `since`. One statement reads both, so that they are from the same moment. The
+ * first line of its result is the clock.
+ */
 export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChanges> {
   const [first, ...changes] = await sql<{ line: string }[]>`
     (
@@ -98,9 +107,10 @@ export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChang
 }
 
 /**
- * Stores a plan. Returns `missed`, the changes that others had stored before it, and `by`, the number of versions that
- * it was moved up. Returns undefined if nothing was stored. The statement does not rely on the transaction around it,
- * which may have been lost.
+ * Stores a plan. If others have committed since `start`, the plan is stored after their changes, with higher versions
+ * than planned. Returns their changes as `missed`, and as `by` how much higher each version is. Returns undefined if
+ * nothing was stored. The statement does not rely on the caller's transaction, which may have been lost together with
+ * its connection.
  */
 export async function commitBatch(
   sql: Sql,
