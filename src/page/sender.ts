@@ -67,7 +67,24 @@ export class Sender {
       this.#outbox.stored(entry, etag, versionOf(etag));
       return { kind: "stored", entry };
     } catch (error) {
-      return this.#failed(entry, error);
+      const isTaken = entry.edit.kind === "create" && isTodoError(error, "ConflictError");
+      return isTaken && (await this.#isAlreadyStored(entry)) ? { kind: "alreadyDone" } : this.#failed(entry, error);
+    }
+  }
+
+  /** Whether the item that has the ID of a new one is that item: the answer to an earlier attempt may have been lost. */
+  async #isAlreadyStored(entry: OutboxEntry): Promise<boolean> {
+    const { edit } = entry;
+    if (edit.kind !== "create") return false;
+    try {
+      const { item, etag } = await this.#parts.client().get(edit.id);
+      if (!sameContent(item, edit.json)) return false;
+      this.#outbox.stored(entry, etag, versionOf(etag));
+      return true;
+    } catch (error) {
+      // Whatever kept the item from being read, the 409 stays the answer.
+      if (isTodoError(error)) return false;
+      throw error;
     }
   }
 

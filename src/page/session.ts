@@ -243,8 +243,8 @@ export class Session {
   }
 
   #sent(outcome: SendOutcome): void {
+    if (outcome.kind !== "signInNeeded" && outcome.kind !== "tryLater") this.signIn = undefined;
     if (outcome.kind === "stored") {
-      this.signIn = undefined;
       if (this.readOnly) {
         this.#outbox.drop(outcome.entry);
         this.notify("done", "Accepted, but not kept: this instance is read-only.");

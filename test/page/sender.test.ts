@@ -182,6 +182,16 @@ describe("edits that the service refuses", () => {
     expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
   });
 
+  test("a new item whose first answer was lost counts as stored when it is sent again", async () => {
+    const { service, network, outbox, send, sender, outcomes } = await open();
+    network.state = "lossy";
+    expect(await send(create(ids.one, "One"))).toEqual(["tryLater"]);
+    network.state = "up";
+    await sender.send();
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["alreadyDone"]);
+    expect([outbox.unsentCount, await service.list()]).toEqual([0, `[${named(ids.one, "One")}]`]);
+  });
+
   test("a new item whose ID is taken is refused", async () => {
     const { service, outcomes, outbox, sender } = await open();
     await createThere(service, ids.one, "Theirs");

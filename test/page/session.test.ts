@@ -240,6 +240,21 @@ describe("signing in", () => {
     expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }]);
   });
 
+  test("if the first edit after the sign-in meets a conflict, the form closes and the conflict is shown", async () => {
+    const { service, session } = await open(await guarded("writes"));
+    await service.collection.write({ kind: "create", item: { id: ids.one, json: named(ids.one, "Before") } });
+    session.start();
+    await eventually(() => session.items.length === 1);
+    const before = shown(session, "Before");
+    session.save(before, named(ids.one, "Mine"));
+    await eventually(() => session.signIn !== undefined);
+    const theirs = { id: ids.one, json: named(ids.one, "Theirs") };
+    await service.collection.write({ kind: "update", item: theirs, condition: undefined });
+    session.signInAs({ username: "ann", password: "secret" });
+    await eventually(() => shown(session, "Mine").conflict !== undefined);
+    expect(session.signIn).toBeUndefined();
+  });
+
   test("cancelling sign-in drops the edits that were waiting for it", async () => {
     const { session, names } = await open(await guarded("writes"));
     session.start();

@@ -1,7 +1,7 @@
 // Shows how the user's own app can reach this service: addresses, a command for each operation, the certificate to
 // trust.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { apiDescriptionPath, authorityPath, feedPath, listPath, type PageSettings } from "../page-settings.ts";
 import { Dialog } from "./dialog.tsx";
 import { CloseIcon, CopyIcon } from "./icons.tsx";
@@ -93,16 +93,21 @@ function commands(base: string, { form, auth, hasAuthority }: PageSettings): { l
 
 function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
   const [copied, setCopied] = useState(false);
+  const code = useRef<HTMLElement>(null);
   const copy = async () => {
-    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages, the user
-    // can still select the text.
-    await navigator.clipboard?.writeText(text);
+    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages the text is
+    // selected, so that the user can copy it.
+    if (!navigator.clipboard) {
+      if (code.current) getSelection()?.selectAllChildren(code.current);
+      return;
+    }
+    await navigator.clipboard.writeText(text);
     setCopied(true);
   };
   return (
     <div class="copyable" data-long={isLong}>
       <span class="label">{label}</span>
-      <code>{text}</code>
+      <code ref={code}>{text}</code>
       <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
         {copied ? "✓" : <CopyIcon />}
       </button>
