@@ -32,7 +32,8 @@ export interface News extends Bookmark {
   readonly whole: boolean;
   /**
    * In order of version. Iterate over it only once, and before you await anything. It contains the latest change of
-   * each item that has changed. It may also contain older changes and tombstones that the store has not dropped yet.
+   * each item that has changed. It may also contain earlier changes of these items, if the store
+   * has not dropped them yet.
    */
   readonly changes: Iterable<Change>;
 }

@@ -143,7 +143,11 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
   return app;
 }
 
-/** On a loopback address, a foreign name in `Host` is a sign of DNS rebinding, unless a proxy passes its own name on. */
+/**
+ * The host names to accept, or undefined if any will do. On a loopback address, an unknown name in `Host` suggests DNS
+ * rebinding. It is not checked behind a trusted proxy, which may forward its own public name, or if every request
+ * needs credentials.
+ */
 function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }

@@ -13,8 +13,8 @@ export class BodyContent {
 
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
-    // Most bodies arrive in one piece, so the first piece is used without a copy. It is full, so a second piece makes
-    // the buffer grow, and the first one is never written to.
+    // Most bodies arrive in one piece, so the first piece itself becomes the buffer, without a copy. That buffer has
+    // no free space, so a second piece always causes a move to a larger one, and the first piece is never written to.
     if (this.#length === 0) this.#bytes = piece;
     else {
       if (length > this.#bytes.length) this.#grow(length);

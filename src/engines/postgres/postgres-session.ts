@@ -133,8 +133,8 @@ export class PostgresSession {
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
-        // 01000 is the general code, which the warning about a standby has. Warnings that do not matter here, such as
-        // "there is no transaction in progress", have codes of their own.
+        // When the server stops waiting for a standby to confirm a commit, it warns with 01000, the general code.
+        // Warnings that do not matter here, such as "there is no transaction in progress", have codes of their own.
         if (notice["code"] === "01000") this.#warningCount++;
       },
       // The library must not reconnect by itself: the host may have come back as a standby.
