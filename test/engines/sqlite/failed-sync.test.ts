@@ -7,6 +7,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { staysPending } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { FaultyLog } from "./faulty-log.ts";
@@ -111,6 +112,29 @@ test("a commit after a write of unknown outcome settles it first, and fails if t
   await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: false });
   await commit(1);
   expect(versionsAfterCrash()).toEqual([1]);
+});
+
+test("a write of unknown outcome is settled without harm to what another process has committed since", async () => {
+  log.syncs = ["fails", "fails"];
+  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
+  const other = new Database(path);
+  other.run("BEGIN IMMEDIATE");
+  const pull = engine.pull({ epoch: start.epoch, version: 1 });
+  expect(await staysPending(pull)).toBe(true);
+  other.run("INSERT INTO change (version, position, id, json) VALUES (2, 2, 'other', '{}')");
+  other.run("COMMIT");
+  expect(await pull).toMatchObject({ version: 2, changes: [{ id: "other" }] });
+  expect(versionsAfterCrash()).toEqual([1, 2]);
+  expect(other.query("SELECT pruned_through FROM store").get()).toEqual({ pruned_through: 0 });
+  other.close();
+});
+
+test("reads that arrive together settle a write of unknown outcome together", async () => {
+  log.syncs = ["fails", "fails"];
+  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
+  const [news, sameNews] = await Promise.all([engine.pull(), engine.pull(), commit(1, row(2))]);
+  expect([news.version, sameNews.version]).toEqual([1, 1]);
+  expect(versionsAfterCrash()).toEqual([1, 2]);
 });
 
 test("on a full disk it is known that a write was not stored, and reads go on", async () => {
