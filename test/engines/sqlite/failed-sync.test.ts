@@ -93,7 +93,7 @@ test("commits after a failed sync survive a crash", async () => {
   expect(versionsAfterCrash()).toEqual([1, 2, 3]);
 });
 
-test("if the log cannot be cleaned up after a failed sync, the outcome of the write is not known", async () => {
+test("if a commit cannot be erased from the log after its sync failed, the outcome of the write is not known", async () => {
   log.syncs = ["fails", "fails"];
   await expect(commit(1, row(2))).rejects.toMatchObject({ name: "StoreError", undecided: true });
 });
@@ -135,6 +135,14 @@ test("reads that arrive together settle a write of unknown outcome together", as
   const [news, sameNews] = await Promise.all([engine.pull(), engine.pull(), commit(1, row(2))]);
   expect([news.version, sameNews.version]).toEqual([1, 1]);
   expect(versionsAfterCrash()).toEqual([1, 2]);
+});
+
+test("closing settles a write of unknown outcome first, and fails if that fails", async () => {
+  const other = new SqliteEngine(path, { readOnly: false });
+  log.syncs = ["fails", "fails", "fails"];
+  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
+  await expect(engine.close()).rejects.toMatchObject({ name: "StoreError" });
+  engine = other;
 });
 
 test("on a full disk it is known that a write was not stored, and reads go on", async () => {
