@@ -14,7 +14,7 @@ import {
   StoreError,
   type Version,
 } from "../../collection/engine.ts";
-import { explainSqliteError, fileIdentity, isSqliteBusy, openDatabase } from "./sqlite-file.ts";
+import { explainSqliteError, fileIdentity, isFailedWrite, isSqliteBusy, openDatabase } from "./sqlite-file.ts";
 import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
 
 /** How long a commit waits while other processes commit. After that it fails. */
@@ -39,6 +39,9 @@ export class SqliteEngine implements Engine {
   readonly #sweep = new Sweep();
   #dataVersion: number;
   #lastKnown: Version = 0;
+  /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
+  #hasFailedCommit = false;
+  #erasing: Promise<void> | undefined;
 
   /** Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. */
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
@@ -55,10 +58,12 @@ export class SqliteEngine implements Engine {
   }
 
   async pull(since?: Bookmark): Promise<News> {
+    if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
   async commit(batch: Batch): Promise<void> {
+    if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
     let changes: readonly PlannedChange[];
     let sweptCount: number;
@@ -68,10 +73,9 @@ export class SqliteEngine implements Engine {
       if (this.#sweep.wantsSurvey) this.#survey();
       ({ changes } = batch.decide(missed));
       sweptCount = this.#store(changes);
-      this.#statements.commit.run();
+      this.#runCommit();
     } catch (error) {
-      this.#rollBack();
-      throw explainSqliteError(error, this.#path);
+      throw await this.#abort(error);
     }
     this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
     this.#sweep.committed(changes, sweptCount);
@@ -103,6 +107,7 @@ export class SqliteEngine implements Engine {
   async close(): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
     try {
+      if (this.#hasFailedCommit) await this.#eraseFailedCommit();
       if (rest.length > 0) await this.#sweepNow(rest);
     } finally {
       this.#database.close();
@@ -114,10 +119,9 @@ export class SqliteEngine implements Engine {
     await this.#begin();
     try {
       this.#remove(versions);
-      this.#statements.commit.run();
+      this.#runCommit();
     } catch (error) {
-      this.#rollBack();
-      throw explainSqliteError(error, this.#path);
+      throw await this.#abort(error);
     }
   }
 
@@ -132,6 +136,54 @@ export class SqliteEngine implements Engine {
   #remove(versions: readonly Version[]): void {
     this.#statements.setPrunedThrough.run(this.#sweep.prunedThrough);
     for (const version of versions) this.#statements.remove.run(version);
+  }
+
+  #runCommit(): void {
+    try {
+      this.#statements.commit.run();
+    } catch (error) {
+      // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
+      // SQLite ignores it. After any other error, such as a failed sync, the log may hold all of it.
+      this.#hasFailedCommit = !isFailedWrite(error);
+      throw error;
+    }
+  }
+
+  /** Ends a transaction after an error, and returns the error to throw. */
+  async #abort(error: unknown): Promise<unknown> {
+    try {
+      this.#rollBack();
+      if (this.#hasFailedCommit) await this.#eraseFailedCommit();
+    } catch (failure) {
+      if (!this.#hasFailedCommit) throw failure;
+      return explainSqliteError(error, this.#path, { undecided: true });
+    }
+    return explainSqliteError(error, this.#path);
+  }
+
+  /** Callers that arrive at the same time share one attempt, because a connection has only one transaction. */
+  #eraseFailedCommit(): Promise<void> {
+    this.#erasing ??= this.#overwriteFailedCommit().finally(() => {
+      this.#erasing = undefined;
+    });
+    return this.#erasing;
+  }
+
+  // SQLite writes a commit to the place in the log where the last successful commit ends, so this overwrites the failed
+  // one. What may be left of the failed one after it is ignored, because its checksums no longer fit. If another process
+  // commits first, that commit does the same.
+  async #overwriteFailedCommit(): Promise<void> {
+    await this.#begin();
+    try {
+      // The row stays as it is. But SQLite has to write its page, which it does not do for an update without effect.
+      this.#statements.addToPrunedThrough.run(1);
+      this.#statements.addToPrunedThrough.run(-1);
+      this.#statements.commit.run();
+      this.#hasFailedCommit = false;
+    } catch (error) {
+      this.#rollBack();
+      throw explainSqliteError(error, this.#path);
+    }
   }
 
   #rollBack(): void {
@@ -232,5 +284,6 @@ function prepare(database: Database) {
     ),
     remove: database.query<never, [Version]>("DELETE FROM change WHERE version = ?"),
     setPrunedThrough: database.query<never, [Version]>("UPDATE store SET pruned_through = max(pruned_through, ?)"),
+    addToPrunedThrough: database.query<never, [number]>("UPDATE store SET pruned_through = pruned_through + ?"),
   };
 }

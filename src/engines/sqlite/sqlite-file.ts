@@ -92,6 +92,11 @@ export function isSqliteBusy(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
 }
 
+/** True if data could not be written, for example because the disk is full. False if data could not be synced. */
+export function isFailedWrite(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code === "SQLITE_FULL" || error.code === "SQLITE_IOERR_WRITE");
+}
+
 function cannotLock(error: unknown): boolean {
   return (
     error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))
@@ -109,11 +114,15 @@ function isWritable(path: string): boolean {
 }
 
 /** Turns an error of SQLite into a StoreError that explains it. Returns any other error unchanged: it is a defect. */
-export function explainSqliteError(error: unknown, path: string): unknown {
+export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
   const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";
-  return new StoreError(`${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`, { cause: error });
+  const message = `${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`;
+  return new StoreError(undecided ? `${message}. Whether the last commit happened is not known` : message, {
+    cause: error,
+    undecided,
+  });
 }
 
 const notWritable =

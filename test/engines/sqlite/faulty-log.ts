@@ -1,0 +1,64 @@
+// Makes the disk fail under an open SQLite store. SQLite calls the system through a table of functions that belongs to
+// each open file. This replaces two functions in the table of the write-ahead log; everything else is the real SQLite.
+
+import { CFunction, JSCallback, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
+import { constants, type Database } from "bun:sqlite";
+
+/** Result codes of SQLite. */
+const ok = 0;
+const full = 13;
+const failedSync = 1034;
+
+/** Places of functions in SQLite's `sqlite3_io_methods`, and the number of its members. */
+const writeIndex = 3;
+const syncIndex = 5;
+const methodCount = 19;
+const pointerBytes = 8;
+
+export class FaultyLog {
+  /** The fate of the next syncs. All later syncs succeed. */
+  syncs: ("fails" | "succeeds")[] = [];
+  /** If true, every write to the log fails as on a full disk. */
+  isFull = false;
+  readonly #methods: BigUint64Array;
+  readonly #callbacks: readonly JSCallback[];
+  readonly #write: ReturnType<typeof CFunction>;
+
+  constructor(database: Database) {
+    const file = new BigUint64Array(1);
+    database.fileControl(constants.SQLITE_FCNTL_JOURNAL_POINTER, file);
+    const address = pointer(file[0]);
+    const methods = pointer(read.ptr(address, 0));
+    this.#methods = new BigUint64Array(toArrayBuffer(methods, 0, methodCount * pointerBytes).slice(0));
+    const writeArgs = ["ptr", "ptr", "i32", "i64"] as const;
+    this.#write = CFunction({ ptr: pointer(this.#methods[writeIndex]), args: [...writeArgs], returns: "i32" });
+    const sync = new JSCallback(() => (this.syncs.shift() === "fails" ? failedSync : ok), {
+      args: ["ptr", "i32"],
+      returns: "i32",
+    });
+    const write = new JSCallback((...args: unknown[]) => (this.isFull ? full : this.#write(...args)), {
+      args: [...writeArgs],
+      returns: "i32",
+    });
+    this.#callbacks = [sync, write];
+    this.#methods[syncIndex] = BigInt(sync.ptr ?? 0);
+    this.#methods[writeIndex] = BigInt(write.ptr ?? 0);
+    // A file of SQLite begins with the address of its table.
+    new BigUint64Array(toArrayBuffer(address, 0, pointerBytes))[0] = BigInt(ptr(this.#methods));
+  }
+
+  /** Call this after the store is closed. Until then, SQLite uses the table. */
+  dispose(): void {
+    for (const callback of this.#callbacks) callback.close();
+  }
+}
+
+function pointer(address: number | bigint | undefined): Pointer {
+  const value = Number(address);
+  if (!isPointer(value)) throw new Error("SQLite gave no address");
+  return value;
+}
+
+function isPointer(value: number): value is Pointer {
+  return value > 0;
+}
