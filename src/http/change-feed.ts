@@ -1,7 +1,7 @@
 // The change feed sends every committed change as it happens (server-sent events), or all changes since a token as one
 // document. For each reader we store only the version that it has reached. The latest events are stored once for all
-// readers. A reader that needs older events must fetch the list again, so a slow reader needs no more memory than a
-// fast one.
+// readers, and so are the changes that a reader missed before it connected. A reader that needs older events must fetch
+// the list again, so a slow reader needs no more memory than a fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -10,7 +10,8 @@ import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import { entityTag, ifNoneMatchHits } from "./conditions.ts";
 import { jsonHeaders, nosniff } from "./headers.ts";
-import { RecentEvents } from "./recent-events.ts";
+import { type MissedChanges, MissedChangesCache } from "./missed-changes.ts";
+import { portionCharacters, RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
@@ -20,11 +21,6 @@ export interface ChangeFeedOptions {
 
 /** How often, while the feed has readers, we check whether other processes have changed the store. */
 const pollMs = 250;
-/**
- * The maximum number of characters of past changes that one reader is sent. A reader that missed more gets the whole
- * list or has to fetch it, which is cheaper.
- */
-const pastCharactersMax = 8 * 1024 ** 2;
 /** How long a document with every item is cached for other readers. */
 const wholeKeptMs = 10_000;
 
@@ -32,20 +28,24 @@ const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
 
 interface Reader {
-  /** Everything up to this version was written to its sink. Undefined while its feed is being opened. */
+  /**
+   * Everything up to this version, except `missed`, was written to its sink. Undefined while its feed is being opened.
+   */
   version: Version | undefined;
+  /** The changes that it missed before it connected, until all of them are written. */
+  missed: MissedChanges | undefined;
+  /** How many portions of `missed` were written to its sink. */
+  portionCount: number;
   sink: StreamSink | undefined;
   /** True if everything written to its sink has been sent, so more may be written. */
   hungry: boolean;
 }
 
-interface Past extends Bookmark {
-  readonly texts: readonly string[];
-}
-
 export class ChangeFeed {
   readonly #collection: TodoCollection;
   readonly #options: ChangeFeedOptions;
+  readonly #missedEvents: MissedChangesCache;
+  readonly #missedDocuments: MissedChangesCache;
   readonly #readers = new Set<Reader>();
   #recent = new RecentEvents(0);
   #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
@@ -56,6 +56,14 @@ export class ChangeFeed {
   constructor(collection: TodoCollection, options: ChangeFeedOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.#missedEvents = new MissedChangesCache(collection, {
+      textsOf: ({ epoch }, changes) => changes.values().map((change) => this.#event(epoch, change)),
+      portionCharacters,
+    });
+    this.#missedDocuments = new MissedChangesCache(collection, {
+      textsOf: (until, changes) => this.#delta(until, changes),
+      portionCharacters: Number.POSITIVE_INFINITY,
+    });
   }
 
   async answer(request: HttpRequest): Promise<Answer> {
@@ -78,31 +86,24 @@ export class ChangeFeed {
   }
 
   async #document(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
-    const past = since && (await this.#past(since, (epoch, change) => this.#data(epoch, change)));
-    if (!past) await this.#collection.refresh();
-    const { epoch, version } = past ?? this.#collection;
-    const etag = entityTag(epoch, version, this.#options.fieldNames);
-    const headers = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
-    if (ifNoneMatchHits(request.headers, etag)) return new Answer(304, headers);
-    const document = past
-      ? `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[${past.texts.join(",")}]}`
-      : this.#wholeDelta(etag);
+    await this.#collection.refresh();
+    const unchanged = this.#headers(this.#collection);
+    if (ifNoneMatchHits(request.headers, unchanged.ETag)) return new Answer(304, unchanged);
+    const missed = since && (await this.#missedDocuments.since(since));
+    const headers = this.#headers(missed ?? this.#collection);
+    const document = missed?.portions?.[0] ?? this.#wholeDelta(headers.ETag);
     return new Answer(200, { ...jsonHeaders, ...headers }, document);
   }
 
-  /** The changes that a reader missed, as text. Undefined if the store no longer has them, or if they are too long. */
-  async #past(since: Bookmark, textOf: (epoch: string, change: Change) => string): Promise<Past | undefined> {
-    const news = await this.#collection.changesSince(since);
-    if (!news) return undefined;
-    const texts: string[] = [];
-    let characters = 0;
-    for (const change of news.changes) {
-      const text = textOf(news.epoch, change);
-      characters += text.length;
-      if (characters > pastCharactersMax) return undefined;
-      texts.push(text);
-    }
-    return { epoch: news.epoch, version: news.version, texts };
+  #headers({ epoch, version }: Bookmark) {
+    const etag = entityTag(epoch, version, this.#options.fieldNames);
+    return { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
+  }
+
+  *#delta({ epoch, version }: Bookmark, changes: readonly Change[]): Generator<string> {
+    yield `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[`;
+    for (const [index, change] of changes.entries()) yield `${index === 0 ? "" : ","}${this.#data(epoch, change)}`;
+    yield "]}";
   }
 
   // Readers that ask at the same version share one document.
@@ -122,7 +123,7 @@ export class ChangeFeed {
   }
 
   async #open(since: Bookmark | undefined): Promise<Answer> {
-    const reader: Reader = { version: undefined, sink: undefined, hungry: false };
+    const reader: Reader = { version: undefined, missed: undefined, portionCount: 0, sink: undefined, hungry: false };
     // Join before reading the past changes, so that a change committed meanwhile is not missed.
     this.#join(reader);
     let beginning: string;
@@ -158,21 +159,21 @@ export class ChangeFeed {
     };
   }
 
-  /**
-   * The first events of a feed: `ready`, then the changes that the reader missed, or `resync` if we cannot send those.
-   */
+  /** The first event of a feed, `ready`, and a `resync` after it if we cannot send the changes that the reader missed. */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
-    const past = since && (await this.#past(since, (epoch, change) => this.#event(epoch, change)));
-    if (!past) await this.#collection.refresh();
-    const { epoch, version } = past ?? this.#collection;
+    await this.#collection.refresh();
+    const missed = since && (await this.#missedEvents.since(since));
+    // While we waited, the whole store may have been replaced.
+    if (missed?.epoch === this.#collection.epoch) reader.missed = missed;
+    const { epoch, version } = reader.missed ?? this.#collection;
     reader.version = version;
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
     // If a resync follows, `ready` has no token. A reader that loses its connection between the two would otherwise
     // believe that it is up to date.
-    return past
-      ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n${past.texts.join("")}`
+    return reader.missed
+      ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n`
       : `${ready}\n${this.#resync()}`;
   }
 
@@ -215,14 +216,22 @@ export class ChangeFeed {
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
-    const next =
-      version < this.#recent.since
-        ? { to: this.#collection.version, bytes: encoder.encode(this.#resync()) }
-        : this.#recent.after(version);
+    const next = this.#next(reader, version);
     if (!next) return;
     reader.version = next.to;
     reader.hungry = false;
     sink.write(next.bytes);
+  }
+
+  #next(reader: Reader, version: Version): { readonly to: Version; readonly bytes: Uint8Array } | undefined {
+    const { missed } = reader;
+    if (version < this.#recent.since || (missed && !missed.portions)) {
+      reader.missed = undefined;
+      return { to: this.#collection.version, bytes: encoder.encode(this.#resync()) };
+    }
+    const bytes = missed?.portions?.[reader.portionCount++];
+    if (reader.portionCount >= (missed?.portions?.length ?? 0)) reader.missed = undefined;
+    return bytes ? { to: version, bytes } : this.#recent.after(version);
   }
 
   #beat(): void {
