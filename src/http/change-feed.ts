@@ -8,19 +8,30 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
+import type { Access } from "./access.ts";
 import { entityTag, ifNoneMatchHits } from "./conditions.ts";
 import { jsonHeaders, nosniff } from "./headers.ts";
 import { type MissedChanges, MissedChangesCache } from "./missed-changes.ts";
+import { Problem } from "./problem.ts";
 import { portionCharacters, RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
   /** How often a silent feed sends a heartbeat. It must be well below the time after which idle connections close. */
   readonly heartbeatMs: number;
+  /** Knows which client a request comes from. */
+  readonly access: Access;
 }
 
 /** How often, while the feed has readers, we check whether other processes have changed the store. */
 const pollMs = 250;
+/**
+ * At most this many feeds of one address are open at the same time. Each process counts its own. This is enough for an
+ * office behind one address, and one address cannot use up all connections with feeds.
+ */
+const feedsPerAddressMax = 100;
+/** How long a client should wait before it tries to open another feed. */
+const feedRetrySeconds = 5;
 /** How long a document with every item is cached for other readers. */
 const wholeKeptMs = 10_000;
 
@@ -28,6 +39,7 @@ const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
 
 interface Reader {
+  readonly address: string;
   /**
    * Everything up to this version, except `missed`, was written to its sink. Undefined while its feed is being opened.
    */
@@ -47,6 +59,7 @@ export class ChangeFeed {
   readonly #missedEvents: MissedChangesCache;
   readonly #missedDocuments: MissedChangesCache;
   readonly #readers = new Set<Reader>();
+  readonly #feedCounts = new Map<string, number>();
   #recent = new RecentEvents(0);
   #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
   #stopWatching: (() => void) | undefined;
@@ -68,7 +81,7 @@ export class ChangeFeed {
 
   async answer(request: HttpRequest): Promise<Answer> {
     const since = sinceOf(request);
-    return wantsDocument(request) ? this.#document(request, since) : this.#open(since);
+    return wantsDocument(request) ? this.#document(request, since) : this.#open(request, since);
   }
 
   /** Ends every feed. Readers reconnect with their token and have to send their credentials again. */
@@ -122,8 +135,15 @@ export class ChangeFeed {
     return document;
   }
 
-  async #open(since: Bookmark | undefined): Promise<Answer> {
-    const reader: Reader = { version: undefined, missed: undefined, portionCount: 0, sink: undefined, hungry: false };
+  async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
+    const reader: Reader = {
+      address: this.#options.access.addressOf(request),
+      version: undefined,
+      missed: undefined,
+      portionCount: 0,
+      sink: undefined,
+      hungry: false,
+    };
     // Join before reading the past changes, so that a change committed meanwhile is not missed.
     this.#join(reader);
     let beginning: string;
@@ -178,6 +198,9 @@ export class ChangeFeed {
   }
 
   #join(reader: Reader): void {
+    const feedCount = this.#feedCounts.get(reader.address) ?? 0;
+    if (feedCount >= feedsPerAddressMax) throw tooManyFeeds();
+    this.#feedCounts.set(reader.address, feedCount + 1);
     this.#readers.add(reader);
     if (this.#stopWatching) return;
     this.#recent = new RecentEvents(this.#collection.version);
@@ -192,7 +215,10 @@ export class ChangeFeed {
   }
 
   #leave(reader: Reader): void {
-    this.#readers.delete(reader);
+    if (!this.#readers.delete(reader)) return;
+    const feedCount = (this.#feedCounts.get(reader.address) ?? 0) - 1;
+    if (feedCount > 0) this.#feedCounts.set(reader.address, feedCount);
+    else this.#feedCounts.delete(reader.address);
     if (this.#readers.size > 0) return;
     this.#stopWatching?.();
     this.#stopWatching = undefined;
@@ -273,6 +299,11 @@ export class ChangeFeed {
     const etag = JSON.stringify(entityTag(epoch, version, this.#options.fieldNames));
     return `${place},"etag":${etag},"item":${item}}`;
   }
+}
+
+function tooManyFeeds(): Problem {
+  const detail = `This address has ${feedsPerAddressMax} feeds open, and no more are allowed. Close one of them first.`;
+  return new Problem("TooManyRequests", detail, { retryAfterSeconds: feedRetrySeconds });
 }
 
 function wantsDocument(request: HttpRequest): boolean {
