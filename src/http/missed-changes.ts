@@ -18,6 +18,8 @@ const keptBytesMax = 32 * 1024 ** 2;
 const keptMs = 30_000;
 /** The maximum number of results that are kept, including those without changes. */
 const keptMax = 1_000;
+/** A token that is at most this many versions old is always looked up, because that is cheap. */
+const youngAge = 1_000;
 /** At most this many requests are worked on at the same time. Further ones wait. */
 const encodingMax = 2;
 const waitingMax = 1_000;
@@ -93,8 +95,8 @@ export class MissedChangesCache {
 
   async #encode(since: Bookmark, key: string): Result {
     // While there is no room, do not read the changes since every other old token just to find no room for them either.
-    const isHopeless = this.#collection.version - since.version > this.#ageWithoutRoom / 2;
-    const news = isHopeless ? undefined : await this.#collection.changesSince(since);
+    const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
+    const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);
     const portions = news && this.#portions(this.#options.textsOf(news, news.changes), Math.min(charactersMax, room));
     if (news && !portions && room < charactersMax) this.#ageWithoutRoom = news.version - since.version;

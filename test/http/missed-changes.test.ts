@@ -43,6 +43,12 @@ async function writeLongChanges(): Promise<void> {
   for (let index = 0; index < 7; index++) await update(index, long("long"));
 }
 
+async function seed(count: number): Promise<void> {
+  await service.collection.seed(
+    Array.from({ length: count }, (_, index) => ({ id: id(index), json: `{"ID":"${id(index)}"}` })),
+  );
+}
+
 async function update(index: number, fields: string): Promise<void> {
   const response = await service.send("PUT", "/api/todoitems/", `{"ID":"${id(index)}",${fields}}`);
   expect(response.status).toBe(204);
@@ -125,15 +131,24 @@ test("a client that has the newest state gets 304, and no past changes are read 
 });
 
 test("when 32 MiB of long changes are kept, a reader with another old token gets the whole list", async () => {
-  await writeLongChanges();
+  await seed(2_000);
+  for (let index = 0; index < 7; index++) await update(index, long("long"));
   const documents = await Promise.all(
-    Array.from({ length: 10 }, async (_, version) => JSON.parse(await (await getDocument(version)).text())),
+    Array.from({ length: 20 }, async (_, version) => JSON.parse(await (await getDocument(version)).text())),
   );
-  expect(documents.map(({ whole }) => whole)).toEqual([...Array(4).fill(false), ...Array(6).fill(true)]);
-  // The tokens after the first one that found no room are not even looked up.
-  expect(pulled.map(({ version }) => version)).toEqual([0, 1, 2, 3, 4]);
+  expect(documents.map(({ whole }) => whole)).toEqual([...Array(4).fill(false), ...Array(16).fill(true)]);
+  // After the first token that finds no room, other old tokens are not even looked up.
+  expect(pulled.length).toBeLessThan(8);
   await update(9, '"Name":"new"');
-  expect(await (await getDocument(17)).json()).toMatchObject({ whole: false, changes: [{ version: 18 }] });
+  expect(await (await getDocument(2_007)).json()).toMatchObject({ whole: false, changes: [{ version: 2_008 }] });
+});
+
+test("when there is no room for long changes, a reader whose token is as old but whose changes are short gets them", async () => {
+  await writeLongChanges();
+  for (let version = 0; version < 5; version++) await getDocument(version);
+  expect(await (await getDocument(5)).json()).toMatchObject({ whole: true });
+  for (let index = 0; index < 7; index++) await update(index, '"Name":"short again"');
+  expect(await (await getDocument(10)).json()).toMatchObject({ whole: false, version: 24 });
 });
 
 test("after 30 s, long changes make room for others, and a feed that is still sending them gets a resync", async () => {
@@ -151,9 +166,7 @@ test("after 30 s, long changes make room for others, and a feed that is still se
 });
 
 test("when past changes are wanted since 1,002 different tokens, a request with one more is refused with 503", async () => {
-  await service.collection.seed(
-    Array.from({ length: 2_000 }, (_, index) => ({ id: id(index), json: `{"ID":"${id(index)}"}` })),
-  );
+  await seed(2_000);
   const { promise, resolve } = Promise.withResolvers<void>();
   storeAnswers = promise;
   const waiting = Array.from({ length: 1_002 }, (_, version) => getDocument(version));
