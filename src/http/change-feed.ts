@@ -9,8 +9,8 @@ import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import type { Access } from "./access.ts";
-import { entityTag, ifNoneMatchHits } from "./conditions.ts";
-import { jsonHeaders, nosniff } from "./headers.ts";
+import { ChangeDocuments } from "./change-documents.ts";
+import { nosniff } from "./headers.ts";
 import { type MissedChanges, MissedChangesCache } from "./missed-changes.ts";
 import { Problem } from "./problem.ts";
 import { portionCharacters, RecentEvents } from "./recent-events.ts";
@@ -32,8 +32,6 @@ const pollMs = 250;
 const feedsPerAddressMax = 100;
 /** How long a client should wait before it tries to open another feed. */
 const feedRetrySeconds = 5;
-/** How long a document with every item is cached for other readers. */
-const wholeKeptMs = 10_000;
 
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
@@ -56,12 +54,11 @@ interface Reader {
 export class ChangeFeed {
   readonly #collection: TodoCollection;
   readonly #options: ChangeFeedOptions;
+  readonly #documents: ChangeDocuments;
   readonly #missedEvents: MissedChangesCache;
-  readonly #missedDocuments: MissedChangesCache;
   readonly #readers = new Set<Reader>();
   readonly #feedCounts = new Map<string, number>();
   #recent = new RecentEvents(0);
-  #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
   #stopWatching: (() => void) | undefined;
   #stopped = false;
   #polling = false;
@@ -69,19 +66,16 @@ export class ChangeFeed {
   constructor(collection: TodoCollection, options: ChangeFeedOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.#documents = new ChangeDocuments(collection, options.fieldNames);
     this.#missedEvents = new MissedChangesCache(collection, {
       textsOf: ({ epoch }, changes) => changes.values().map((change) => this.#event(epoch, change)),
       portionCharacters,
-    });
-    this.#missedDocuments = new MissedChangesCache(collection, {
-      textsOf: (until, changes) => this.#delta(until, changes),
-      portionCharacters: Number.POSITIVE_INFINITY,
     });
   }
 
   async answer(request: HttpRequest): Promise<Answer> {
     const since = sinceOf(request);
-    return wantsDocument(request) ? this.#document(request, since) : this.#open(request, since);
+    return wantsDocument(request) ? this.#documents.answer(request, since) : this.#open(request, since);
   }
 
   /** Ends every feed. Readers reconnect with their token and have to send their credentials again. */
@@ -96,43 +90,6 @@ export class ChangeFeed {
   stop(): void {
     this.#stopped = true;
     this.endAll();
-  }
-
-  async #document(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
-    await this.#collection.refresh();
-    const unchanged = this.#headers(this.#collection);
-    if (ifNoneMatchHits(request.headers, unchanged.ETag)) return new Answer(304, unchanged);
-    const missed = since && (await this.#missedDocuments.since(since));
-    const headers = this.#headers(missed ?? this.#collection);
-    const document = missed?.portions?.[0] ?? this.#wholeDelta(headers.ETag);
-    return new Answer(200, { ...jsonHeaders, ...headers }, document);
-  }
-
-  #headers({ epoch, version }: Bookmark) {
-    const etag = entityTag(epoch, version, this.#options.fieldNames);
-    return { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
-  }
-
-  *#delta({ epoch, version }: Bookmark, changes: readonly Change[]): Generator<string> {
-    yield `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[`;
-    for (const [index, change] of changes.entries()) yield `${index === 0 ? "" : ","}${this.#data(epoch, change)}`;
-    yield "]}";
-  }
-
-  // Readers that ask at the same version share one document.
-  #wholeDelta(etag: string): Uint8Array {
-    if (this.#whole?.etag === etag) return this.#whole.document;
-    const { epoch, version } = this.#collection;
-    const parts = [`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[`];
-    for (const item of this.#collection.items()) {
-      if (parts.length > 1) parts.push(",");
-      parts.push(this.#data(epoch, item, item.json));
-    }
-    parts.push("]}");
-    const document = encoder.encode(parts.join(""));
-    this.#whole = { etag, document };
-    setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
-    return document;
   }
 
   async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
@@ -288,16 +245,7 @@ export class ChangeFeed {
   }
 
   #event(epoch: string, change: Change): string {
-    return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#data(epoch, change)}\n\n`;
-  }
-
-  /** A change as JSON. `spelled` is its item with this instance's field names, if the caller already has that. */
-  #data(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
-    const place = `{"version":${version},"position":${position},"id":"${id}"`;
-    if (json === null) return `${place},"item":null}`;
-    const item = spelled ?? this.#collection.render(json);
-    const etag = JSON.stringify(entityTag(epoch, version, this.#options.fieldNames));
-    return `${place},"etag":${etag},"item":${item}}`;
+    return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#documents.changeJson(epoch, change)}\n\n`;
   }
 }
 
