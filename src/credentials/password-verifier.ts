@@ -1,5 +1,5 @@
 // Checks a name and a password. Password hashes are slow on purpose, so there are limits on how many are computed at
-// the same time, how many wait, and how fast one address may guess.
+// the same time, how many wait, and how fast passwords may be guessed.
 
 import { randomBytes } from "node:crypto";
 import type { Users } from "./users-file.ts";
@@ -23,13 +23,13 @@ export type Verdict =
   | { readonly kind: "right" | "wrong" }
   /** Too many passwords are waiting, so this one was not verified. */
   | { readonly kind: "busy" }
-  /** Too many wrong passwords came from this address, so this one was not verified. */
+  /** Too many wrong passwords came from this address, for this name or in all, so this one was not verified. */
   | { readonly kind: "slowed"; readonly waitSeconds: number };
 
 /** Limits wrong guesses. `take` counts one and returns 0, or returns how many seconds to wait before the next one. */
 export interface GuessLimiter {
-  take(address: string): number;
-  giveBack(address: string): void;
+  take(address: string, name: string): number;
+  giveBack(address: string, name: string): void;
 }
 
 export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
@@ -60,7 +60,7 @@ export class PasswordVerifier {
     this.#users = users;
   }
 
-  /** Credentials that cannot be read (`undefined`) count as a wrong guess. */
+  /** Credentials that cannot be read (`undefined`) count as a wrong guess, with an empty name. */
   async verify(credentials: NameAndPassword | undefined, address: string): Promise<Verdict> {
     const line = this.#lines.get(address) ?? { length: 0, last: Promise.resolve() };
     if (line.length >= waitingMax || this.#lines.size >= addressesMax) return { kind: "busy" };
@@ -81,10 +81,12 @@ export class PasswordVerifier {
   }
 
   async #guess(credentials: NameAndPassword | undefined, users: Users, address: string): Promise<Verdict> {
-    const waitSeconds = this.#guesses.take(address);
+    // An unknown name is counted like a known one, so that the limit does not reveal which names exist.
+    const name = credentials?.name ?? "";
+    const waitSeconds = this.#guesses.take(address, name);
     if (waitSeconds > 0) return { kind: "slowed", waitSeconds };
     if (!credentials || users.size === 0 || !(await this.#isRight(credentials, users))) return { kind: "wrong" };
-    this.#guesses.giveBack(address);
+    this.#guesses.giveBack(address, name);
     return { kind: "right" };
   }
 

@@ -41,13 +41,17 @@ export class Access {
 
   /** Throws a `Problem` if the sender sends too much. For requests that need no credentials in any mode. */
   limitRate(request: HttpRequest): void {
-    const { rate, trustProxy } = this.#options;
-    const retryAfterSeconds = rate?.take(addressKey(clientAddress(request, trustProxy))) ?? 0;
+    const retryAfterSeconds = this.#options.rate?.take(this.addressOf(request)) ?? 0;
     if (retryAfterSeconds === 0) return;
     throw new Problem(
       "TooManyRequests",
       `This address sends more requests than this instance takes. Send the next in ${retryAfterSeconds} s.`,
       { retryAfterSeconds },
     );
+  }
+
+  /** The address under which this request's client is counted. */
+  addressOf(request: HttpRequest): string {
+    return addressKey(clientAddress(request, this.#options.trustProxy));
   }
 }

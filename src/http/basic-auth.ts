@@ -10,13 +10,12 @@ import {
 } from "../credentials/password-verifier.ts";
 import type { Users } from "../credentials/users-file.ts";
 import type { HeaderFields } from "../wire/message.ts";
+import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
-import { addressKey, RateLimiter } from "./rate-limiter.ts";
+import { addressKey } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;
 const rememberedMs = 60_000;
-/** An address may send five wrong passwords in a row, then one more every five seconds. */
-const guesses = { burst: 5, perSecond: 0.2 };
 
 /** The parts that a test may replace. */
 interface BasicAuthParts {
@@ -33,14 +32,17 @@ export class BasicAuth {
    * requests have identical heads, so the key is not computed again for each of them.
    */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
-  /** Credentials that are being verified now. Requests that send the same ones meanwhile share the result. */
+  /**
+   * Credentials that are being verified now, by address. Requests that send the same ones from the same address
+   * meanwhile share the result.
+   */
   readonly #verifying = new Map<string, Promise<Verdict>>();
   /** Until when each verified credential is remembered. The map is replaced along with the users. */
   #remembered = new Map<string, number>();
 
   constructor(users: Users, { now = () => performance.now(), verify }: Partial<BasicAuthParts> = {}) {
     this.#now = now;
-    this.#verifier = new PasswordVerifier(users, new RateLimiter(guesses), verify);
+    this.#verifier = new PasswordVerifier(users, new GuessLimits(now), verify);
   }
 
   /** Uses these users from now on, and forgets every credential that was verified before. */
@@ -65,15 +67,14 @@ export class BasicAuth {
   }
 
   async #verify(token: string, key: string, address: string): Promise<void> {
-    const underWay = this.#verifying.get(key);
-    if (underWay) {
-      if ((await underWay).kind === "right") return;
-      throw credentialsRequired();
-    }
     const remembered = this.#remembered;
-    const verifying = this.#verifier.verify(decode(token), address);
-    this.#verifying.set(key, verifying);
-    const verdict = await verifying.finally(() => this.#verifying.delete(key));
+    const sender = `${address} ${key}`;
+    let verifying = this.#verifying.get(sender);
+    if (!verifying) {
+      verifying = this.#verifier.verify(decode(token), address).finally(() => this.#verifying.delete(sender));
+      this.#verifying.set(sender, verifying);
+    }
+    const verdict = await verifying;
     if (verdict.kind !== "right") throw problemOf(verdict);
     // If the users have been replaced since, this adds to the old map, which is no longer used.
     this.#remember(key, remembered);

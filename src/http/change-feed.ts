@@ -1,54 +1,64 @@
 // The change feed sends every committed change as it happens (server-sent events), or all changes since a token as one
 // document. For each reader we store only the version that it has reached. The latest events are stored once for all
-// readers. A reader that needs older events must fetch the list again, so a slow reader needs no more memory than a
-// fast one.
+// readers, and so are the changes that a reader missed before it connected. A reader that needs older events must fetch
+// the list again, so a slow reader needs no more memory than a fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
-import { entityTag, ifNoneMatchHits } from "./conditions.ts";
-import { jsonHeaders, nosniff } from "./headers.ts";
-import { RecentEvents } from "./recent-events.ts";
+import type { Access } from "./access.ts";
+import { ChangeDocuments } from "./change-documents.ts";
+import { nosniff } from "./headers.ts";
+import { type MissedChanges, MissedChangesCache } from "./missed-changes.ts";
+import { Problem } from "./problem.ts";
+import { portionCharacters, RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
   /** How often a silent feed sends a heartbeat. It must be well below the time after which idle connections close. */
   readonly heartbeatMs: number;
+  /** Knows which client a request comes from. */
+  readonly access: Access;
 }
 
 /** How often, while the feed has readers, we check whether other processes have changed the store. */
 const pollMs = 250;
 /**
- * The maximum number of characters of past changes that one reader is sent. A reader that missed more gets the whole
- * list or has to fetch it, which is cheaper.
+ * At most this many feeds of one address are open at the same time. Each process counts its own. This is enough for an
+ * office behind one address, and one address cannot use up all connections with feeds.
  */
-const pastCharactersMax = 8 * 1024 ** 2;
-/** How long a document with every item is cached for other readers. */
-const wholeKeptMs = 10_000;
+const feedsPerAddressMax = 100;
+/** How long a client should wait before it tries to open another feed. */
+const feedRetrySeconds = 5;
 
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
 
 interface Reader {
-  /** Everything up to this version was written to its sink. Undefined while its feed is being opened. */
+  readonly address: string;
+  /**
+   * Everything up to this version, except `missed`, was written to its sink. Undefined while its feed is being opened.
+   */
   version: Version | undefined;
+  /** The changes that it missed before it connected, until all of them are written. */
+  missed: MissedChanges | undefined;
+  /** How many portions of `missed` were written to its sink. */
+  portionCount: number;
   sink: StreamSink | undefined;
   /** True if everything written to its sink has been sent, so more may be written. */
   hungry: boolean;
 }
 
-interface Past extends Bookmark {
-  readonly texts: readonly string[];
-}
-
 export class ChangeFeed {
   readonly #collection: TodoCollection;
   readonly #options: ChangeFeedOptions;
+  readonly #documents: ChangeDocuments;
+  readonly #missedEvents: MissedChangesCache;
   readonly #readers = new Set<Reader>();
+  readonly #feedCounts = new Map<string, number>();
   #recent = new RecentEvents(0);
-  #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
   #stopWatching: (() => void) | undefined;
   #stopped = false;
   #polling = false;
@@ -56,11 +66,16 @@ export class ChangeFeed {
   constructor(collection: TodoCollection, options: ChangeFeedOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.#documents = new ChangeDocuments(collection, options.fieldNames);
+    this.#missedEvents = new MissedChangesCache(collection, {
+      textsOf: ({ epoch }, changes) => changes.values().map((change) => this.#event(epoch, change)),
+      portionCharacters,
+    });
   }
 
   async answer(request: HttpRequest): Promise<Answer> {
     const since = sinceOf(request);
-    return wantsDocument(request) ? this.#document(request, since) : this.#open(since);
+    return wantsDocument(request) ? this.#documents.answer(request, since) : this.#open(request, since);
   }
 
   /** Ends every feed. Readers reconnect with their token and have to send their credentials again. */
@@ -77,52 +92,15 @@ export class ChangeFeed {
     this.endAll();
   }
 
-  async #document(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
-    const past = since && (await this.#past(since, (epoch, change) => this.#data(epoch, change)));
-    if (!past) await this.#collection.refresh();
-    const { epoch, version } = past ?? this.#collection;
-    const etag = entityTag(epoch, version, this.#options.fieldNames);
-    const headers = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
-    if (ifNoneMatchHits(request.headers, etag)) return new Answer(304, headers);
-    const document = past
-      ? `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[${past.texts.join(",")}]}`
-      : this.#wholeDelta(etag);
-    return new Answer(200, { ...jsonHeaders, ...headers }, document);
-  }
-
-  /** The changes that a reader missed, as text. Undefined if the store no longer has them, or if they are too long. */
-  async #past(since: Bookmark, textOf: (epoch: string, change: Change) => string): Promise<Past | undefined> {
-    const news = await this.#collection.changesSince(since);
-    if (!news) return undefined;
-    const texts: string[] = [];
-    let characters = 0;
-    for (const change of news.changes) {
-      const text = textOf(news.epoch, change);
-      characters += text.length;
-      if (characters > pastCharactersMax) return undefined;
-      texts.push(text);
-    }
-    return { epoch: news.epoch, version: news.version, texts };
-  }
-
-  // Readers that ask at the same version share one document.
-  #wholeDelta(etag: string): Uint8Array {
-    if (this.#whole?.etag === etag) return this.#whole.document;
-    const { epoch, version } = this.#collection;
-    const parts = [`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[`];
-    for (const item of this.#collection.items()) {
-      if (parts.length > 1) parts.push(",");
-      parts.push(this.#data(epoch, item, item.json));
-    }
-    parts.push("]}");
-    const document = encoder.encode(parts.join(""));
-    this.#whole = { etag, document };
-    setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
-    return document;
-  }
-
-  async #open(since: Bookmark | undefined): Promise<Answer> {
-    const reader: Reader = { version: undefined, sink: undefined, hungry: false };
+  async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
+    const reader: Reader = {
+      address: this.#options.access.addressOf(request),
+      version: undefined,
+      missed: undefined,
+      portionCount: 0,
+      sink: undefined,
+      hungry: false,
+    };
     // Join before reading the past changes, so that a change committed meanwhile is not missed.
     this.#join(reader);
     let beginning: string;
@@ -158,25 +136,28 @@ export class ChangeFeed {
     };
   }
 
-  /**
-   * The first events of a feed: `ready`, then the changes that the reader missed, or `resync` if we cannot send those.
-   */
+  /** The first event of a feed, `ready`, and a `resync` after it if we cannot send the changes that the reader missed. */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
-    const past = since && (await this.#past(since, (epoch, change) => this.#event(epoch, change)));
-    if (!past) await this.#collection.refresh();
-    const { epoch, version } = past ?? this.#collection;
+    await this.#collection.refresh();
+    const missed = since && (await this.#missedEvents.since(since));
+    // While we waited, the whole store may have been replaced.
+    if (missed?.epoch === this.#collection.epoch) reader.missed = missed;
+    const { epoch, version } = reader.missed ?? this.#collection;
     reader.version = version;
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
     // If a resync follows, `ready` has no token. A reader that loses its connection between the two would otherwise
     // believe that it is up to date.
-    return past
-      ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n${past.texts.join("")}`
+    return reader.missed
+      ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n`
       : `${ready}\n${this.#resync()}`;
   }
 
   #join(reader: Reader): void {
+    const feedCount = this.#feedCounts.get(reader.address) ?? 0;
+    if (feedCount >= feedsPerAddressMax) throw tooManyFeeds();
+    this.#feedCounts.set(reader.address, feedCount + 1);
     this.#readers.add(reader);
     if (this.#stopWatching) return;
     this.#recent = new RecentEvents(this.#collection.version);
@@ -191,7 +172,10 @@ export class ChangeFeed {
   }
 
   #leave(reader: Reader): void {
-    this.#readers.delete(reader);
+    if (!this.#readers.delete(reader)) return;
+    const feedCount = (this.#feedCounts.get(reader.address) ?? 0) - 1;
+    if (feedCount > 0) this.#feedCounts.set(reader.address, feedCount);
+    else this.#feedCounts.delete(reader.address);
     if (this.#readers.size > 0) return;
     this.#stopWatching?.();
     this.#stopWatching = undefined;
@@ -215,14 +199,22 @@ export class ChangeFeed {
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
-    const next =
-      version < this.#recent.since
-        ? { to: this.#collection.version, bytes: encoder.encode(this.#resync()) }
-        : this.#recent.after(version);
+    const next = this.#next(reader, version);
     if (!next) return;
     reader.version = next.to;
     reader.hungry = false;
     sink.write(next.bytes);
+  }
+
+  #next(reader: Reader, version: Version): { readonly to: Version; readonly bytes: Uint8Array } | undefined {
+    const { missed } = reader;
+    if (version < this.#recent.since || (missed && !missed.portions)) {
+      reader.missed = undefined;
+      return { to: this.#collection.version, bytes: encoder.encode(this.#resync()) };
+    }
+    const bytes = missed?.portions?.[reader.portionCount++];
+    if (reader.portionCount >= (missed?.portions?.length ?? 0)) reader.missed = undefined;
+    return bytes ? { to: version, bytes } : this.#recent.after(version);
   }
 
   #beat(): void {
@@ -253,17 +245,13 @@ export class ChangeFeed {
   }
 
   #event(epoch: string, change: Change): string {
-    return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#data(epoch, change)}\n\n`;
+    return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#documents.changeJson(epoch, change)}\n\n`;
   }
+}
 
-  /** A change as JSON. `spelled` is its item with this instance's field names, if the caller already has that. */
-  #data(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
-    const place = `{"version":${version},"position":${position},"id":"${id}"`;
-    if (json === null) return `${place},"item":null}`;
-    const item = spelled ?? this.#collection.render(json);
-    const etag = JSON.stringify(entityTag(epoch, version, this.#options.fieldNames));
-    return `${place},"etag":${etag},"item":${item}}`;
-  }
+function tooManyFeeds(): Problem {
+  const detail = `This address has ${feedsPerAddressMax} feeds open, and no more are allowed. Close one of them first.`;
+  return new Problem("TooManyRequests", detail, { retryAfterSeconds: feedRetrySeconds });
 }
 
 function wantsDocument(request: HttpRequest): boolean {

@@ -8,7 +8,7 @@ const charactersMax = 4 * 1024 ** 2;
 /**
  * How many characters a reader gets at a time. So at most this many wait for a slow reader, unless one event is longer.
  */
-const portionCharacters = 64 * 1024;
+export const portionCharacters = 64 * 1024;
 
 interface RecentEvent {
   readonly version: Version;

@@ -67,7 +67,7 @@ test("correct passwords of many users, sent at once from one address, are all ac
 });
 
 describe("guessing passwords", () => {
-  test("guessing is slowed after five failures from one address, and the answer says how long to wait", async () => {
+  test("guessing is slowed after five failures of one name from one address, and the answer says how long to wait", async () => {
     const auth = start();
     for (let count = 0; count < 5; count++)
       expect(await outcome(auth, header("ann", `wrong ${count}`))).toBe("CredentialsRequired");
@@ -77,6 +77,69 @@ describe("guessing passwords", () => {
     } catch (error) {
       expect(error).toMatchObject({ code: "TooManyRequests", retryAfterSeconds: 5 });
     }
+  });
+
+  test("guessing one user's password slows no other user at that address, whether the guessed name exists or not", async () => {
+    for (const guessed of ["ann", "nobody"]) {
+      const auth = new BasicAuth(
+        new Map([
+          ["ann", hash("secret")],
+          ["bob", hash("hidden")],
+        ]),
+        { now: () => 0 },
+      );
+      for (let count = 0; count < 5; count++)
+        expect(await outcome(auth, header(guessed, `wrong ${count}`))).toBe("CredentialsRequired");
+      expect(await outcome(auth, header(guessed, "wrong again"))).toBe("TooManyRequests");
+      expect(await outcome(auth, header("bob", "wrong"))).toBe("CredentialsRequired");
+      expect(await outcome(auth, header("bob", "hidden"))).toBe("verified");
+    }
+  });
+
+  test("guessing with many names is slowed for the whole address after 100 failures, to one guess a second", async () => {
+    const clock = { now: 0 };
+    const auth = new BasicAuth(new Map([["ann", "hash"]]), {
+      now: () => clock.now,
+      verify: async (password) => password === "secret",
+    });
+    for (let count = 0; count < 100; count++)
+      expect(await outcome(auth, header(`user ${count}`, "wrong"))).toBe("CredentialsRequired");
+    expect(await outcome(auth, header("ann", "wrong"))).toBe("TooManyRequests");
+    expect(await outcome(auth, header("ann", "wrong"), "192.0.2.2")).toBe("CredentialsRequired");
+    clock.now = 1_000;
+    expect(await outcome(auth, header("ann", "wrong"))).toBe("CredentialsRequired");
+    expect(await outcome(auth, header("ann", "wrong too"))).toBe("TooManyRequests");
+  });
+
+  test("guesses of one name that are refused do not slow other names at that address", async () => {
+    const auth = start();
+    for (let count = 0; count < 300; count++) await outcome(auth, header("nobody", `wrong ${count}`));
+    expect(await outcome(auth, ann)).toBe("verified");
+  });
+
+  test("correct passwords never slow their address, however many users log in from it", async () => {
+    const users = new Map(Array.from({ length: 150 }, (_, index) => [`user ${index}`, "hash"]));
+    const auth = new BasicAuth(users, { now: () => 0, verify: async (password) => password === "secret" });
+    for (const name of users.keys()) expect(await outcome(auth, header(name, "secret"))).toBe("verified");
+    expect(await outcome(auth, header("user 0", "wrong"))).toBe("CredentialsRequired");
+  });
+
+  test("credentials that are not UTF-8, or have no colon, are counted together, and slow no user", async () => {
+    const auth = start();
+    for (let count = 0; count < 5; count++)
+      expect(await outcome(auth, `Basic ${btoa(`no colon ${count}`)}`)).toBe("CredentialsRequired");
+    expect(await outcome(auth, `Basic ${btoa("\xff\xff:")}`)).toBe("TooManyRequests");
+    expect(await outcome(auth, ann)).toBe("verified");
+  });
+
+  test("credentials sent at once from two addresses are verified for each, so neither is slowed by the other", async () => {
+    const auth = start();
+    for (let count = 0; count < 5; count++) await outcome(auth, header("ann", `wrong ${count}`));
+    expect(await Promise.all([outcome(auth, ann), outcome(auth, ann), outcome(auth, ann, "192.0.2.2")])).toEqual([
+      "TooManyRequests",
+      "TooManyRequests",
+      "verified",
+    ]);
   });
 
   test("guessing from one address slows neither other addresses nor credentials that have been verified", async () => {

@@ -3,6 +3,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { StoreError } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { Access } from "../../src/http/access.ts";
@@ -264,6 +265,55 @@ describe("access to the change feed", () => {
     });
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
+
+  test("one address may have 100 feeds open; one more gets 429 with Retry-After, until one of them ends", async () => {
+    const service = await Service.on(new MemoryEngine());
+    const feeds = await Promise.all(Array.from({ length: 100 }, () => openFeed(service)));
+    const refused = await service.fetch("GET", "/changes");
+    expect(refused.headers.get("retry-after")).toBe("5");
+    await expectProblem(refused, 429, "TooManyRequests");
+    expect(JSON.parse(await delta(service, "/changes"))).toMatchObject({ whole: true });
+    service.address = "192.0.2.1";
+    await openFeed(service);
+    service.address = "127.0.0.1";
+    await feeds[0]?.close();
+    await openFeed(service);
+    await expectProblem(await service.fetch("GET", "/changes"), 429, "TooManyRequests");
+    service.app.changeFeed.endAll();
+    await openFeed(service);
+  });
+
+  test("a feed that fails to open does not count as open", async () => {
+    const engine = new MemoryEngine();
+    const service = await Service.on(engine);
+    const hasNews = engine.hasNews.bind(engine);
+    engine.hasNews = () => {
+      throw new StoreError("away");
+    };
+    for (let count = 0; count < 101; count++)
+      await expectProblem(await service.fetch("GET", "/changes"), 503, "StoreUnavailable");
+    engine.hasNews = hasNews;
+    await openFeed(service);
+  });
+
+  for (const trustProxy of [true, false]) {
+    const title = trustProxy
+      ? "behind a trusted proxy, feeds are counted by the client's address"
+      : "without a trusted proxy, feeds are counted by the connection's address, whatever the client claims";
+    test(title, async () => {
+      const service = await Service.on(new MemoryEngine(), {
+        access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy }),
+      });
+      const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
+      for (let count = 0; count < 100; count++) await openFeed(service, from("192.0.2.1"));
+      const [same, other] = [
+        await service.fetch("GET", "/changes", from("192.0.2.1")),
+        await service.fetch("GET", "/changes", from("192.0.2.2")),
+      ];
+      expect([same.status, other.status]).toEqual([429, trustProxy ? 200 : 429]);
+      service.app.changeFeed.stop();
+    });
+  }
 
   test("a page from an allowed origin may read the feed and send its token", async () => {
     const service = await Service.on(new MemoryEngine(), { cors: new Cors(new Set(["https://app.example"])) });

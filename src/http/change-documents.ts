@@ -1,0 +1,77 @@
+// The change feed as one JSON document: all changes since a token or, for a reader without a usable token, every item.
+// Readers that ask for the same document share it.
+
+import type { Bookmark, Change } from "../collection/engine.ts";
+import type { TodoCollection } from "../collection/todo-collection.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import { Answer, type HttpRequest } from "../wire/message.ts";
+import { entityTag, ifNoneMatchHits } from "./conditions.ts";
+import { jsonHeaders } from "./headers.ts";
+import { MissedChangesCache } from "./missed-changes.ts";
+
+/** How long a document with every item is cached for other readers. */
+const wholeKeptMs = 10_000;
+
+const encoder = new TextEncoder();
+
+export class ChangeDocuments {
+  readonly #collection: TodoCollection;
+  readonly #fieldNames: FieldNames;
+  readonly #missed: MissedChangesCache;
+  #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
+
+  constructor(collection: TodoCollection, fieldNames: FieldNames) {
+    this.#collection = collection;
+    this.#fieldNames = fieldNames;
+    this.#missed = new MissedChangesCache(collection, {
+      textsOf: (until, changes) => this.#delta(until, changes),
+      portionCharacters: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  async answer(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
+    await this.#collection.refresh();
+    const unchanged = this.#headers(this.#collection);
+    if (ifNoneMatchHits(request.headers, unchanged.ETag)) return new Answer(304, unchanged);
+    const missed = since && (await this.#missed.since(since));
+    const headers = this.#headers(missed ?? this.#collection);
+    const document = missed?.portions?.[0] ?? this.#wholeDelta(headers.ETag);
+    return new Answer(200, { ...jsonHeaders, ...headers }, document);
+  }
+
+  /** A change as JSON. `spelled` is its item with this instance's field names, if the caller already has that. */
+  changeJson(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
+    const place = `{"version":${version},"position":${position},"id":"${id}"`;
+    if (json === null) return `${place},"item":null}`;
+    const item = spelled ?? this.#collection.render(json);
+    const etag = JSON.stringify(entityTag(epoch, version, this.#fieldNames));
+    return `${place},"etag":${etag},"item":${item}}`;
+  }
+
+  #headers({ epoch, version }: Bookmark) {
+    const etag = entityTag(epoch, version, this.#fieldNames);
+    return { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
+  }
+
+  *#delta({ epoch, version }: Bookmark, changes: readonly Change[]): Generator<string> {
+    yield `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[`;
+    for (const [index, change] of changes.entries()) yield `${index === 0 ? "" : ","}${this.changeJson(epoch, change)}`;
+    yield "]}";
+  }
+
+  // Readers that ask at the same version share one document.
+  #wholeDelta(etag: string): Uint8Array {
+    if (this.#whole?.etag === etag) return this.#whole.document;
+    const { epoch, version } = this.#collection;
+    const parts = [`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[`];
+    for (const item of this.#collection.items()) {
+      if (parts.length > 1) parts.push(",");
+      parts.push(this.changeJson(epoch, item, item.json));
+    }
+    parts.push("]}");
+    const document = encoder.encode(parts.join(""));
+    this.#whole = { etag, document };
+    setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
+    return document;
+  }
+}
