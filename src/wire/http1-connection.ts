@@ -331,7 +331,9 @@ export class Http1Connection implements Connection {
         this.#write(inChunks ? lastChunkBytes : noContent);
       },
     });
-    if (!this.#answered) this.#source = source;
+    if (this.#answered) return;
+    this.#source = source;
+    if (this.#inputEnded) this.cut();
   }
 
   #write(piece: Piece): void {

@@ -34,6 +34,8 @@ export class Http2Connection implements Connection {
   #idleBytes = 0;
   #cancelledCount = 0;
   #finishing = false;
+  /** True if the client sends no more. The connection closes after the exchanges in progress. */
+  #leaving = false;
 
   constructor(transport: Transport, peer: string, host: ConnectionHost) {
     this.#transport = transport;
@@ -46,6 +48,8 @@ export class Http2Connection implements Connection {
     // The session itself cuts off a peer that breaks the protocol, so there is nothing left to do here.
     this.#session.on("error", () => {});
     this.#session.on("close", () => transport.end());
+    // By now the session has read everything that arrived, so each request of the client has its exchange.
+    this.#stream.on("end", () => this.#inputEnded());
   }
 
   get busy(): boolean {
@@ -95,6 +99,19 @@ export class Http2Connection implements Connection {
     this.#transport.terminate();
   }
 
+  /** The session does not close if its client leaves, so we do. A client may still be waiting for its answers. */
+  #inputEnded(): void {
+    this.#leaving = true;
+    for (const exchange of this.#exchanges) exchange.inputEnded();
+    if (!this.busy) this.#end();
+  }
+
+  /** Closes our side once everything is sent. */
+  #end(): void {
+    this.finish();
+    this.#stream.end();
+  }
+
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     this.#idleBytes = 0;
     stream.on("error", () => {});
@@ -110,6 +127,7 @@ export class Http2Connection implements Connection {
       if (!exchange.answered && ++this.#cancelledCount > cancelledMax) this.cut();
       if (exchange.closesConnection) this.finish();
       exchange.closed();
+      if (this.#leaving && !this.busy) this.#end();
     });
     exchange.run(headers);
   }

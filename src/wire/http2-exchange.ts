@@ -35,6 +35,7 @@ export class Http2Exchange {
   #declaredLength: number | undefined;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
   #source: StreamSource | undefined;
+  #inputEnded = false;
   #isClosed = false;
 
   constructor(stream: ServerHttp2Stream, peer: string, host: ConnectionHost, onContent: () => void) {
@@ -61,6 +62,14 @@ export class Http2Exchange {
     if (this.#reader && now >= this.#bodyDeadline)
       this.#endReading().reject(tooSlow("body", this.#host.limits.requestTimeoutMs));
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** The client sends no more on this connection. It gets its answer if its request is complete. */
+  inputEnded(): void {
+    this.#inputEnded = true;
+    this.#stream.once("finish", () => this.#closeIfUnfinished());
+    if (this.#source) this.#leave();
+    else if (this.#reader || this.#stream.writableFinished) this.#closeIfUnfinished();
   }
 
   /** One of the two sides has closed the stream. */
@@ -123,7 +132,22 @@ export class Http2Exchange {
       if (expected === undefined || expected === content.length) resolve(content.take());
       else reject(closingRefusal("The body is not as long as its Content-Length says"));
     });
+    if (this.#inputEnded) this.#closeIfUnfinished();
     return reader.promise;
+  }
+
+  /** Nobody waits for the rest of this request, nor can its client end it. */
+  #closeIfUnfinished(): void {
+    // What has arrived may still be on its way through the stream. It is read by the end of this turn.
+    setImmediate(() => {
+      if (this.#reader) this.#endReading().reject(leftEarly());
+      else if (!this.#isClosed && this.#stream.writableFinished) this.#stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+
+  /** The client was reading a stream, and has left. */
+  #leave(): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
   #endReading(): PromiseWithResolvers<Uint8Array> {
@@ -169,6 +193,7 @@ export class Http2Exchange {
       },
     });
     this.#source = this.#stream.writableEnded ? undefined : source;
+    if (this.#inputEnded && this.#source) this.#leave();
   }
 
   #write(bytes: Uint8Array, onTaken: () => void): void {
