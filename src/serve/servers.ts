@@ -14,6 +14,8 @@ import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
 const certificateWatchMs = 1_000;
+/** All unfinished bodies together may take this much memory, and in any case the length of one body. */
+const unfinishedBytesMax = 256 * 1024 ** 2;
 
 export interface ListeningServer extends Listener {
   readonly server: RunningServer;
@@ -51,6 +53,7 @@ function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
     connections: { open: 0, max: settings.connectionsMax },
+    unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
     onDefect: (error) => log("error", describeError(error)),
   };
 }

@@ -1,5 +1,6 @@
 // The contract between the server and its connections, whichever protocol they speak.
 
+import type { UnfinishedBodies } from "./body-content.ts";
 import type { Clock } from "./clock.ts";
 import type { Handler } from "./message.ts";
 import type { Turn } from "./turn.ts";
@@ -27,6 +28,7 @@ export interface ConnectionLimits {
 export interface ConnectionHost {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
+  readonly unfinishedBodies: UnfinishedBodies;
   readonly clock: Clock;
   /** The token of this turn of the event loop. Undefined if too many connections are open for it to prove anything. */
   turn(): Turn | undefined;

@@ -11,7 +11,7 @@ import {
   type StreamBody,
   type StreamSource,
 } from "./message.ts";
-import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
+import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooManyBodies, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 
 /** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
@@ -33,6 +33,7 @@ export class Http2Exchange {
   /** When to give up on a client that does not read its answer, or does not end its request after the answer. */
   #sendDeadline = noDeadline;
   #declaredLength: number | undefined;
+  #content: BodyContent | undefined;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
   #source: StreamSource | undefined;
   #inputEnded = false;
@@ -60,7 +61,7 @@ export class Http2Exchange {
 
   look(now: number): void {
     if (this.#reader && now >= this.#bodyDeadline)
-      this.#endReading().reject(tooSlow("body", this.#host.limits.requestTimeoutMs));
+      this.#failReading(tooSlow("body", this.#host.limits.requestTimeoutMs));
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
@@ -77,7 +78,7 @@ export class Http2Exchange {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#sendDeadline = noDeadline;
-    if (this.#reader) this.#endReading().reject(leftEarly());
+    if (this.#reader) this.#failReading(leftEarly());
     this.#source?.cancel();
     this.#source = undefined;
   }
@@ -119,18 +120,19 @@ export class Http2Exchange {
     if (this.#stream.endAfterHeaders && expected === undefined) return noContent;
     const reader = Promise.withResolvers<Uint8Array>();
     this.#reader = reader;
-    const content = new BodyContent();
+    const content = new BodyContent(this.#host.unfinishedBodies);
+    this.#content = content;
     this.#stream.on("data", (piece: Buffer) => {
       this.#onContent();
       if (!this.#reader) return;
-      if (content.length + piece.length > bytesMax) this.#endReading().reject(bodyTooLarge(bytesMax, false));
-      else content.add(piece);
+      if (content.length + piece.length > bytesMax) return this.#failReading(bodyTooLarge(bytesMax, false));
+      content.add(piece);
+      if (content.length !== expected && !content.hold()) this.#failReading(tooManyBodies());
     });
     this.#stream.on("end", () => {
       if (!this.#reader) return;
-      const { resolve, reject } = this.#endReading();
-      if (expected === undefined || expected === content.length) resolve(content.take());
-      else reject(closingRefusal("The body is not as long as its Content-Length says"));
+      if (expected === undefined || expected === content.length) this.#endReading().resolve(content.take());
+      else this.#failReading(closingRefusal("The body is not as long as its Content-Length says"));
     });
     if (this.#inputEnded) this.#closeIfUnfinished();
     return reader.promise;
@@ -140,7 +142,7 @@ export class Http2Exchange {
   #closeIfUnfinished(): void {
     // What has arrived may still be on its way through the stream. It is read by the end of this turn.
     setImmediate(() => {
-      if (this.#reader) this.#endReading().reject(leftEarly());
+      if (this.#reader) this.#failReading(leftEarly());
       else if (!this.#isClosed && this.#stream.writableFinished) this.#stream.close(constants.NGHTTP2_NO_ERROR);
     });
   }
@@ -148,6 +150,11 @@ export class Http2Exchange {
   /** The client was reading a stream, and has left. */
   #leave(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  #failReading(refusal: Refusal): void {
+    this.#content?.drop();
+    this.#endReading().reject(refusal);
   }
 
   #endReading(): PromiseWithResolvers<Uint8Array> {

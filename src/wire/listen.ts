@@ -2,6 +2,7 @@
 // over TLS. It limits how many connections are open, enforces their time limits, and stops without dropping requests.
 
 import { constants } from "node:crypto";
+import type { UnfinishedBodies } from "./body-content.ts";
 import { Clock } from "./clock.ts";
 import type { Connection, ConnectionHost, ConnectionLimits } from "./connection.ts";
 import { Http1Connection } from "./http1-connection.ts";
@@ -50,6 +51,7 @@ export interface ListenOptions extends ConnectionLimits {
   /** Makes the server speak HTTPS. Without a certificate it speaks plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly connections: ConnectionCount;
+  readonly unfinishedBodies: UnfinishedBodies;
   /** Called with an error that should not have happened. The connection it happened on is dropped; others go on. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -74,6 +76,7 @@ type Socket = Bun.Socket<Connection>;
 
 class Server implements RunningServer, ConnectionHost {
   readonly limits: ConnectionLimits;
+  readonly unfinishedBodies: UnfinishedBodies;
   readonly clock = new Clock();
   readonly port: number;
   readonly handler: Handler;
@@ -93,9 +96,11 @@ class Server implements RunningServer, ConnectionHost {
     this.handler = handler;
     this.#options = options;
     this.limits = options;
+    this.unfinishedBodies = options.unfinishedBodies;
     this.#certificate = options.certificate;
     this.#surplusHost = {
       limits: this.limits,
+      unfinishedBodies: this.unfinishedBodies,
       clock: this.clock,
       turn: () => undefined,
       handler: {

@@ -68,6 +68,7 @@ test("a request gets no turn token if it follows a long read from the socket or 
   const began: boolean[] = [];
   const host = {
     limits: listenOptions,
+    unfinishedBodies: listenOptions.unfinishedBodies,
     clock: new Clock(),
     turn: () => ({}),
     handler: {

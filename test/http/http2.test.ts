@@ -12,7 +12,7 @@ import { type Certificate, type ListenOptions, listen, type RunningServer } from
 import { Answer } from "../../src/wire/message.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Service } from "../service.ts";
+import { Service, type ServiceOptions } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 
 const path = "/api/todoitems/";
@@ -34,8 +34,8 @@ afterEach(async () => {
   await server.stop(0);
 });
 
-async function start(options: Partial<ListenOptions> = {}): Promise<void> {
-  service = await Service.on(new MemoryEngine());
+async function start(options: ServiceOptions & Partial<ListenOptions> = {}): Promise<void> {
+  service = await Service.on(new MemoryEngine(), options);
   server = listen(service.app, { ...listenOptions, certificate, ...options });
 }
 
@@ -83,6 +83,10 @@ class RawHttp2 {
     this.#send(frame.data, isLast ? 1 : 0, stream, text);
   }
 
+  cancel(stream: number): void {
+    this.#send(frame.cancel, 0, stream, "\0\0\0\x08");
+  }
+
   endSending(): void {
     this.#socket.end();
   }
@@ -109,7 +113,7 @@ class RawHttp2 {
   }
 }
 
-const frame = { data: 0, headers: 1, settings: 4 } as const;
+const frame = { data: 0, headers: 1, cancel: 3, settings: 4 } as const;
 
 /** The status of the answer to a request. */
 function statusOf(stream: ClientHttp2Stream): Promise<number> {
@@ -255,6 +259,62 @@ describe("a client that stops sending", () => {
     client.request(1, path);
     client.endSending();
     await isClosed(client);
+  });
+});
+
+describe("unfinished bodies", () => {
+  const connections = { open: 0, max: 10 };
+
+  test("a body that would exceed the limit over all connections gets 503, and its bytes no longer count", async () => {
+    const unfinishedBodies = { bytes: 0, bytesMax: 100 };
+    await start({ unfinishedBodies });
+    const first = await RawHttp2.open(server.port);
+    first.request(1, path, "POST");
+    first.body(1, "x".repeat(60));
+    await eventually(() => unfinishedBodies.bytes === 60);
+    first.request(3, path, "POST");
+    first.body(3, "x".repeat(30));
+    await eventually(() => unfinishedBodies.bytes === 90);
+    const other = await RawHttp2.open(server.port);
+    other.request(1, path, "POST");
+    other.body(1, "x".repeat(11));
+    await other.until(/"Overloaded"/);
+    expect(unfinishedBodies.bytes).toBe(90);
+    first.body(3, "x".repeat(11));
+    await first.until(/"Overloaded"/);
+    expect(unfinishedBodies.bytes).toBe(60);
+  });
+
+  test("a body whose declared length arrives at once is accepted even if the limit is used up", async () => {
+    await start({ unfinishedBodies: { bytes: 100, bytesMax: 100 } });
+    const fields = { ":path": path, ":method": "POST", "content-type": "application/json", "content-length": 2 };
+    const stream = session().request(fields);
+    const status = statusOf(stream);
+    stream.end("{}");
+    expect(await status).toBe(201);
+  });
+
+  test.each<[string, (client: RawHttp2) => void]>([
+    ["complete", (client) => client.body(1, "", true)],
+    ["too large", (client) => client.body(1, "x".repeat(1_000))],
+    ["cancelled", (client) => client.cancel(1)],
+    ["cut short by a client that stops sending", (client) => client.endSending()],
+    ["cut short by a closed connection", (client) => client.close()],
+    ["too slow", () => {}],
+  ])("a body that is %s no longer counts", async (what, act) => {
+    const unfinishedBodies = { bytes: 0, bytesMax: 100 };
+    await start({
+      connections,
+      unfinishedBodies,
+      bodyBytesMax: 1_000,
+      requestTimeoutMs: what === "too slow" ? 500 : 30_000,
+    });
+    const client = await RawHttp2.open(server.port);
+    client.request(1, path, "POST");
+    client.body(1, "x".repeat(60));
+    await eventually(() => unfinishedBodies.bytes === 60);
+    act(client);
+    await eventually(() => unfinishedBodies.bytes === 0);
   });
 });
 

@@ -23,6 +23,7 @@ const quietTurns = 6;
 class Recorder implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = { headerBytesMax: 16 * 1024, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+  readonly unfinishedBodies = { bytes: 0, bytesMax: 1024 ** 2 };
   readonly clock = new Clock();
   readonly messages: OurMessage[] = [];
   readonly #readsBodies: boolean;
