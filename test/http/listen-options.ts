@@ -12,6 +12,7 @@ export const listenOptions: ListenOptions = {
   idleTimeoutMs: 30_000,
   connections: { open: 0, max: 10_000 },
   unfinishedBodies: { bytes: 0, bytesMax: 256 * 1024 ** 2 },
+  descriptors: undefined,
   onDefect(error) {
     throw error;
   },

@@ -52,6 +52,18 @@ test("a handshake far over the connection limit is cut off at once and is no lon
   await eventually(() => connections.open === 2_000);
 });
 
+test("a handshake that leaves too few descriptors is cut off at once and is no longer counted", async () => {
+  const connections = { open: 0, max: 10 };
+  let shortages = 0;
+  // The test itself has more descriptors than this.
+  await start({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
+  const connection = await RawConnection.open(server.port);
+  connection.send(beginning);
+  await connection.untilClosed();
+  await eventually(() => connections.open === 0);
+  expect(shortages).toBe(1);
+});
+
 test("a stop does not wait for an unfinished handshake", async () => {
   const connections = { open: 0, max: 10 };
   await start({ connections });
