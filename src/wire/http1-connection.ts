@@ -412,7 +412,8 @@ export class Http1Connection implements Connection {
     this.#body.skip();
     this.#input.clear();
     this.#input.resume();
-    this.#transport.end();
+    if (this.#inputEnded) this.#transport.end();
+    else this.#transport.shutdown();
   }
 }
 

@@ -47,7 +47,10 @@ export class Http2Connection implements Connection {
     this.#session.on("stream", (stream, headers) => this.#begin(stream, headers));
     // The session itself cuts off a peer that breaks the protocol, so there is nothing left to do here.
     this.#session.on("error", () => {});
-    this.#session.on("close", () => transport.end());
+    this.#session.on("close", () => {
+      this.finish();
+      this.#stream.shutdown();
+    });
     // By now the session has read everything that arrived, so each request of the client has its exchange.
     this.#stream.on("end", () => this.#inputEnded());
   }
@@ -71,7 +74,7 @@ export class Http2Connection implements Connection {
   }
 
   ended(): void {
-    this.#stream.receive(null);
+    this.#stream.receiveEnd();
   }
 
   closed(): void {

@@ -138,9 +138,9 @@ export class Http2Exchange {
     return reader.promise;
   }
 
-  /** Nobody waits for the rest of this request, nor can its client end it. */
+  /** The rest of an unfinished request will not come, so fail its reader, or close the stream after the answer. */
   #closeIfUnfinished(): void {
-    // What has arrived may still be on its way through the stream. It is read by the end of this turn.
+    // Bytes that have arrived may still wait in the stream. They are read by the end of this turn.
     setImmediate(() => {
       if (this.#reader) this.#failReading(leftEarly());
       else if (!this.#isClosed && this.#stream.writableFinished) this.#stream.close(constants.NGHTTP2_NO_ERROR);

@@ -83,6 +83,11 @@ class RawHttp2 {
     this.#send(frame.data, isLast ? 1 : 0, stream, text);
   }
 
+  /** Sends a frame that is far larger than the server allows. */
+  breakProtocol(): void {
+    this.#socket.write(Buffer.alloc(1_000, 0xff));
+  }
+
   cancel(stream: number): void {
     this.#send(frame.cancel, 0, stream, "\0\0\0\x08");
   }
@@ -260,6 +265,25 @@ describe("a client that stops sending", () => {
     client.endSending();
     await isClosed(client);
   });
+});
+
+test("a client that breaks the protocol and stays connected is cut off long before the idle timeout", async () => {
+  const connections = { open: 0, max: 10 };
+  await start({ connections });
+  const client = await RawHttp2.open(server.port);
+  client.breakProtocol();
+  await client.untilClosed();
+  await eventually(() => connections.open === 0);
+});
+
+test("a client that breaks the protocol, sends more and leaves is no longer counted", async () => {
+  const connections = { open: 0, max: 10 };
+  await start({ connections });
+  const client = await RawHttp2.open(server.port);
+  client.breakProtocol();
+  client.breakProtocol();
+  client.close();
+  await eventually(() => connections.open === 0);
 });
 
 describe("unfinished bodies", () => {

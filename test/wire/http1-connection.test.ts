@@ -91,6 +91,10 @@ class SlowTransport {
     this.ended = true;
   }
 
+  shutdown(): void {
+    this.ended = true;
+  }
+
   terminate(): void {
     this.ended = true;
   }

@@ -75,6 +75,7 @@ class Recorder implements ConnectionHost, Handler {
 /** A socket that accepts everything at once. */
 const transport = {
   write: (piece: string | Uint8Array, offset = 0, length = Buffer.byteLength(piece) - offset) => length,
+  shutdown() {},
   end() {},
   terminate() {},
   pause() {},
