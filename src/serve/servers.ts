@@ -6,6 +6,7 @@ import { withStrictTransport } from "../http/strict-transport.ts";
 import { type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
 import type { Handler } from "../wire/message.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
+import { descriptorLimit } from "./descriptor-limit.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { listenOrExplain } from "./listen-advice.ts";
@@ -14,6 +15,10 @@ import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
 const certificateWatchMs = 1_000;
+/** All unfinished bodies together may take this much memory, and in any case the length of one body. */
+const unfinishedBytesMax = 256 * 1024 ** 2;
+/** While connections are dropped, the log says so once in this time. */
+const shortageLogMs = 10_000;
 
 export interface ListeningServer extends Listener {
   readonly server: RunningServer;
@@ -51,7 +56,25 @@ function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
     connections: { open: 0, max: settings.connectionsMax },
+    unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
+    descriptors: watchedDescriptors(log),
     onDefect: (error) => log("error", describeError(error)),
+  };
+}
+
+function watchedDescriptors(log: Log): ListenOptions["descriptors"] {
+  const max = descriptorLimit();
+  if (max === undefined) return undefined;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    max,
+    onShortage() {
+      const now = performance.now();
+      if (now - loggedAt < shortageLogMs) return;
+      loggedAt = now;
+      const cause = `almost as many files and connections are open as the system allows this process (${max})`;
+      log("error", `Connections were dropped: ${cause}. Raise that limit (ulimit -n), or lower --connection-limit`);
+    },
   };
 }
 

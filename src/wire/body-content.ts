@@ -1,11 +1,24 @@
 // Collects a body in one growing buffer. A body that arrives in many small pieces takes at most twice its length
-// in memory, and no object is kept for each piece.
+// in memory, and no object is kept for each piece. While a body waits for its rest, it counts towards a limit that all
+// connections share.
 
 const empty: Buffer = Buffer.alloc(0);
 
+/** The content of all bodies that are not complete yet. Several servers of a process may share one count. */
+export interface UnfinishedBodies {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
 export class BodyContent {
+  readonly #unfinished: UnfinishedBodies;
   #bytes: Buffer = empty;
   #length = 0;
+  #countedLength = 0;
+
+  constructor(unfinished: UnfinishedBodies) {
+    this.#unfinished = unfinished;
+  }
 
   get length(): number {
     return this.#length;
@@ -23,6 +36,18 @@ export class BodyContent {
     this.#length = length;
   }
 
+  /**
+   * Counts the content until it is taken or dropped, because it has to wait for the rest of its body. Returns false if
+   * that would exceed the limit. Small bodies arrive at once and need not wait, so they are accepted in any case.
+   */
+  hold(): boolean {
+    const added = this.#length - this.#countedLength;
+    if (this.#unfinished.bytes + added > this.#unfinished.bytesMax) return false;
+    this.#unfinished.bytes += added;
+    this.#countedLength = this.#length;
+    return true;
+  }
+
   /** Returns the content and starts again with an empty one. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
@@ -33,6 +58,8 @@ export class BodyContent {
   drop(): void {
     this.#bytes = empty;
     this.#length = 0;
+    this.#unfinished.bytes -= this.#countedLength;
+    this.#countedLength = 0;
   }
 
   #grow(length: number): void {

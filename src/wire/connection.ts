@@ -1,5 +1,6 @@
 // The contract between the server and its connections, whichever protocol they speak.
 
+import type { UnfinishedBodies } from "./body-content.ts";
 import type { Clock } from "./clock.ts";
 import type { Handler } from "./message.ts";
 import type { Turn } from "./turn.ts";
@@ -8,7 +9,9 @@ import type { Turn } from "./turn.ts";
 export interface Transport {
   /** Writes as many bytes as the socket accepts and returns their number, or a negative number once it is closed. */
   write(piece: string | Uint8Array, offset?: number, length?: number): number;
-  /** Closes our side of the connection. The other side may still send. */
+  /** Closes our side of the connection. The other side may still send, and the socket closes once it has ended. */
+  shutdown(): void;
+  /** Closes the socket. Call it only after the other side has ended: on a TLS socket, `terminate` has no effect then. */
   end(): unknown;
   terminate(): void;
   pause(): unknown;
@@ -27,6 +30,7 @@ export interface ConnectionLimits {
 export interface ConnectionHost {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
+  readonly unfinishedBodies: UnfinishedBodies;
   readonly clock: Clock;
   /**
    * The token of this turn of the event loop. Requests with the same token may share one query to the store (see

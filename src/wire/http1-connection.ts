@@ -126,6 +126,7 @@ export class Http1Connection implements Connection {
 
   closed(): void {
     if (this.#phase === "body") this.#body.fail(leftEarly());
+    this.#body.skip();
     this.#enter("closed");
     this.#unsent.clear();
     this.#input.clear();
@@ -265,7 +266,8 @@ export class Http1Connection implements Connection {
 
   #begin(head: RequestHead): void {
     this.#head = head;
-    this.#body = head.bodyLength === 0 ? RequestBody.none : new RequestBody(head.bodyLength);
+    this.#body =
+      head.bodyLength === 0 ? RequestBody.none : new RequestBody(head.bodyLength, this.#host.unfinishedBodies);
     this.#saidContinue = false;
     this.#answered = false;
     this.#enter("answering");
@@ -331,7 +333,9 @@ export class Http1Connection implements Connection {
         this.#write(inChunks ? lastChunkBytes : noContent);
       },
     });
-    if (!this.#answered) this.#source = source;
+    if (this.#answered) return;
+    this.#source = source;
+    if (this.#inputEnded) this.cut();
   }
 
   #write(piece: Piece): void {
@@ -405,9 +409,11 @@ export class Http1Connection implements Connection {
   /** Closes our side once everything is sent, and waits for the client to close its side too. */
   #end(): void {
     this.#enter("lingering");
+    this.#body.skip();
     this.#input.clear();
     this.#input.resume();
-    this.#transport.end();
+    if (this.#inputEnded) this.#transport.end();
+    else this.#transport.shutdown();
   }
 }
 

@@ -34,6 +34,8 @@ export class Http2Connection implements Connection {
   #idleBytes = 0;
   #cancelledCount = 0;
   #finishing = false;
+  /** True if the client sends no more. The connection closes after the exchanges in progress. */
+  #leaving = false;
 
   constructor(transport: Transport, peer: string, host: ConnectionHost) {
     this.#transport = transport;
@@ -45,7 +47,12 @@ export class Http2Connection implements Connection {
     this.#session.on("stream", (stream, headers) => this.#begin(stream, headers));
     // The session itself cuts off a peer that breaks the protocol, so there is nothing left to do here.
     this.#session.on("error", () => {});
-    this.#session.on("close", () => transport.end());
+    this.#session.on("close", () => {
+      this.finish();
+      this.#stream.shutdown();
+    });
+    // By now the session has read everything that arrived, so each request of the client has its exchange.
+    this.#stream.on("end", () => this.#inputEnded());
   }
 
   get busy(): boolean {
@@ -67,7 +74,7 @@ export class Http2Connection implements Connection {
   }
 
   ended(): void {
-    this.#stream.receive(null);
+    this.#stream.receiveEnd();
   }
 
   closed(): void {
@@ -95,6 +102,19 @@ export class Http2Connection implements Connection {
     this.#transport.terminate();
   }
 
+  /** The session does not close if its client leaves, so we do. A client may still be waiting for its answers. */
+  #inputEnded(): void {
+    this.#leaving = true;
+    for (const exchange of this.#exchanges) exchange.inputEnded();
+    if (!this.busy) this.#end();
+  }
+
+  /** Closes our side once everything is sent. */
+  #end(): void {
+    this.finish();
+    this.#stream.end();
+  }
+
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     this.#idleBytes = 0;
     stream.on("error", () => {});
@@ -110,6 +130,7 @@ export class Http2Connection implements Connection {
       if (!exchange.answered && ++this.#cancelledCount > cancelledMax) this.cut();
       if (exchange.closesConnection) this.finish();
       exchange.closed();
+      if (this.#leaving && !this.busy) this.#end();
     });
     exchange.run(headers);
   }

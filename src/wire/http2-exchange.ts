@@ -11,7 +11,7 @@ import {
   type StreamBody,
   type StreamSource,
 } from "./message.ts";
-import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
+import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooManyBodies, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 
 /** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
@@ -33,8 +33,10 @@ export class Http2Exchange {
   /** When to give up on a client that does not read its answer, or does not end its request after the answer. */
   #sendDeadline = noDeadline;
   #declaredLength: number | undefined;
+  #content: BodyContent | undefined;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
   #source: StreamSource | undefined;
+  #inputEnded = false;
   #isClosed = false;
 
   constructor(stream: ServerHttp2Stream, peer: string, host: ConnectionHost, onContent: () => void) {
@@ -59,8 +61,16 @@ export class Http2Exchange {
 
   look(now: number): void {
     if (this.#reader && now >= this.#bodyDeadline)
-      this.#endReading().reject(tooSlow("body", this.#host.limits.requestTimeoutMs));
+      this.#failReading(tooSlow("body", this.#host.limits.requestTimeoutMs));
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** The client sends no more on this connection. It gets its answer if its request is complete. */
+  inputEnded(): void {
+    this.#inputEnded = true;
+    this.#stream.once("finish", () => this.#closeIfUnfinished());
+    if (this.#source) this.#leave();
+    else if (this.#reader || this.#stream.writableFinished) this.#closeIfUnfinished();
   }
 
   /** One of the two sides has closed the stream. */
@@ -68,7 +78,7 @@ export class Http2Exchange {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#sendDeadline = noDeadline;
-    if (this.#reader) this.#endReading().reject(leftEarly());
+    if (this.#reader) this.#failReading(leftEarly());
     this.#source?.cancel();
     this.#source = undefined;
   }
@@ -110,20 +120,41 @@ export class Http2Exchange {
     if (this.#stream.endAfterHeaders && expected === undefined) return noContent;
     const reader = Promise.withResolvers<Uint8Array>();
     this.#reader = reader;
-    const content = new BodyContent();
+    const content = new BodyContent(this.#host.unfinishedBodies);
+    this.#content = content;
     this.#stream.on("data", (piece: Buffer) => {
       this.#onContent();
       if (!this.#reader) return;
-      if (content.length + piece.length > bytesMax) this.#endReading().reject(bodyTooLarge(bytesMax, false));
-      else content.add(piece);
+      if (content.length + piece.length > bytesMax) return this.#failReading(bodyTooLarge(bytesMax, false));
+      content.add(piece);
+      if (content.length !== expected && !content.hold()) this.#failReading(tooManyBodies());
     });
     this.#stream.on("end", () => {
       if (!this.#reader) return;
-      const { resolve, reject } = this.#endReading();
-      if (expected === undefined || expected === content.length) resolve(content.take());
-      else reject(closingRefusal("The body is not as long as its Content-Length says"));
+      if (expected === undefined || expected === content.length) this.#endReading().resolve(content.take());
+      else this.#failReading(closingRefusal("The body is not as long as its Content-Length says"));
     });
+    if (this.#inputEnded) this.#closeIfUnfinished();
     return reader.promise;
+  }
+
+  /** The rest of an unfinished request will not come, so fail its reader, or close the stream after the answer. */
+  #closeIfUnfinished(): void {
+    // Bytes that have arrived may still wait in the stream. They are read by the end of this turn.
+    setImmediate(() => {
+      if (this.#reader) this.#failReading(leftEarly());
+      else if (!this.#isClosed && this.#stream.writableFinished) this.#stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+
+  /** The client was reading a stream, and has left. */
+  #leave(): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  #failReading(refusal: Refusal): void {
+    this.#content?.drop();
+    this.#endReading().reject(refusal);
   }
 
   #endReading(): PromiseWithResolvers<Uint8Array> {
@@ -169,6 +200,7 @@ export class Http2Exchange {
       },
     });
     this.#source = this.#stream.writableEnded ? undefined : source;
+    if (this.#inputEnded && this.#source) this.#leave();
   }
 
   #write(bytes: Uint8Array, onTaken: () => void): void {

@@ -2,6 +2,7 @@
 // over TLS. It limits how many connections are open, enforces their time limits, and stops without dropping requests.
 
 import { constants } from "node:crypto";
+import type { UnfinishedBodies } from "./body-content.ts";
 import { Clock } from "./clock.ts";
 import type { Connection, ConnectionHost, ConnectionLimits } from "./connection.ts";
 import { Http1Connection } from "./http1-connection.ts";
@@ -26,6 +27,8 @@ const tickMs = 100;
 const surplusMax = 1_000;
 /** At the limit, connections that have been idle for this long are closed to make room. */
 const spareIdleMs = 1_000;
+/** This many descriptors are kept free for other purposes, such as files and the connection to a database. */
+const spareDescriptors = 32;
 /** Once every answer is sent, `stop` waits this many ticks for the clients to close their connections. */
 const closingTicks = 3;
 
@@ -41,6 +44,14 @@ interface ConnectionCount {
   readonly max: number;
 }
 
+/** Descriptors are the numbers that the system gives to open files and sockets. It always gives the lowest free one. */
+interface DescriptorLimit {
+  /** How many descriptors the process may have. */
+  readonly max: number;
+  /** Called for each connection that is dropped because too few descriptors are left. */
+  readonly onShortage: () => void;
+}
+
 export interface ListenOptions extends ConnectionLimits {
   readonly host: string;
   /** 0 picks a free port. */
@@ -50,6 +61,9 @@ export interface ListenOptions extends ConnectionLimits {
   /** Makes the server speak HTTPS. Without a certificate it speaks plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly connections: ConnectionCount;
+  readonly unfinishedBodies: UnfinishedBodies;
+  /** Undefined if the limit is not known. */
+  readonly descriptors: DescriptorLimit | undefined;
   /** Called with an error that should not have happened. The connection it happened on is dropped; others go on. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -74,6 +88,7 @@ type Socket = Bun.Socket<Connection>;
 
 class Server implements RunningServer, ConnectionHost {
   readonly limits: ConnectionLimits;
+  readonly unfinishedBodies: UnfinishedBodies;
   readonly clock = new Clock();
   readonly port: number;
   readonly handler: Handler;
@@ -83,6 +98,11 @@ class Server implements RunningServer, ConnectionHost {
   readonly #turns = new Turns();
   /** Connections above the limit get this host, which refuses every request. */
   readonly #surplusHost: ConnectionHost;
+  /**
+   * Sockets with this descriptor or a higher one are closed at once. If the last descriptor were used, the runtime
+   * could not accept the next connection, and would try again and again without a pause.
+   */
+  readonly #descriptorsMax: number;
   #certificate: Certificate | undefined;
   #timer: Timer | undefined;
   #toSend: Connection[] = [];
@@ -93,9 +113,13 @@ class Server implements RunningServer, ConnectionHost {
     this.handler = handler;
     this.#options = options;
     this.limits = options;
+    this.unfinishedBodies = options.unfinishedBodies;
     this.#certificate = options.certificate;
+    const descriptorsMax = options.descriptors?.max ?? Number.POSITIVE_INFINITY;
+    this.#descriptorsMax = descriptorsMax - Math.min(spareDescriptors, descriptorsMax / 4);
     this.#surplusHost = {
       limits: this.limits,
+      unfinishedBodies: this.unfinishedBodies,
       clock: this.clock,
       turn: () => undefined,
       handler: {
@@ -182,7 +206,7 @@ class Server implements RunningServer, ConnectionHost {
       open: (socket: Socket) => {
         const host = this.#countIn();
         socket.data = new Http1Connection(socket, socket.remoteAddress, host, false);
-        this.#admit(socket.data);
+        this.#admit(socket.data, descriptorOf(socket));
       },
     };
     // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
@@ -194,6 +218,7 @@ class Server implements RunningServer, ConnectionHost {
 
   /** Starts TLS with the current certificate, so a new certificate takes effect with the next connection. */
   #secure(socket: Socket, served: object): void {
+    const descriptor = descriptorOf(socket);
     const host = this.#countIn();
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
@@ -217,7 +242,7 @@ class Server implements RunningServer, ConnectionHost {
     // From now on the raw socket cannot be closed any more, only the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
     secure.data = new TlsHandshake(secure, host);
-    this.#admit(secure.data);
+    this.#admit(secure.data, descriptor);
   }
 
   /** Counts a connection that is about to be created, and returns the host for it. */
@@ -232,10 +257,15 @@ class Server implements RunningServer, ConnectionHost {
   }
 
   /** Drops the connection if far too many are open. That closes the socket, so set `socket.data` before this call. */
-  #admit(connection: Connection): void {
+  #admit(connection: Connection, descriptor: number): void {
     const { open, max } = this.#options.connections;
     this.#connections.add(connection);
     if (open > max + surplusMax) connection.cut();
+    else if (descriptor >= this.#descriptorsMax) {
+      this.#makeRoom();
+      connection.cut();
+      this.#options.descriptors?.onShortage();
+    }
   }
 
   #makeRoom(): void {
@@ -270,4 +300,9 @@ class Server implements RunningServer, ConnectionHost {
     for (const connection of this.#connections) this.#attempt(connection, () => connection.look(now));
     this.#onTick?.();
   }
+}
+
+// The runtime's type declarations leave this property out.
+function descriptorOf(socket: Socket): number {
+  return "fd" in socket && typeof socket.fd === "number" ? socket.fd : -1;
 }

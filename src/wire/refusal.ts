@@ -59,6 +59,11 @@ export function tooSlow(what: "request" | "body", timeoutMs: number): Refusal {
   );
 }
 
+export function tooManyBodies(): Refusal {
+  const message = "More unfinished bodies have arrived than this instance takes. Send the request again shortly.";
+  return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });
+}
+
 export function overloaded(): Refusal {
   const message = "More connections are open than this instance takes. Send the request again shortly.";
   return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });

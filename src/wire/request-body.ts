@@ -1,8 +1,8 @@
 // The body of one request: it finds the end, keeps or discards the content, and resolves the promise of its reader.
 
-import { BodyContent } from "./body-content.ts";
+import { BodyContent, type UnfinishedBodies } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
-import { bodyTooLarge, type Refusal } from "./refusal.ts";
+import { bodyTooLarge, type Refusal, tooManyBodies } from "./refusal.ts";
 
 /**
  * Many clients send their whole body before they read the answer. If we closed the connection before that, they would
@@ -12,16 +12,17 @@ export const skippedBytesMax: number = 64 * 1024 ** 2;
 
 export class RequestBody {
   /** For requests without a body. */
-  static readonly none = new RequestBody(0);
+  static readonly none = new RequestBody(0, { bytes: 0, bytesMax: 0 });
 
   readonly #framing: BodyFraming;
-  readonly #content = new BodyContent();
+  readonly #content: BodyContent;
   #keepsContent = false;
   #bytesMax = skippedBytesMax;
   #skippedBytes = 0;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
 
-  constructor(length: number | "chunked") {
+  constructor(length: number | "chunked", unfinished: UnfinishedBodies) {
+    this.#content = new BodyContent(unfinished);
     this.#framing = length === "chunked" ? new ChunkedFraming() : new LengthFraming(length);
   }
 
@@ -36,15 +37,18 @@ export class RequestBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** From now on the content is thrown away. */
+  /** From now on the content is thrown away, and so is the content that was kept. */
   skip(): void {
+    this.#content.drop();
     this.#keepsContent = false;
     this.#bytesMax = skippedBytesMax;
   }
 
   /** Takes the bytes of the body from the start of `input` and returns how many it took. May throw a `Refusal`. */
   take(input: Buffer): number {
-    return this.#framing.take(input, (content) => this.#add(content));
+    const count = this.#framing.take(input, (content) => this.#add(content));
+    if (!this.#framing.done && !this.#content.hold()) throw tooManyBodies();
+    return count;
   }
 
   /** Returns the content. Call it once the body is complete. */

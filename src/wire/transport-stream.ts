@@ -5,6 +5,7 @@ import type { Transport } from "./connection.ts";
 
 export class TransportStream extends Duplex {
   readonly #transport: Transport;
+  #inputEnded = false;
   #waiting: { bytes: Buffer; offset: number; done: () => void } | undefined;
 
   constructor(transport: Transport) {
@@ -12,9 +13,22 @@ export class TransportStream extends Duplex {
     this.#transport = transport;
   }
 
-  /** Call it with the bytes that have arrived, or with null when no more will come. */
-  receive(bytes: Buffer | null): void {
-    if (!this.push(bytes)) this.#transport.pause();
+  receive(bytes: Buffer): void {
+    // A closed session reads no more. A paused socket would not notice that its client closes, too.
+    if (!this.destroyed && !this.push(bytes)) this.#transport.pause();
+  }
+
+  /** Call it when no more bytes will arrive. */
+  receiveEnd(): void {
+    this.#inputEnded = true;
+    this.push(null);
+  }
+
+  /** Closes our side of the connection. */
+  shutdown(): void {
+    this.#transport.resume();
+    if (this.#inputEnded) this.#transport.end();
+    else this.#transport.shutdown();
   }
 
   /** Call it when the socket accepts bytes again. */
@@ -39,7 +53,7 @@ export class TransportStream extends Duplex {
   }
 
   override _final(done: () => void): void {
-    this.#transport.end();
+    this.shutdown();
     done();
   }
 }

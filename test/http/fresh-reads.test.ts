@@ -68,6 +68,7 @@ test("a request gets no turn token if it follows a long read from the socket or 
   const began: boolean[] = [];
   const host = {
     limits: listenOptions,
+    unfinishedBodies: listenOptions.unfinishedBodies,
     clock: new Clock(),
     turn: () => ({}),
     handler: {
@@ -79,7 +80,14 @@ test("a request gets no turn token if it follows a long read from the socket or 
     },
     sendSoon: () => {},
   };
-  const wire = { write: (bytes: Uint8Array) => bytes.length, end() {}, terminate() {}, pause() {}, resume() {} };
+  const wire = {
+    write: (bytes: Uint8Array) => bytes.length,
+    shutdown() {},
+    end() {},
+    terminate() {},
+    pause() {},
+    resume() {},
+  };
   const connection = new Http1Connection(wire, "", host, false);
   const receive = (text: string) => {
     connection.receive(Buffer.from(text));

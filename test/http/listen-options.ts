@@ -11,6 +11,8 @@ export const listenOptions: ListenOptions = {
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 30_000,
   connections: { open: 0, max: 10_000 },
+  unfinishedBodies: { bytes: 0, bytesMax: 256 * 1024 ** 2 },
+  descriptors: undefined,
   onDefect(error) {
     throw error;
   },

@@ -251,6 +251,21 @@ describe("limits", () => {
     expect(statuses(await connection.untilClosed())).toEqual(["404"]);
   });
 
+  test("a client that stops sending before a change feed begins is disconnected at once", async () => {
+    const handle = service.app.handle.bind(service.app);
+    const begin = Promise.withResolvers<void>();
+    service.app.handle = async (request) => {
+      if (request.path === "/changes") await begin.promise;
+      return handle(request);
+    };
+    const connection = await RawConnection.open(server.port);
+    connection.send(head("GET", "/changes"));
+    connection.endSending();
+    await serverHasRead();
+    begin.resolve();
+    await connection.untilClosed();
+  });
+
   test("a head of exactly the limit is accepted wherever it is split, and one byte more is always refused", async () => {
     await restart({ headerBytesMax: 100 });
     const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
@@ -322,6 +337,17 @@ describe("the number of connections", () => {
     connections.open = 2_000;
     expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
     await eventually(() => connections.open === 2_000);
+    expect(log).toEqual([]);
+  });
+
+  test("connections that leave too few descriptors are closed at once, and are no longer counted", async () => {
+    const connections = { open: 0, max: 10 };
+    let shortages = 0;
+    // The test itself has more descriptors than this.
+    await restart({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
+    expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
+    await eventually(() => connections.open === 0);
+    expect(shortages).toBe(10);
     expect(log).toEqual([]);
   });
 

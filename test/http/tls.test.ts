@@ -4,6 +4,7 @@ import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
@@ -50,6 +51,34 @@ test("a handshake far over the connection limit is cut off at once and is no lon
   connection.send(beginning);
   await connection.untilClosed();
   await eventually(() => connections.open === 2_000);
+});
+
+test("a handshake that leaves too few descriptors is cut off at once and is no longer counted", async () => {
+  const connections = { open: 0, max: 10 };
+  let shortages = 0;
+  // The test itself has more descriptors than this.
+  await start({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
+  const connection = await RawConnection.open(server.port);
+  connection.send(beginning);
+  await connection.untilClosed();
+  await eventually(() => connections.open === 0);
+  expect(shortages).toBe(1);
+});
+
+test("an idle HTTP/1.1 client that does not close its side is cut off after two more seconds", async () => {
+  const connections = { open: 0, max: 10 };
+  await start({ connections, idleTimeoutMs: 100 });
+  const options = { port: server.port, host: "127.0.0.1", rejectUnauthorized: false, allowHalfOpen: true };
+  const client = connect(options)
+    .on("error", () => {})
+    .resume();
+  const ended = new Promise<number>((resolve) => client.on("end", () => resolve(performance.now())));
+  const closed = new Promise<number>((resolve) => client.on("close", () => resolve(performance.now())));
+  const endedAt = await ended;
+  const lingeredMs = (await closed) - endedAt;
+  // If the server called `end()` on its socket, the runtime would ignore `terminate()` and keep it for longer.
+  expect(lingeredMs).toBeWithin(1_500, 6_000);
+  await eventually(() => connections.open === 0);
 });
 
 test("a stop does not wait for an unfinished handshake", async () => {

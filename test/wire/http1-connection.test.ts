@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { UnfinishedBodies } from "../../src/wire/body-content.ts";
 import { Clock } from "../../src/wire/clock.ts";
 import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
 import { Http1Connection } from "../../src/wire/http1-connection.ts";
@@ -17,9 +18,14 @@ const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStandi
 class Echo implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = limits;
+  readonly unfinishedBodies: UnfinishedBodies;
   readonly clock = new Clock();
   readonly asked: string[] = [];
   #toSend: Connection[] = [];
+
+  constructor(unfinishedBytesMax = 1024 ** 2) {
+    this.unfinishedBodies = { bytes: 0, bytesMax: unfinishedBytesMax };
+  }
 
   handle(request: HttpRequest): Answer | Promise<Answer> {
     const { method, path, query } = request;
@@ -40,7 +46,7 @@ class Echo implements ConnectionHost, Handler {
   }
 
   refuse({ code, message, closesConnection }: Refusal): Answer {
-    const status = code === "BodyTooLarge" ? 413 : 400;
+    const status = code === "BodyTooLarge" ? 413 : code === "Overloaded" ? 503 : 400;
     return new Answer(status, {}, message, { closesConnection });
   }
 
@@ -82,6 +88,10 @@ class SlowTransport {
   }
 
   end(): void {
+    this.ended = true;
+  }
+
+  shutdown(): void {
     this.ended = true;
   }
 
@@ -150,6 +160,7 @@ describe("a connection", () => {
         expect(inPieces.host.asked).toEqual(whole.host.asked);
         expect(withoutDate(inPieces.wire.sent)).toBe(withoutDate(whole.wire.sent));
         expect(whole.host.asked.join()).not.toContain("smuggled");
+        expect(inPieces.host.unfinishedBodies.bytes).toBe(0);
       }),
       { numRuns: 150 },
     );
@@ -168,7 +179,8 @@ describe("a connection", () => {
     await fc.assert(
       fc.asyncProperty(noise, async ([text, place, noise, gone]) => {
         const at = place % text.length;
-        const { wire } = await run([text.slice(0, at) + noise + text.slice(at + gone)]);
+        const { host, wire } = await run([text.slice(0, at) + noise + text.slice(at + gone)]);
+        expect(host.unfinishedBodies.bytes).toBe(0);
         for (const [, status] of wire.sent.matchAll(/HTTP\/1\.1 (\d+) /g)) {
           expect(["200", "400", "413"]).toContain(status ?? "");
         }
@@ -196,5 +208,77 @@ describe("a connection", () => {
     const bodies = answers.map(({ wire }) => [...wire.sources].filter(({ byteLength }) => byteLength >= 300_000));
     expect(new Set(bodies.flat()).size).toBe(1);
     for (const { wire } of answers) expect(wire.sent).toEndWith("a".repeat(300_000));
+  });
+});
+
+describe("unfinished bodies", () => {
+  /** Opens connections that share a limit of 100 bytes, and sends each what is given for it. */
+  async function open(...inputs: readonly string[]) {
+    const host = new Echo(100);
+    const clients = inputs.map((input) => {
+      const wire = new SlowTransport();
+      const connection = new Http1Connection(wire, "192.0.2.1", host, false);
+      connection.receive(Buffer.from(input, "latin1"));
+      return { wire, connection };
+    });
+    await host.settle();
+    return { host, clients, answers: clients.map(({ wire }) => wire.sent.slice(9, 12)) };
+  }
+
+  const post = (length: number, body: string) =>
+    `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${body}`;
+  const chunk = (length: number) => `${length.toString(16)}\r\n${"x".repeat(length)}\r\n`;
+  const postChunk = (length: number) =>
+    `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(length)}`;
+  const x = (count: number) => "x".repeat(count);
+
+  test("a body that would exceed the limit over all connections gets 503, and its bytes no longer count", async () => {
+    const { host, answers, clients } = await open(post(200, x(60)), postChunk(40), post(200, x(1)), postChunk(1));
+    expect(answers).toEqual(["", "", "503", "503"]);
+    expect(clients.map(({ wire }) => wire.ended)).toEqual([false, false, true, true]);
+    expect(host.unfinishedBodies.bytes).toBe(100);
+  });
+
+  test("a body that grows beyond the limit gets 503, and its bytes no longer count", async () => {
+    const { host, clients } = await open(post(200, x(60)), post(200, x(30)));
+    clients[1]?.connection.receive(Buffer.from(x(11)));
+    await host.settle();
+    expect(clients[1]?.wire.sent).toStartWith("HTTP/1.1 503");
+    expect(host.unfinishedBodies.bytes).toBe(60);
+  });
+
+  test("a body that arrives at once is accepted even if the limit is used up", async () => {
+    const { host, answers } = await open(post(200, x(100)), post(150, x(150)), `${postChunk(150)}0\r\n\r\n`);
+    expect(answers).toEqual(["", "200", "200"]);
+    expect(host.unfinishedBodies.bytes).toBe(100);
+  });
+
+  test.each<[string, (connection: Http1Connection) => void]>([
+    ["complete", (connection) => connection.receive(Buffer.from(x(40)))],
+    ["cut short by its client", (connection) => connection.ended()],
+    ["cut short by a closed connection", (connection) => connection.closed()],
+    ["too slow", (connection) => connection.look(Number.POSITIVE_INFINITY)],
+  ])("a body that is %s no longer counts", async (_what, act) => {
+    const { host, clients } = await open(post(100, x(60)));
+    expect(host.unfinishedBodies.bytes).toBe(60);
+    for (const { connection } of clients) act(connection);
+    await host.settle();
+    expect(host.unfinishedBodies.bytes).toBe(0);
+  });
+
+  test("a chunked body that is malformed or too large no longer counts", async () => {
+    for (const rest of ["no chunk\r\n", chunk(1_001)]) {
+      const { host, clients } = await open(postChunk(60));
+      expect(host.unfinishedBodies.bytes).toBe(60);
+      for (const { connection } of clients) connection.receive(Buffer.from(rest));
+      await host.settle();
+      expect(host.unfinishedBodies.bytes).toBe(0);
+    }
+  });
+
+  test("a body that nobody reads does not count", async () => {
+    const { host, clients } = await open(post(200, x(60)).replace("/", "/unread"));
+    for (const { connection } of clients) connection.receive(Buffer.from(x(60)));
+    expect(host.unfinishedBodies.bytes).toBe(0);
   });
 });

@@ -23,6 +23,7 @@ const quietTurns = 6;
 class Recorder implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = { headerBytesMax: 16 * 1024, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+  readonly unfinishedBodies = { bytes: 0, bytesMax: 1024 ** 2 };
   readonly clock = new Clock();
   readonly messages: OurMessage[] = [];
   readonly #readsBodies: boolean;
@@ -74,6 +75,7 @@ class Recorder implements ConnectionHost, Handler {
 /** A socket that accepts everything at once. */
 const transport = {
   write: (piece: string | Uint8Array, offset = 0, length = Buffer.byteLength(piece) - offset) => length,
+  shutdown() {},
   end() {},
   terminate() {},
   pause() {},

@@ -3,8 +3,9 @@
 
 import "reflect-metadata";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { connect as connectHttp2, createServer } from "node:http2";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
@@ -118,6 +119,30 @@ test('HTTP/2 needs this: node:http2 creates a session for a Duplex at once when 
   expect(headers[":status"]).toBe(200);
   expect(String(await once((resolve) => stream.once("data", resolve)))).toBe("hello");
   client.destroy();
+});
+
+test("a shortage of descriptors needs this: a socket has the lowest free descriptor as `fd`, and terminate() frees it at once", async () => {
+  const descriptors: unknown[] = [];
+  const listener = Bun.listen<undefined>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        if ("fd" in socket) descriptors.push(socket.fd);
+        const file = openSync("/dev/null", "r");
+        socket.terminate();
+        const next = openSync("/dev/null", "r");
+        descriptors.push(next);
+        closeSync(file);
+        closeSync(next);
+      },
+      data() {},
+    },
+  });
+  const client = connect(listener.port, "127.0.0.1").on("error", () => {});
+  await once((resolve) => client.once("close", resolve));
+  listener.stop(true);
+  expect(descriptors).toEqual([expect.any(Number), descriptors[0]]);
 });
 
 test("fresh reads need this: setImmediate runs after all sockets of a turn have been read, and before any socket of the next turn is read", async () => {
