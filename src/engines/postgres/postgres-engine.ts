@@ -5,10 +5,10 @@
 import type { Batch, Bookmark, Engine, News } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
-import { isCut, KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
+import { isCut, KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
 import { prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout } from "./postgres-session.ts";
-import { everything, readChanges, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
+import { everything, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   /** A read-only engine never commits. */
@@ -74,18 +74,18 @@ export class PostgresEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
-    const answer = await this.#reader.read((sql) =>
-      withTimeout(timeoutsMs.load, readChanges(sql, this.#known.pointAt(since))),
-    );
+    const answer = await this.#reader.read((sql) => withTimeout(timeoutsMs.load, readNews(sql, this.#known, since)));
     const news = newsFrom(answer, since);
     if (news) {
-      this.#known.learn(answer);
+      // A read-only engine cannot rename a store whose history was cut. So it must meet the cut again when the caller
+      // pulls from the point that it knows.
+      if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
     if (isCut(answer, since) && !this.#options.readOnly) {
       await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, since.epoch)));
     }
-    const whole = await this.#load();
+    const whole = await this.#load(since);
     const message = otherHistoryMessage(since, whole);
     if (message !== undefined) this.#options.onOtherHistory(message);
     return whole;
@@ -101,7 +101,7 @@ export class PostgresEngine implements Engine {
 
   // This does not use the reader's connection. A `hasNews` query could become part of this transaction there, and
   // would see the store as it was when the transaction began.
-  async #load(): Promise<News> {
+  async #load(since?: Bookmark): Promise<News> {
     this.#loadCount++;
     try {
       const [, clocks, changes] = await this.#loader.read((sql) =>
@@ -116,7 +116,10 @@ export class PostgresEngine implements Engine {
         ),
       );
       const clock = usableClock(clocks[0]);
-      this.#known.restart(clock);
+      // After a pull from another bookmark, the caller may still be at the point that is known now. If that point is
+      // from the same epoch, keep it: the next pull must check that it continues.
+      const isOther = since && !this.#known.isAt(since) && clock.epoch === this.#known.newest.epoch;
+      if (!isOther) this.#known.restart(clock);
       return { epoch: clock.epoch, version: clock.version, whole: true, changes };
     } finally {
       if (--this.#loadCount === 0) void this.#loader.close();

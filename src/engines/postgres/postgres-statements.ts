@@ -39,7 +39,7 @@ interface ClockRow extends Point {
 
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /** True if the store's history contains the point that the query asked about. */
+  /** True if the store's history contains both points that the query asked about. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -73,12 +73,16 @@ export function readClock(sql: Sql) {
   return sql<ClockRow[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 
-/** Uses one statement, so that clock and changes are from the same moment. The first line is the clock. */
-export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChanges> {
+/**
+ * Reads the changes after `since`. The answer also says whether the history still contains `known`, the newest point
+ * that the engine knows. Uses one statement, so that everything is from the same moment. The first line is the clock.
+ */
+export async function readChanges(sql: Sql, since: Point, known: Point): Promise<ClockAndChanges> {
   const [first, ...changes] = await sql<{ line: string }[]>`
     (
       select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
-        (select history.batch from todoitems.history where history.version = ${since.version})) as line
+        coalesce((select history.batch from todoitems.history where history.version = ${since.version}), ''),
+        coalesce((select history.batch from todoitems.history where history.version = ${known.version}), '')) as line
       from todoitems.store
     )
     union all
@@ -89,10 +93,12 @@ export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChang
         and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
       order by version
     )`;
-  const { batchThen, ...clock } = usableClock(first && clockOf(first.line));
+  const { batchAtSince, batchAtKnown, ...clock } = usableClock(first && clockOf(first.line));
   return {
     ...clock,
-    continues: leadsThrough(clock, since, batchThen),
+    continues:
+      leadsThrough(clock, since, batchAtSince) &&
+      (known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown)),
     changes: changes.map(({ line }) => changeOf(line)),
   };
 }
@@ -172,19 +178,22 @@ function changeOf(line: string): Change {
 
 interface ClockLine extends ClockRow {
   readonly prunedThrough: Version;
-  /** The batch that led to the version that the query asked about, if the store still knows it. */
-  readonly batchThen: string | undefined;
+  /** The batches that led to the versions that the query asked about. Empty if the history does not have them. */
+  readonly batchAtSince: string;
+  readonly batchAtKnown: string;
 }
 
 function clockOf(line: string): ClockLine {
-  const [epoch = "", version, batch = "", prunedThrough, standby, batchThen] = line.split("\t");
+  const [epoch = "", version, batch = "", prunedThrough, standby, batchAtSince = "", batchAtKnown = ""] =
+    line.split("\t");
   return {
     epoch,
     version: Number(version),
     batch,
     prunedThrough: Number(prunedThrough),
     standby: standby === "t",
-    batchThen,
+    batchAtSince,
+    batchAtKnown,
   };
 }
 
@@ -192,9 +201,9 @@ function clockOf(line: string): ClockLine {
  * True if the history contains the point. If the point's batch is unknown, or if the store has already deleted that
  * part of its history, any point up to the current version is assumed to be contained.
  */
-function leadsThrough({ version }: ClockRow, point: Point, batchThen: string | undefined): boolean {
+function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): boolean {
   if (point.version > version) return false;
-  const isForgotten = batchThen === undefined && point.version < version - historyLength;
+  const isForgotten = batchThen === "" && point.version < version - historyLength;
   return point.batch === "" || point.batch === batchThen || isForgotten;
 }
 

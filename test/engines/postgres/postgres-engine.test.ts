@@ -741,6 +741,96 @@ describe("a store whose history was cut", () => {
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
 
+  /** Two engines on a store that has lost the newest commit of the first engine, and has others in its place. */
+  async function cutBelow({ readOnly = false, otherCommits = 3 } = {}): Promise<{
+    engine: PostgresEngine;
+    older: Bookmark;
+    lost: Bookmark;
+  }> {
+    const other = await open();
+    const older = await warmUp(other);
+    await store.backup();
+    const lost = await commit(other, older, '{"lost":true}');
+    const engine = await open(store.url, readOnly);
+    expect(await engine.pull()).toMatchObject(lost);
+    await store.restore();
+    const another = await open();
+    let here: Bookmark = await another.pull();
+    for (let count = 0; count < otherCommits; count++) here = await commit(another, here);
+    return { engine, older, lost };
+  }
+
+  test("is noticed by a pull from an older bookmark, which the cut has left in the history", async () => {
+    const { engine, older, lost } = await cutBelow();
+    const news = await engine.pull(older);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(lost.epoch);
+    const own = await engine.pull(lost);
+    expect(own).toMatchObject({ whole: true, epoch: news.epoch });
+    expect(jsonsOf(own)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}']);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is noticed by a commit that was decided on an older state than the engine knows", async () => {
+    const { engine, older, lost } = await cutBelow();
+    await commit(engine, older, '{"after":true}');
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(lost.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}', '{"after":true}']);
+  });
+
+  for (const otherCommits of [1, 3]) {
+    test(`is noticed by a read-only instance after a pull from an older bookmark, if the lost commit was replaced by ${otherCommits}`, async () => {
+      const { engine, older, lost } = await cutBelow({ readOnly: true, otherCommits });
+      await engine.pull(older);
+      expect(await engine.hasNews()).toBe(true);
+      const news = await engine.pull(lost);
+      expect(news.whole).toBe(true);
+      expect(jsonsOf(news)).not.toContain('{"lost":true}');
+      expect(await engine.hasNews()).toBe(false);
+    });
+  }
+
+  test("is noticed by a pull that was overtaken by a commit, if the cut has taken that commit", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await engine.pull(since);
+    const sent = Promise.withResolvers<Pass>();
+    wire.onceSent(since.epoch, sent.resolve);
+    const pulling = engine.pull(since);
+    const pass = await sent.promise;
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    const other = await open();
+    let here: Bookmark = await other.pull();
+    for (let count = 0; count < 3; count++) here = await commit(other, here);
+    await pass();
+    expect((await pulling).epoch).not.toBe(since.epoch);
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}']);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is told apart from one that was not: after pulls from older bookmarks, the engine has no news left", async () => {
+    const engine = await open();
+    const other = await open();
+    const start = await engine.pull();
+    const known = await warmUp(engine);
+    await commit(other, known);
+    expect(await engine.pull(start)).toMatchObject({ whole: false, version: 3 });
+    expect(jsonsOf(await engine.pull(known))).toEqual(['{"n":3}']);
+    expect(await engine.hasNews()).toBe(false);
+    await store.run("UPDATE todoitems.store SET pruned_through = 1");
+    await commit(other, known);
+    expect(await engine.pull(start)).toMatchObject({ whole: true, version: 4 });
+    await engine.pull(known);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
   test("is noticed by a commit, which is then decided on the state that is stored", async () => {
     const engine = await open();
     const since = await warmUp(engine);
