@@ -130,6 +130,9 @@ export class PostgresSession {
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
+      // No statement has an array, so the library need not look up their types. If a connection is lost during that
+      // lookup, the library leaves a rejected promise that nobody can handle.
+      fetch_types: false,
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {

@@ -8,6 +8,7 @@ import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts
 import { eventually } from "../../eventually.ts";
 import { batchOf } from "../batch-of.ts";
 import { type Pass, Wire } from "./held-wire.ts";
+import { survivedOutages } from "./outage-rounds.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
 let store: PostgresTestStore;
@@ -703,6 +704,20 @@ describe("a connection that is lost", () => {
     wire.refusing = false;
     await eventually(async () => expect(await engine.hasNews()).toBeBoolean());
   });
+});
+
+describe("outages", () => {
+  test("leave no rejected promise that nobody handles, at whatever moment the connections are cut", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      expect(await survivedOutages(await connectWire(), store.url, 60)).toBe(60);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+    expect(unhandled).toEqual([]);
+  }, 60_000);
 });
 
 describe("a store whose history was cut", () => {
