@@ -40,10 +40,15 @@ export class KnownHistory {
  * Reads the changes since the bookmark. The answer may be learned: it continues only if the newest point that is known
  * continues too. If a commit has moved that point in the meantime, the answer says nothing about it, so ask again.
  */
-export async function readNews(sql: Sql, known: KnownHistory, since: Bookmark): Promise<ClockAndChanges> {
+export async function readNews(
+  sql: Sql,
+  known: KnownHistory,
+  since: Bookmark,
+  onFirst?: () => void,
+): Promise<ClockAndChanges> {
   for (;;) {
     const { newest } = known;
-    const answer = await readChanges(sql, known.pointAt(since), newest);
+    const answer = await readChanges(sql, known.pointAt(since), newest, onFirst);
     const isOvertaken = known.newest.epoch !== answer.epoch || known.newest.version < answer.version;
     if (known.newest === newest || !isOvertaken) return answer;
   }

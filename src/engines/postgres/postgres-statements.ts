@@ -76,9 +76,17 @@ export function readClock(sql: Sql) {
 /**
  * Reads the changes after `since`. The answer also says whether the history still contains `known`, the newest point
  * that the engine knows. Uses one statement, so that everything is from the same moment. The first line is the clock.
+ * `onFirst` is called when it arrives.
  */
-export async function readChanges(sql: Sql, since: Point, known: Point): Promise<ClockAndChanges> {
-  const [first, ...changes] = await sql<{ line: string }[]>`
+export async function readChanges(
+  sql: Sql,
+  since: Point,
+  known: Point,
+  onFirst?: () => void,
+): Promise<ClockAndChanges> {
+  let first: string | undefined;
+  const changes: Change[] = [];
+  await sql<{ line: string }[]>`
     (
       select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
         coalesce((select history.batch from todoitems.history where history.version = ${since.version}), ''),
@@ -92,14 +100,20 @@ export async function readChanges(sql: Sql, since: Point, known: Point): Promise
       where version > ${since.version}
         and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
       order by version
-    )`;
-  const { batchAtSince, batchAtKnown, ...clock } = usableClock(first && clockOf(first.line));
+    )`.forEach(({ line }) => {
+    if (first !== undefined) changes.push(changeOf(line));
+    else {
+      first = line;
+      onFirst?.();
+    }
+  });
+  const { batchAtSince, batchAtKnown, ...clock } = usableClock(first === undefined ? undefined : clockOf(first));
   return {
     ...clock,
     continues:
       leadsThrough(clock, since, batchAtSince) &&
       (known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown)),
-    changes: changes.map(({ line }) => changeOf(line)),
+    changes,
   };
 }
 

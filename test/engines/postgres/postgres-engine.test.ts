@@ -706,6 +706,64 @@ describe("a connection that is lost", () => {
   });
 });
 
+describe("a server that has stopped answering", () => {
+  /** The error of a call that must fail soon, although the server may take long for other things. */
+  async function failsSoon(call: Promise<unknown>): Promise<unknown> {
+    const failure = call.then(
+      () => "an answer",
+      (error: unknown) => error,
+    );
+    return Promise.race([failure, Bun.sleep(4_000).then(() => "no answer yet")]);
+  }
+
+  test("fails the readers within seconds, including one that arrives while the others wait", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    await warmUp(engine);
+    await engine.hasNews();
+    wire.held = true;
+    const early = failsSoon(engine.hasNews());
+    await wire.heldSomething();
+    const late = failsSoon(engine.hasNews());
+    expect(await early).toBeInstanceOf(StoreError);
+    expect(await late).toBeInstanceOf(StoreError);
+    wire.cut();
+    wire.held = false;
+    await eventually(async () => expect(await engine.hasNews()).toBe(false));
+  });
+
+  test("fails a pull within seconds", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    wire.held = true;
+    expect(await failsSoon(engine.pull(since))).toBeInstanceOf(StoreError);
+    wire.cut();
+    wire.held = false;
+    await eventually(async () => expect(await engine.pull(since)).toMatchObject({ whole: false, version: 2 }));
+  });
+
+  test("does not fail a pull whose rows take long, nor the readers that wait for it", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await commit(await open(), since, JSON.stringify("x".repeat(2_000_000)));
+    await engine.pull();
+    await engine.pull(since);
+    const connections = wire.connections;
+    const pulling = engine.pull(since);
+    // The clock is in the first chunk; the rest comes later than a question may take.
+    await wire.chunks(1);
+    wire.held = true;
+    const asking = engine.hasNews();
+    await Bun.sleep(2_500);
+    wire.release();
+    expect(jsonsOf(await pulling)).toHaveLength(1);
+    expect(await asking).toBe(false);
+    expect(wire.connections).toBe(connections);
+  });
+});
+
 describe("outages", () => {
   test("leave no rejected promise that nobody handles, at whatever moment the connections are cut", async () => {
     const unhandled: unknown[] = [];
