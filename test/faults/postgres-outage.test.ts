@@ -149,6 +149,23 @@ describe("while PostgreSQL hangs", () => {
     expect(stderr).not.toContain("cut off");
     for (const read of reads) expect((await read).status).toBe(503);
   }, 60_000);
+
+  test("an instance that is told to stop does not wait for its commits much longer than its grace period", async () => {
+    const service = await serve("--shutdown-grace", "1");
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    server.pause();
+    const write = service.send("POST", "/api/todoitems/", item(ids.two)).catch(() => undefined);
+    await service.fetch("/health/live");
+    const ended = service.stop();
+    const { exitCode, stderr } = await Promise.race([
+      ended,
+      Bun.sleep(8_000).then(() => ({ exitCode: -1, stderr: "" })),
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("1 requests were cut off");
+    expect(stderr).toContain("Everything answered is stored");
+    expect(await write).toBeUndefined();
+  }, 60_000);
 });
 
 test("a write is not answered before the standbys have it, even if PostgreSQL stops waiting for them", async () => {
