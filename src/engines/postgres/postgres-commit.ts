@@ -91,7 +91,8 @@ export class PostgresCommit {
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
-        this.#context.known.learn(start);
+        // If the history was cut, the next pull must notice it too: it gives the store a new epoch.
+        if (!isCut(answer, this.#batch.since)) this.#context.known.learn(start);
       }
       return true;
     });

@@ -923,6 +923,21 @@ describe("a store whose history was cut", () => {
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
   });
 
+  test("gets a new epoch even if the cut is noticed while the engine looks for a commit whose answer was lost", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    loseAnswer(wire, async () => {
+      await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
+    });
+    const here = await commit(engine, since, '{"mark":true}');
+    expect(await engine.hasNews()).toBe(true);
+    const news = await engine.pull(here);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
   test("gets a new epoch even if the commit that noticed the cut is refused", async () => {
     const engine = await open();
     const since = await warmUp(engine);
