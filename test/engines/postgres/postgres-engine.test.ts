@@ -6,6 +6,7 @@ import { type Bookmark, type News, type PlannedChange, StoreError } from "../../
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
+import { ids, item, Service } from "../../service.ts";
 import { batchOf } from "../batch-of.ts";
 import { type Pass, Wire } from "./held-wire.ts";
 import { survivedOutages } from "./outage-rounds.ts";
@@ -842,6 +843,33 @@ describe("a store whose history was cut", () => {
     expect(own).toMatchObject({ whole: true, epoch: news.epoch });
     expect(jsonsOf(own)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}']);
     expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is noticed by an instance that is asked for past changes while the cut happens, so that its list has no lost item", async () => {
+    const wire = await connectWire();
+    const service = await Service.on(await open(wire.through(store.url)));
+    await service.create(item(ids.one));
+    const { epoch, version } = service.collection;
+    // The engine has prepared its statements after this, so that the text of the next pull contains the epoch.
+    await service.create(item(ids.two));
+    await service.collection.changesSince({ epoch, version });
+    await service.list();
+    await store.backup();
+    await service.create(item(ids.three));
+    const sent = Promise.withResolvers<Pass>();
+    wire.onceSent(epoch, sent.resolve);
+    const changes = service.collection.changesSince({ epoch, version });
+    const pass = await sent.promise;
+    await store.restore();
+    const sibling = await Service.on(await open());
+    for (let count = 0; count < 2; count++) await sibling.create(item(crypto.randomUUID()));
+    await pass();
+    expect(await changes).toBeUndefined();
+    const list = await service.list();
+    expect(list).toBe(await sibling.list());
+    expect(list).not.toContain(ids.three);
+    expect(service.collection.epoch).toBe(sibling.collection.epoch);
+    expect(service.collection.epoch).not.toBe(epoch);
   });
 
   test("is noticed by a commit that was decided on an older state than the engine knows", async () => {
