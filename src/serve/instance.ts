@@ -35,6 +35,8 @@ const largeStoreItems = 100_000;
  */
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
+/** How long the store may take to close after requests were cut off. */
+const closeMsMax = 2_000;
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
   const collection = await openCollection(settings, log);
@@ -63,14 +65,21 @@ async function stop(
   if (cutCount > 0) {
     log("warn", `${cutCount} requests were cut off: they were not done after ${shutdownGraceSeconds} s`);
   }
+  const closing = collection.close();
   try {
-    await collection.close();
+    // Nobody waits for the writes that were cut off, so a store that hangs must not delay the end for long.
+    await (cutCount > 0 ? Promise.race([closing, failAfter(closeMsMax)]) : closing);
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
     return 1;
   }
+}
+
+async function failAfter(ms: number): Promise<never> {
+  await Bun.sleep(ms);
+  throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
 }
 
 async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {

@@ -108,6 +108,66 @@ describe("while PostgreSQL is unavailable", () => {
   }, 60_000);
 });
 
+describe("while PostgreSQL hangs", () => {
+  afterEach(() => server.unpause());
+
+  /** The answer, which must come within seconds: the server's other time-outs are longer. */
+  const soon = <Result>(answer: Promise<Result>): Promise<Result> =>
+    Promise.race([answer, Bun.sleep(4_000).then(() => Promise.reject(new Error("no answer yet")))]);
+
+  test("reads get 503 within seconds, also after a write whose outcome is unknown, and the instance recovers by itself", async () => {
+    const service = await serve();
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    server.pause();
+    const write = service.send("POST", "/api/todoitems/", item(ids.two));
+    await expectProblem(await soon(service.fetch("/api/todoitems/")), 503, "StoreUnavailable");
+    expect((await soon(service.fetch("/health/ready"))).status).toBe(503);
+    expect((await write).status).toBe(503);
+    await expectProblem(await soon(service.fetch("/api/todoitems/")), 503, "StoreUnavailable");
+    server.unpause();
+    await eventually(async () => expect((await service.fetch("/api/todoitems/")).status).toBe(200));
+  }, 60_000);
+
+  test("with --stale-reads, reads are answered from memory within seconds", async () => {
+    const service = await serve("--stale-reads", "60");
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    server.pause();
+    const list = await soon(service.fetch("/api/todoitems/"));
+    expect([list.status, await list.text()]).toEqual([200, `[${item(ids.one)}]`]);
+    expect(list.headers.get("warning")).toBe('110 - "Response is Stale"');
+  }, 60_000);
+
+  test("an instance that is told to stop answers its readers first, and stops within its grace period", async () => {
+    const service = await serve();
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    server.pause();
+    const reads = Array.from({ length: 10 }, () => service.fetch("/api/todoitems/"));
+    // Answered by the same process after it has received the reads.
+    await service.fetch("/health/live");
+    const { exitCode, stderr } = await service.stop();
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toContain("cut off");
+    for (const read of reads) expect((await read).status).toBe(503);
+  }, 60_000);
+
+  test("an instance that is told to stop does not wait for its commits much longer than its grace period", async () => {
+    const service = await serve("--shutdown-grace", "1");
+    await service.send("POST", "/api/todoitems/", item(ids.one));
+    server.pause();
+    const write = service.send("POST", "/api/todoitems/", item(ids.two)).catch(() => undefined);
+    await service.fetch("/health/live");
+    const ended = service.stop();
+    const { exitCode, stderr } = await Promise.race([
+      ended,
+      Bun.sleep(8_000).then(() => ({ exitCode: -1, stderr: "" })),
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("1 requests were cut off");
+    expect(stderr).toContain("Everything answered is stored");
+    expect(await write).toBeUndefined();
+  }, 60_000);
+});
+
 test("a write is not answered before the standbys have it, even if PostgreSQL stops waiting for them", async () => {
   const service = await serve();
   await service.send("POST", "/api/todoitems/", item(ids.one));

@@ -8,7 +8,7 @@
 //   This takes two round trips, and nobody else can commit in between.
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
-import { isCut, type KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
+import { isCut, type KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
 import {
   isConflict,
   isServerError,
@@ -24,7 +24,6 @@ import {
   findBatch,
   lockClock,
   type Point,
-  readChanges,
   renameHistory,
   type SentBatch,
   touchClock,
@@ -96,7 +95,8 @@ export class PostgresCommit {
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
-        this.#context.known.learn(start);
+        // If the history was cut, the next pull must notice it too: it gives the store a new epoch.
+        if (!isCut(answer, this.#batch.since)) this.#context.known.learn(start);
       }
       return true;
     });
@@ -189,7 +189,7 @@ export class PostgresCommit {
   }
 
   #readMissed(sql: Sql): Promise<ClockAndChanges> {
-    return readChanges(sql, this.#context.known.pointAt(this.#batch.since));
+    return readNews(sql, this.#context.known, this.#batch.since);
   }
 
   async #missedFrom(sql: Sql, answer: ClockAndChanges): Promise<{ start: Point; missed: News | undefined }> {

@@ -5,10 +5,10 @@
 import type { Batch, Bookmark, Engine, News } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
-import { isCut, KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
+import { isCut, KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
 import { prepareStore } from "./postgres-schema.ts";
-import { PostgresSession, timeoutsMs, withTimeout } from "./postgres-session.ts";
-import { everything, readChanges, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
+import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
+import { type ClockAndChanges, everything, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   /** A read-only engine never commits. */
@@ -28,6 +28,8 @@ export class PostgresEngine implements Engine {
   #loadCount = 0;
   readonly #known = new KnownHistory();
   readonly #commits: CommitContext;
+  /** How many pulls use the reader at present. */
+  #pullCount = 0;
   /** The `hasNews` query under way, and the next one, which is sent once the first is answered. */
   #asked: Promise<unknown> = Promise.resolve();
   #toAsk: Promise<boolean> | undefined;
@@ -54,41 +56,66 @@ export class PostgresEngine implements Engine {
   }
 
   // A caller that arrives while a query is under way waits for the next query. The answer to the first may be older
-  // than a write that another instance has acknowledged in the meantime.
+  // than a write that another instance has acknowledged in the meantime. But if the first query fails, the next one is
+  // not sent: its callers have waited long enough, and the server would hardly answer now.
   hasNews(): Promise<boolean> {
-    this.#toAsk ??= this.#asked.then(() => {
-      this.#toAsk = undefined;
-      const answer = this.#ask();
-      this.#asked = answer.catch(() => {});
-      return answer;
-    });
+    this.#toAsk ??= this.#asked.then(
+      () => this.#ask(),
+      (error: unknown) => {
+        this.#toAsk = undefined;
+        throw error;
+      },
+    );
     return this.#toAsk;
   }
 
-  async #ask(): Promise<boolean> {
-    return this.#reader.read(async (sql) => {
-      const clock = usableClock((await withTimeout(timeoutsMs.answer, readClock(sql)))[0]);
+  #ask(): Promise<boolean> {
+    this.#toAsk = undefined;
+    const answer = this.#reader.read(this.#attemptMs, async (sql, leftMs) => {
+      const clock = usableClock((await withTimeout(leftMs, readClock(sql)))[0]);
       return !this.#known.isAt(clock) || clock.batch !== this.#known.newest.batch;
     });
+    this.#asked = answer;
+    answer.catch(() => {
+      this.#asked = Promise.resolve();
+    });
+    return answer;
+  }
+
+  /** A query that follows a pull on the same connection has to wait for all of its rows. */
+  get #attemptMs(): number {
+    return this.#pullCount > 0 ? timeoutsMs.answer : timeoutsMs.question;
   }
 
   async pull(since?: Bookmark): Promise<News> {
     if (!since) return this.#load();
-    const answer = await this.#reader.read((sql) =>
-      withTimeout(timeoutsMs.load, readChanges(sql, this.#known.pointAt(since))),
-    );
+    const answer = await this.#readNews(since);
     const news = newsFrom(answer, since);
     if (news) {
-      this.#known.learn(answer);
+      // A read-only engine cannot rename a store whose history was cut. So it must meet the cut again when the caller
+      // pulls from the point that it knows.
+      if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
     if (isCut(answer, since) && !this.#options.readOnly) {
       await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, since.epoch)));
     }
-    const whole = await this.#load();
+    const whole = await this.#load(since);
     const message = otherHistoryMessage(since, whole);
     if (message !== undefined) this.#options.onOtherHistory(message);
     return whole;
+  }
+
+  async #readNews(since: Bookmark): Promise<ClockAndChanges> {
+    const attemptMs = this.#attemptMs;
+    this.#pullCount++;
+    try {
+      return await this.#reader.read(attemptMs, (sql, firstMs) =>
+        withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => readNews(sql, this.#known, since, onFirst)),
+      );
+    } finally {
+      this.#pullCount--;
+    }
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -99,12 +126,12 @@ export class PostgresEngine implements Engine {
     await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
   }
 
-  // This transaction has its own connection. On the reader's connection, a `hasNews` query could become part of the
-  // transaction, and would see the store as it was when the transaction began.
-  async #load(): Promise<News> {
+  // This does not use the reader's connection. A `hasNews` query could become part of this transaction there, and
+  // would see the store as it was when the transaction began.
+  async #load(since?: Bookmark): Promise<News> {
     this.#loadCount++;
     try {
-      const [, clocks, changes] = await this.#loader.read((sql) =>
+      const [, clocks, changes] = await this.#loader.read(timeoutsMs.load, (sql) =>
         withTimeout(
           timeoutsMs.load,
           Promise.all([
@@ -116,7 +143,10 @@ export class PostgresEngine implements Engine {
         ),
       );
       const clock = usableClock(clocks[0]);
-      this.#known.restart(clock);
+      // After a pull from another bookmark, the caller may still be at the point that is known now. If that point is
+      // from the same epoch, keep it: the next pull must check that it continues.
+      const isOther = since && !this.#known.isAt(since) && clock.epoch === this.#known.newest.epoch;
+      if (!isOther) this.#known.restart(clock);
       return { epoch: clock.epoch, version: clock.version, whole: true, changes };
     } finally {
       if (--this.#loadCount === 0) void this.#loader.close();

@@ -4,7 +4,8 @@
 // the names of their batches.
 
 import type { Bookmark, News } from "../../collection/engine.ts";
-import type { ClockAndChanges, Point } from "./postgres-statements.ts";
+import type { Sql } from "./postgres-session.ts";
+import { type ClockAndChanges, type Point, readChanges } from "./postgres-statements.ts";
 
 export class KnownHistory {
   #newest: Point = { epoch: "", version: 0, batch: "" };
@@ -14,9 +15,9 @@ export class KnownHistory {
     return this.#newest;
   }
 
-  /** Notes how far the store has come. Ignores a point that is older than the newest one known. */
+  /** Notes how far the store has come. Ignores a point that is not newer than the newest one known. */
   learn({ epoch, version, batch }: Point): void {
-    if (epoch === this.#newest.epoch && version < this.#newest.version) return;
+    if (epoch === this.#newest.epoch && version <= this.#newest.version) return;
     this.#newest = { epoch, version, batch };
   }
 
@@ -36,8 +37,26 @@ export class KnownHistory {
 }
 
 /**
- * The changes since the bookmark. Undefined if the changes in the answer do not lead from the bookmark to the current
- * state. Then the whole store must be read.
+ * Reads the changes since the bookmark. The answer may be learned: it continues only if the newest point that is known
+ * continues too. If a commit has moved that point in the meantime, the answer says nothing about it, so ask again.
+ */
+export async function readNews(
+  sql: Sql,
+  known: KnownHistory,
+  since: Bookmark,
+  onFirst?: () => void,
+): Promise<ClockAndChanges> {
+  for (;;) {
+    const { newest } = known;
+    const answer = await readChanges(sql, known.pointAt(since), newest, onFirst);
+    const isOvertaken = known.newest.epoch !== answer.epoch || known.newest.version < answer.version;
+    if (known.newest === newest || !isOvertaken) return answer;
+  }
+}
+
+/**
+ * The changes since the bookmark. Undefined if the answer does not lead from the bookmark to the current state, so
+ * that the whole store must be read.
  */
 export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undefined {
   const { epoch, version, changes } = answer;

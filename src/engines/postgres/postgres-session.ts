@@ -14,7 +14,9 @@ const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */
 export const timeoutsMs = {
-  /** For a query that normally takes milliseconds. */
+  /** For the query that every read waits for, and for connecting if necessary. It is tried twice. */
+  question: 1_000,
+  /** For any other query that normally takes milliseconds. */
   answer: 5_000,
   /** For a commit. If its answer is lost, we try for about this long to find out whether it happened. */
   commit: 10_000,
@@ -71,14 +73,28 @@ export class PostgresSession {
     }
   }
 
-  /** Like `use`, for queries that change nothing: if the connection turns out to be dead, they run once more. */
-  async read<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  /**
+   * Like `use`, for queries that change nothing: if the connection turns out to be dead, they run once more. Each
+   * attempt has `attemptMs` to connect and to get an answer. `work` is given what is left of that time.
+   */
+  async read<Result>(attemptMs: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
     try {
-      return await this.use(work);
+      return await this.#attempt(attemptMs, work);
     } catch (error) {
       if (!(error instanceof StoreError) || error === this.#failure || isServerError(error)) throw error;
-      return this.use(work);
+      return this.#attempt(attemptMs, work);
     }
+  }
+
+  async #attempt<Result>(ms: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
+    const endsAtMs = performance.now() + ms;
+    try {
+      // If this takes too long, it goes on for the next attempt.
+      if (!this.#sql) await withTimeout(ms, this.#open());
+    } catch (error) {
+      throw explainPostgresError(error, this.#host);
+    }
+    return this.use((sql) => work(sql, endsAtMs - performance.now()));
   }
 
   async close(): Promise<void> {
@@ -130,6 +146,9 @@ export class PostgresSession {
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
+      // No statement has an array, so the library need not look up their types. If a connection is lost during that
+      // lookup, the library leaves a rejected promise that nobody can handle.
+      fetch_types: false,
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
@@ -176,13 +195,23 @@ class TimeOver extends Error {
 export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   let timer: Timer | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeOver(`no answer for ${ms / 1_000} s`)), ms);
+    timer = setTimeout(() => reject(new TimeOver(`no answer for ${Number((ms / 1_000).toFixed(1))} s`)), ms);
   });
   try {
     return await Promise.race([work, over]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Rejects if the first row takes longer than `firstMs`, or the whole work longer than `ms`. */
+export async function withTimeouts<Result>(
+  { firstMs, ms }: { readonly firstMs: number; readonly ms: number },
+  work: (onFirst: () => void) => Promise<Result>,
+): Promise<Result> {
+  const first = Promise.withResolvers<void>();
+  const [result] = await Promise.all([withTimeout(ms, work(first.resolve)), withTimeout(firstMs, first.promise)]);
+  return result;
 }
 
 /** Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system. */

@@ -42,7 +42,7 @@ interface ClockRow extends Point {
 
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /** True if the store's history contains the point that the query asked about. */
+  /** True if the store's history contains both points that the query asked about. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -80,14 +80,23 @@ export function readClock(sql: Sql) {
 }
 
 /**
- * Reads the clock, and the changes after `since`. One statement reads both, so that they are from the same moment. The
- * first line of its result is the clock.
+ * Reads the changes after `since`. The answer also says whether the history still contains `known`, the newest point
+ * that the engine knows. Uses one statement, so that everything is from the same moment. The first line is the clock.
+ * `onFirst` is called when it arrives.
  */
-export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChanges> {
-  const [first, ...changes] = await sql<{ line: string }[]>`
+export async function readChanges(
+  sql: Sql,
+  since: Point,
+  known: Point,
+  onFirst?: () => void,
+): Promise<ClockAndChanges> {
+  let first: string | undefined;
+  const changes: Change[] = [];
+  await sql<{ line: string }[]>`
     (
       select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
-        (select history.batch from todoitems.history where history.version = ${since.version})) as line
+        coalesce((select history.batch from todoitems.history where history.version = ${since.version}), ''),
+        coalesce((select history.batch from todoitems.history where history.version = ${known.version}), '')) as line
       from todoitems.store
     )
     union all
@@ -97,12 +106,20 @@ export async function readChanges(sql: Sql, since: Point): Promise<ClockAndChang
       where version > ${since.version}
         and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
       order by version
-    )`;
-  const { batchThen, ...clock } = usableClock(first && clockOf(first.line));
+    )`.forEach(({ line }) => {
+    if (first !== undefined) changes.push(changeOf(line));
+    else {
+      first = line;
+      onFirst?.();
+    }
+  });
+  const { batchAtSince, batchAtKnown, ...clock } = usableClock(first === undefined ? undefined : clockOf(first));
   return {
     ...clock,
-    continues: leadsThrough(clock, since, batchThen),
-    changes: changes.map(({ line }) => changeOf(line)),
+    continues:
+      leadsThrough(clock, since, batchAtSince) &&
+      (known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown)),
+    changes,
   };
 }
 
@@ -182,19 +199,22 @@ function changeOf(line: string): Change {
 
 interface ClockLine extends ClockRow {
   readonly prunedThrough: Version;
-  /** The batch that led to the version that the query asked about, if the store still knows it. */
-  readonly batchThen: string | undefined;
+  /** The batches that led to the versions that the query asked about. Empty if the history does not have them. */
+  readonly batchAtSince: string;
+  readonly batchAtKnown: string;
 }
 
 function clockOf(line: string): ClockLine {
-  const [epoch = "", version, batch = "", prunedThrough, standby, batchThen] = line.split("\t");
+  const [epoch = "", version, batch = "", prunedThrough, standby, batchAtSince = "", batchAtKnown = ""] =
+    line.split("\t");
   return {
     epoch,
     version: Number(version),
     batch,
     prunedThrough: Number(prunedThrough),
     standby: standby === "t",
-    batchThen,
+    batchAtSince,
+    batchAtKnown,
   };
 }
 
@@ -202,9 +222,9 @@ function clockOf(line: string): ClockLine {
  * True if the history contains the point. If the point's batch is unknown, or if the store has already deleted that
  * part of its history, any point up to the current version is assumed to be contained.
  */
-function leadsThrough({ version }: ClockRow, point: Point, batchThen: string | undefined): boolean {
+function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): boolean {
   if (point.version > version) return false;
-  const isForgotten = batchThen === undefined && point.version < version - historyLength;
+  const isForgotten = batchThen === "" && point.version < version - historyLength;
   return point.batch === "" || point.batch === batchThen || isForgotten;
 }
 

@@ -20,6 +20,7 @@ export class Wire {
   refusing = false;
   #heldBack: (() => void)[] = [];
   #onHeldBack: (() => void) | undefined;
+  #onChunk: (() => void) | undefined;
   #marker: { readonly text: string; readonly onSeen: (pass: Pass) => void } | undefined;
 
   private constructor(server: Server, port: number) {
@@ -51,6 +52,11 @@ export class Wire {
     if (this.#heldBack.length === 0) await new Promise<void>((resolve) => (this.#onHeldBack = resolve));
   }
 
+  /** Resolves once the server has sent this many more chunks. */
+  async chunks(count: number): Promise<void> {
+    for (let left = count; left > 0; left--) await new Promise<void>((resolve) => (this.#onChunk = resolve));
+  }
+
   /** Delivers what was held back. */
   release(): void {
     this.held = false;
@@ -64,6 +70,11 @@ export class Wire {
       client.destroy();
       server.destroy();
     }
+  }
+
+  /** Cuts every connection with a reset, as a server that has lost its memory of them does. */
+  reset(): void {
+    for (const { client } of this.#pairs) client.resetAndDestroy();
   }
 
   /** Cuts every connection on the client's side only: the server still receives what is passed on to it. */
@@ -102,6 +113,7 @@ export class Wire {
       } else server.write(chunk);
     });
     server.on("data", (chunk: Buffer) => {
+      this.#onChunk?.();
       const pass = () => {
         hasReceived = true;
         client.write(chunk);

@@ -6,8 +6,10 @@ import { type Bookmark, type News, type PlannedChange, StoreError } from "../../
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
+import { ids, item, Service } from "../../service.ts";
 import { batchOf } from "../batch-of.ts";
 import { type Pass, Wire } from "./held-wire.ts";
+import { survivedOutages } from "./outage-rounds.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
 let store: PostgresTestStore;
@@ -705,6 +707,78 @@ describe("a connection that is lost", () => {
   });
 });
 
+describe("a server that has stopped answering", () => {
+  /** The error of a call that must fail soon, although the server may take long for other things. */
+  async function failsSoon(call: Promise<unknown>): Promise<unknown> {
+    const failure = call.then(
+      () => "an answer",
+      (error: unknown) => error,
+    );
+    return Promise.race([failure, Bun.sleep(4_000).then(() => "no answer yet")]);
+  }
+
+  test("fails the readers within seconds, including one that arrives while the others wait", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    await warmUp(engine);
+    await engine.hasNews();
+    wire.held = true;
+    const early = failsSoon(engine.hasNews());
+    await wire.heldSomething();
+    const late = failsSoon(engine.hasNews());
+    expect(await early).toBeInstanceOf(StoreError);
+    expect(await late).toBeInstanceOf(StoreError);
+    wire.cut();
+    wire.held = false;
+    await eventually(async () => expect(await engine.hasNews()).toBe(false));
+  });
+
+  test("fails a pull within seconds", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    wire.held = true;
+    expect(await failsSoon(engine.pull(since))).toBeInstanceOf(StoreError);
+    wire.cut();
+    wire.held = false;
+    await eventually(async () => expect(await engine.pull(since)).toMatchObject({ whole: false, version: 2 }));
+  });
+
+  test("does not fail a pull whose rows take long, nor the readers that wait for it", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await commit(await open(), since, JSON.stringify("x".repeat(2_000_000)));
+    await engine.pull();
+    await engine.pull(since);
+    const connections = wire.connections;
+    const pulling = engine.pull(since);
+    // The clock is in the first chunk; the rest comes later than a question may take.
+    await wire.chunks(1);
+    wire.held = true;
+    const asking = engine.hasNews();
+    await Bun.sleep(2_500);
+    wire.release();
+    expect(jsonsOf(await pulling)).toHaveLength(1);
+    expect(await asking).toBe(false);
+    expect(wire.connections).toBe(connections);
+  });
+});
+
+describe("outages", () => {
+  test("leave no rejected promise that nobody handles, at whatever moment the connections are cut", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      expect(await survivedOutages(await connectWire(), store.url, 60)).toBe(60);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+    expect(unhandled).toEqual([]);
+  }, 60_000);
+});
+
 describe("a store whose history was cut", () => {
   test("by a restored backup is loaded again under a new epoch, and the operator is notified", async () => {
     const engine = await open();
@@ -741,6 +815,123 @@ describe("a store whose history was cut", () => {
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
 
+  /** Two engines on a store that has lost the newest commit of the first engine, and has others in its place. */
+  async function cutBelow({ readOnly = false, otherCommits = 3 } = {}): Promise<{
+    engine: PostgresEngine;
+    older: Bookmark;
+    lost: Bookmark;
+  }> {
+    const other = await open();
+    const older = await warmUp(other);
+    await store.backup();
+    const lost = await commit(other, older, '{"lost":true}');
+    const engine = await open(store.url, readOnly);
+    expect(await engine.pull()).toMatchObject(lost);
+    await store.restore();
+    const another = await open();
+    let here: Bookmark = await another.pull();
+    for (let count = 0; count < otherCommits; count++) here = await commit(another, here);
+    return { engine, older, lost };
+  }
+
+  test("is noticed by a pull from an older bookmark, which the cut has left in the history", async () => {
+    const { engine, older, lost } = await cutBelow();
+    const news = await engine.pull(older);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(lost.epoch);
+    const own = await engine.pull(lost);
+    expect(own).toMatchObject({ whole: true, epoch: news.epoch });
+    expect(jsonsOf(own)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}']);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is noticed by an instance that is asked for past changes while the cut happens, so that its list has no lost item", async () => {
+    const wire = await connectWire();
+    const service = await Service.on(await open(wire.through(store.url)));
+    await service.create(item(ids.one));
+    const { epoch, version } = service.collection;
+    // The engine has prepared its statements after this, so that the text of the next pull contains the epoch.
+    await service.create(item(ids.two));
+    await service.collection.changesSince({ epoch, version });
+    await service.list();
+    await store.backup();
+    await service.create(item(ids.three));
+    const sent = Promise.withResolvers<Pass>();
+    wire.onceSent(epoch, sent.resolve);
+    const changes = service.collection.changesSince({ epoch, version });
+    const pass = await sent.promise;
+    await store.restore();
+    const sibling = await Service.on(await open());
+    for (let count = 0; count < 2; count++) await sibling.create(item(crypto.randomUUID()));
+    await pass();
+    expect(await changes).toBeUndefined();
+    const list = await service.list();
+    expect(list).toBe(await sibling.list());
+    expect(list).not.toContain(ids.three);
+    expect(service.collection.epoch).toBe(sibling.collection.epoch);
+    expect(service.collection.epoch).not.toBe(epoch);
+  });
+
+  test("is noticed by a commit that was decided on an older state than the engine knows", async () => {
+    const { engine, older, lost } = await cutBelow();
+    await commit(engine, older, '{"after":true}');
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(lost.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}', '{"after":true}']);
+  });
+
+  for (const otherCommits of [1, 3]) {
+    test(`is noticed by a read-only instance after a pull from an older bookmark, if the lost commit was replaced by ${otherCommits}`, async () => {
+      const { engine, older, lost } = await cutBelow({ readOnly: true, otherCommits });
+      await engine.pull(older);
+      expect(await engine.hasNews()).toBe(true);
+      const news = await engine.pull(lost);
+      expect(news.whole).toBe(true);
+      expect(jsonsOf(news)).not.toContain('{"lost":true}');
+      expect(await engine.hasNews()).toBe(false);
+    });
+  }
+
+  test("is noticed by a pull that was overtaken by a commit, if the cut has taken that commit", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await engine.pull(since);
+    const sent = Promise.withResolvers<Pass>();
+    wire.onceSent(since.epoch, sent.resolve);
+    const pulling = engine.pull(since);
+    const pass = await sent.promise;
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    const other = await open();
+    let here: Bookmark = await other.pull();
+    for (let count = 0; count < 3; count++) here = await commit(other, here);
+    await pass();
+    expect((await pulling).epoch).not.toBe(since.epoch);
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}']);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
+  test("is told apart from one that was not: after pulls from older bookmarks, the engine has no news left", async () => {
+    const engine = await open();
+    const other = await open();
+    const start = await engine.pull();
+    const known = await warmUp(engine);
+    await commit(other, known);
+    expect(await engine.pull(start)).toMatchObject({ whole: false, version: 3 });
+    expect(jsonsOf(await engine.pull(known))).toEqual(['{"n":3}']);
+    expect(await engine.hasNews()).toBe(false);
+    await store.run("UPDATE todoitems.store SET pruned_through = 1");
+    await commit(other, known);
+    expect(await engine.pull(start)).toMatchObject({ whole: true, version: 4 });
+    await engine.pull(known);
+    expect(await engine.hasNews()).toBe(false);
+  });
+
   test("is noticed by a commit, which is then decided on the state that is stored", async () => {
     const engine = await open();
     const since = await warmUp(engine);
@@ -758,6 +949,21 @@ describe("a store whose history was cut", () => {
     const news = await engine.pull();
     expect(news.epoch).not.toBe(since.epoch);
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
+  });
+
+  test("gets a new epoch even if the cut is noticed while the engine looks for a commit whose answer was lost", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    loseAnswer(wire, async () => {
+      await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
+    });
+    const here = await commit(engine, since, '{"mark":true}');
+    expect(await engine.hasNews()).toBe(true);
+    const news = await engine.pull(here);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(since.epoch);
+    expect(await engine.hasNews()).toBe(false);
   });
 
   test("gets a new epoch even if the commit that noticed the cut is refused", async () => {

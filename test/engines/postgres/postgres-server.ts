@@ -163,15 +163,29 @@ export class PostgresServer {
 
   /** Imitates a machine that fails: no process of the server does anything more. */
   async crash(): Promise<void> {
-    const pid = this.#pid;
+    this.pause();
+    this.#signalAll("SIGKILL");
+    await this.#ended();
+  }
+
+  /** Imitates a machine that hangs: connections stay open, but nothing is answered until `unpause` is called. */
+  pause(): void {
     // Pause the server first, so that it starts no new processes.
-    process.kill(pid, "SIGSTOP");
+    process.kill(this.#pid, "SIGSTOP");
+    this.#signalAll("SIGSTOP");
+  }
+
+  unpause(): void {
+    this.#signalAll("SIGCONT");
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    const pid = this.#pid;
     const children = Bun.spawnSync(["pgrep", "-P", String(pid)])
       .stdout.toString()
       .split("\n")
       .filter(Boolean);
-    for (const each of [pid, ...children.map(Number)]) killIfThere(each);
-    await this.#ended();
+    for (const each of [pid, ...children.map(Number)]) signalIfThere(each, signal);
   }
 
   /** Ends the server if it is running, and removes its files. */
@@ -271,9 +285,9 @@ function freePort(): Promise<number> {
   });
 }
 
-function killIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
