@@ -5,9 +5,12 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "
 import { hostname } from "node:os";
 
 const pollMs = 20;
-/** A lock that does not name its holder is still being written. If it is older than this, it is stale. */
+/** A lock that does not name its holder is still being written. If it is older than this, its writer must have died. */
 const unnamedStaleMs = 30_000;
-/** We cannot check whether a process on another machine is alive, so its lock is stale at this age. */
+/**
+ * We cannot check whether a process on another machine is alive. So its lock counts as abandoned when it is older than
+ * this.
+ */
 const foreignStaleMs = 300_000;
 
 interface Holder {

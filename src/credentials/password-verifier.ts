@@ -9,8 +9,8 @@ const computedMax = 64;
 /** At most this many passwords of one address are waiting or being verified. Further ones are refused as busy. */
 const waitingMax = 64;
 /**
- * At most this many addresses have passwords in a queue. While there are this many, every new password is refused as
- * busy.
+ * At most this many addresses have passwords that are waiting or being verified. While there are this many, every new
+ * password is refused as busy.
  */
 const addressesMax = 1_000;
 
@@ -23,10 +23,16 @@ export type Verdict =
   | { readonly kind: "right" | "wrong" }
   /** Too many passwords are waiting, so this one was not verified. */
   | { readonly kind: "busy" }
-  /** Too many wrong passwords came from this address, for this name or in all, so this one was not verified. */
+  /**
+   * Too many wrong passwords came from this address, either for this name or for all names. So this password was not
+   * verified.
+   */
   | { readonly kind: "slowed"; readonly waitSeconds: number };
 
-/** Limits wrong guesses. `take` counts one and returns 0, or returns how many seconds to wait before the next one. */
+/**
+ * Limits wrong guesses. `take` counts a guess and returns 0. If there were too many, it returns the number of seconds
+ * to wait instead. `giveBack` undoes what `take` counted.
+ */
 export interface GuessLimiter {
   take(address: string, name: string): number;
   giveBack(address: string, name: string): void;
@@ -45,7 +51,9 @@ export class PasswordVerifier {
   readonly #guesses: GuessLimiter;
   readonly #verifyHash: VerifyHash;
   readonly #lines = new Map<string, Line>();
-  /** Each function starts a hash that had to wait. There is at most one for each address. */
+  /**
+   * One function for each hash that has to wait. Calling it starts the hash. Each address has at most one hash here.
+   */
   readonly #waiting: (() => void)[] = [];
   #computed = 0;
   #users: Users;
@@ -66,9 +74,9 @@ export class PasswordVerifier {
     if (line.length >= waitingMax || this.#lines.size >= addressesMax) return { kind: "busy" };
     this.#lines.set(address, line);
     const users = this.#users;
-    // Verify one password at a time for each address. A guess is counted before the check and given back if the
-    // password is correct. If several were checked at once, correct passwords could exhaust the limit, and an address
-    // that sends many would keep other addresses waiting.
+    // Verify one password at a time for each address. Each password is counted as a wrong guess before it is verified,
+    // and no longer counted if it is correct. If several were verified at once, correct passwords could exhaust the
+    // limit. An address that sends many would also keep other addresses waiting.
     const turn = line.last.then(() => this.#guess(credentials, users, address));
     line.last = turn.catch(() => {});
     line.length++;

@@ -29,7 +29,10 @@ const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
 const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
-/** True if the hash is slow to compute, and takes at most 1 GiB of memory. */
+/**
+ * True for a bcrypt or argon2id hash with an acceptable cost: not too cheap to compute, and not more than 1 GiB of
+ * memory.
+ */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];
   if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= 18;
@@ -73,7 +76,7 @@ function readText(path: string): string {
   }
 }
 
-/** Like `readUsers`, but a file without users is an error, because nobody could use the service. */
+/** Like `readUsers`, but a file without users is an error, because nobody could sign in. */
 export function readSomeUsers(path: string): Users {
   const users = readUsers(path);
   if (users.size === 0)

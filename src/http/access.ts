@@ -39,7 +39,10 @@ export class Access {
     return undefined;
   }
 
-  /** Throws a `Problem` if the sender sends too much. For requests that need no credentials in any mode. */
+  /**
+   * Throws a `Problem` if the client's address has sent too many requests lately. The app calls this directly for
+   * requests that never need credentials.
+   */
   limitRate(request: HttpRequest): void {
     const retryAfterSeconds = this.#options.rate?.take(this.addressOf(request)) ?? 0;
     if (retryAfterSeconds === 0) return;

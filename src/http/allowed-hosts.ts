@@ -1,6 +1,6 @@
-// Protects an instance on a loopback address against DNS rebinding: a hostile web page whose name is made to resolve
-// to 127.0.0.1. The browser lets such a page read everything, because it believes that the page and the service have
-// the same origin. Only the Host header tells the two apart: it has the page's name.
+// Protects an instance on a loopback address against DNS rebinding: a hostile web page makes its own host name resolve
+// to 127.0.0.1. The browser then believes that the page and the service have the same origin, and lets the page read
+// everything. Only the Host header gives the attack away: it contains the hostile page's name.
 
 import { isIP } from "node:net";
 import { Problem } from "./problem.ts";
@@ -15,7 +15,10 @@ export class AllowedHosts {
     this.#names = new Set(["localhost", ...names.map((name) => name.toLowerCase())]);
   }
 
-  /** Throws a `Problem` if the header names another host. A request without one cannot come from a browser. */
+  /**
+   * Throws a `Problem` if the `Host` header has a name that is not allowed. A request without the header is allowed,
+   * because it cannot come from a browser.
+   */
   check(host: string | undefined): void {
     if (host === undefined || host === this.#lastAllowed) return;
     const name = hostName(host);

@@ -1,5 +1,5 @@
-// Checks HTTP Basic credentials (RFC 7617, UTF-8). Password hashes are slow on purpose, so verified credentials are
-// remembered for a minute, under a keyed hash.
+// Checks HTTP Basic credentials (RFC 7617, UTF-8). Password hashes are slow on purpose, so correct credentials are
+// remembered for a minute. What is stored is not the credentials but a keyed hash of them.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -33,11 +33,14 @@ export class BasicAuth {
    */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
   /**
-   * Credentials that are being verified now, by address. Requests that send the same ones from the same address
-   * meanwhile share the result.
+   * The credentials that are being verified now. The key is the client's address and the keyed hash of the credentials.
+   * Requests with the same credentials from the same address share one result.
    */
   readonly #verifying = new Map<string, Promise<Verdict>>();
-  /** Until when each verified credential is remembered. The map is replaced along with the users. */
+  /**
+   * Maps the keyed hash of verified credentials to the time until which they are remembered. A new map replaces this
+   * one whenever the users are replaced.
+   */
   #remembered = new Map<string, number>();
 
   constructor(users: Users, { now = () => performance.now(), verify }: Partial<BasicAuthParts> = {}) {
@@ -52,7 +55,10 @@ export class BasicAuth {
     this.#verifying.clear();
   }
 
-  /** Throws a `Problem` unless the credentials are correct. Returns a promise only if a hash must be computed. */
+  /**
+   * Throws a `Problem`, or rejects with one, unless the credentials are correct. Returns a promise only if they are not
+   * remembered and must be verified.
+   */
   check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
     const knownKey = this.#knownKeys.get(headers);
     if (knownKey !== undefined && this.#isRemembered(knownKey)) return undefined;
@@ -76,7 +82,7 @@ export class BasicAuth {
     }
     const verdict = await verifying;
     if (verdict.kind !== "right") throw problemOf(verdict);
-    // If the users have been replaced since, this adds to the old map, which is no longer used.
+    // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads that any more.
     this.#remember(key, remembered);
   }
 
@@ -94,8 +100,8 @@ export class BasicAuth {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Splits the credentials at the first colon, because a password may contain a colon but a name may not. Returns
- * undefined if they are malformed.
+ * Decodes the credentials and splits them at the first colon, because a password may contain a colon but a name may
+ * not. Returns undefined if they are not valid UTF-8 or have no colon.
  */
 function decode(token: string): NameAndPassword | undefined {
   try {

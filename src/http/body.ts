@@ -1,4 +1,4 @@
-// Reads a request's body as text. The body must be JSON in UTF-8, and its headers must say so.
+// Checks that a request's body is sent as JSON, and decodes it from UTF-8 to text.
 
 import type { HeaderFields } from "../wire/message.ts";
 import { Problem } from "./problem.ts";
@@ -24,7 +24,10 @@ const token = "[!#$%&'*+.^_`|~0-9a-z-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const parameterPattern = new RegExp(`;[ \\t]*(?:(${token})=(${token}|${quoted}))?[ \\t]*`, "giy");
 
-/** Throws a `Problem` unless the media type is JSON in UTF-8. */
+/**
+ * Throws a `Problem` unless the media type is application/json. The charset may be left out; if it is given, it must be
+ * UTF-8.
+ */
 export function checkMediaType(contentType: string | undefined): void {
   if (contentType === "application/json" || contentType === "application/json; charset=utf-8") return;
   if (contentType !== undefined && isJsonInUtf8(contentType)) return;

@@ -1,5 +1,6 @@
-// The change feed as one JSON document: all changes since a token or, for a reader without a usable token, every item.
-// Readers that ask for the same document share it.
+// The change feed as one JSON document. A reader sends a token, which names the last state that it has seen, and gets
+// all changes since then. A reader without a usable token gets every item. Readers that ask for the same document share
+// it.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -9,7 +10,7 @@ import { entityTag, ifNoneMatchHits } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 import { MissedChangesCache } from "./missed-changes.ts";
 
-/** How long a document with every item is cached for other readers. */
+/** At most this long, a document with every item is cached for other readers. */
 const wholeKeptMs = 10_000;
 
 const encoder = new TextEncoder();
@@ -39,7 +40,10 @@ export class ChangeDocuments {
     return new Answer(200, { ...jsonHeaders, ...headers }, document);
   }
 
-  /** A change as JSON. `spelled` is its item with this instance's field names, if the caller already has that. */
+  /**
+   * Returns a change as JSON. `spelled` is the JSON of its item, with the field names that this instance uses. If the
+   * caller does not have it, it is made here.
+   */
   changeJson(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
     const place = `{"version":${version},"position":${position},"id":"${id}"`;
     if (json === null) return `${place},"item":null}`;

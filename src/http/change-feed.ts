@@ -1,7 +1,8 @@
-// The change feed sends every committed change as it happens (server-sent events), or all changes since a token as one
-// document. For each reader we store only the version that it has reached. The latest events are stored once for all
-// readers, and so are the changes that a reader missed before it connected. A reader that needs older events must fetch
-// the list again, so a slow reader needs no more memory than a fast one.
+// The change feed sends every committed change as it happens (server-sent events), or one document with all changes
+// since the state that the reader has seen. For each reader we store little more than the version that it has reached.
+// The latest events are stored once for all readers. So are long lists of changes that readers missed before they
+// connected. A reader that needs older events is told to fetch the list again. So a slow reader needs no more memory
+// than a fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -39,15 +40,19 @@ const heartbeat = encoder.encode(": still here\n\n");
 interface Reader {
   readonly address: string;
   /**
-   * Everything up to this version, except `missed`, was written to its sink. Undefined while its feed is being opened.
+   * Every event up to this version, except those in `missed`, was written to the reader's sink. Undefined while the
+   * feed is being opened, and -1 if the reader must fetch the list again.
    */
   version: Version | undefined;
-  /** The changes that it missed before it connected, until all of them are written. */
+  /**
+   * The changes that the reader missed before it connected. Undefined if there are none, or once all of them are
+   * written.
+   */
   missed: MissedChanges | undefined;
-  /** How many portions of `missed` were written to its sink. */
+  /** How many elements of `missed.portions` were written to the reader's sink. */
   portionCount: number;
   sink: StreamSink | undefined;
-  /** True if everything written to its sink has been sent, so more may be written. */
+  /** True if everything written to the reader's sink has been sent, so more may be written. */
   hungry: boolean;
 }
 
@@ -78,7 +83,9 @@ export class ChangeFeed {
     return wantsDocument(request) ? this.#documents.answer(request, since) : this.#open(request, since);
   }
 
-  /** Ends every feed. Readers reconnect with their token and have to send their credentials again. */
+  /**
+   * Ends every feed. Readers then connect again and continue where they were, but their credentials are checked again.
+   */
   endAll(): void {
     for (const reader of this.#readers) {
       this.#leave(reader);
@@ -101,7 +108,7 @@ export class ChangeFeed {
       sink: undefined,
       hungry: false,
     };
-    // Join before reading the past changes, so that a change committed meanwhile is not missed.
+    // Register the reader before reading the past changes, so that it also gets the changes committed meanwhile.
     this.#join(reader);
     let beginning: string;
     try {
@@ -136,19 +143,22 @@ export class ChangeFeed {
     };
   }
 
-  /** The first event of a feed, `ready`, and a `resync` after it if we cannot send the changes that the reader missed. */
+  /**
+   * Returns the first event of a feed, `ready`. If we cannot send the changes that the reader missed, a `resync` event
+   * follows, which tells the reader to fetch the list again.
+   */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
     await this.#collection.refresh();
     const missed = since && (await this.#missedEvents.since(since));
-    // While we waited, the whole store may have been replaced.
+    // While we waited, the whole store may have been replaced. Then the changes that we found are useless.
     if (missed?.epoch === this.#collection.epoch) reader.missed = missed;
     const { epoch, version } = reader.missed ?? this.#collection;
     reader.version = version;
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
-    // If a resync follows, `ready` has no token. A reader that loses its connection between the two would otherwise
-    // believe that it is up to date.
+    // If a resync follows, `ready` has no `id`. Otherwise a reader that loses its connection after `ready` but before
+    // the resync would reconnect with that `id`, and never learn that it must fetch the list again.
     return reader.missed
       ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n`
       : `${ready}\n${this.#resync()}`;
@@ -185,7 +195,8 @@ export class ChangeFeed {
   #take({ epoch, version, whole, changes }: News): void {
     if (whole) {
       this.#recent = new RecentEvents(version);
-      // All items were replaced, and the new versions may be lower than the old ones. So every reader needs a resync.
+      // All items were replaced, and the new versions may be lower than the old ones. So every reader must fetch the
+      // list again: the version -1 makes `#next` tell it so.
       for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
     } else {
       this.#recent.add(
@@ -195,7 +206,7 @@ export class ChangeFeed {
     for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
   }
 
-  /** Writes a reader's next events, if there are any. */
+  /** Writes a reader's next events, or a resync event, if there is anything to write. */
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
@@ -259,12 +270,15 @@ function wantsDocument(request: HttpRequest): boolean {
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
 
-/** Stands for text that is not a token. No store has this epoch, so the reader gets a resync. */
+/**
+ * Used if the reader sent text that is not a valid token. No store has this epoch, so the reader is treated like one
+ * whose changes are no longer stored.
+ */
 const nowhere: Bookmark = { epoch: "", version: 0 };
 
 /**
- * The point that the reader has reached. A browser that reconnects sends its latest token in `Last-Event-ID` but an old
- * one in the URL, so the header takes precedence.
+ * Returns the state that the reader has seen, according to the token it sent, or undefined if it sent none. A browser
+ * that reconnects sends its latest token in `Last-Event-ID` but an old one in the URL, so the header takes precedence.
  */
 function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");

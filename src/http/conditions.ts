@@ -1,5 +1,5 @@
-// Entity tags and the conditions that clients set with them (RFC 9110, section 13). Tags are written and compared only
-// here, so a tag that we sent always matches when it comes back.
+// Entity tags and the conditions that clients set with them (RFC 9110, section 13). Only this file writes and compares
+// tags, so both are always done in the same way.
 
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/write-rules.ts";
@@ -12,13 +12,13 @@ export function entityTag(epoch: string, version: Version, fieldNames: FieldName
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
 
-/** True if `If-None-Match` says that the client already has this state. */
+/** True if `If-None-Match` contains this tag, or `*`: the client already has the state that the tag stands for. */
 export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-none-match");
   return header !== undefined && matchesWeakly(header, tag);
 }
 
-/** False if there is an `If-Match` and it does not name this state. */
+/** False if there is an `If-Match` header that does not match this tag. */
 export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-match");
   return header === undefined || matchesStrongly(header, tag);
@@ -40,7 +40,8 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
 
 // One member of a list of tags, with the comma after it. A header that contains anything else matches no tag.
 const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
-// Proxies that compress answers append this inside the quotes: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
+// Proxies that compress answers append a suffix to the tag, inside its quotes: Apache `-gzip`, Jetty `--gzip`, others
+// `;gzip`.
 const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)"$/;
 
 function matchesStrongly(header: string, tag: string): boolean {

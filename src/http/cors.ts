@@ -3,7 +3,7 @@
 
 import { Answer, type HeaderFields, type HttpRequest } from "../wire/message.ts";
 
-/** `*` for all, or the allowed origins as browsers spell them. */
+/** `*` for all origins, or the set of allowed origins, spelled as browsers send them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
 const requestHeaders = "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID";
@@ -51,8 +51,9 @@ export class Cors {
     });
   }
 
-  // Access-Control-Allow-Credentials is never sent. So a page cannot use credentials that the browser has stored; it
-  // has to send its own.
+  // Returns the value of Access-Control-Allow-Origin, or undefined if the origin is not allowed. We never send
+  // Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored; it has to send its
+  // own.
   #allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.#origins === "*") return "*";

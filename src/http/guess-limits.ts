@@ -1,5 +1,6 @@
-// Limits wrong passwords twice: for each user name at an address, and, much higher, for the address as a whole. So an
-// app with a wrong password does not lock out other users at its address, and trying many names does not help a guesser.
+// Two limits for wrong passwords: one for each user name at an address, and a much higher one for the address as a
+// whole. Because of the first, an app with a wrong password does not lock out other users at its address. Because of
+// the second, trying many names does not help a guesser.
 
 import type { GuessLimiter } from "../credentials/password-verifier.ts";
 import { RateLimiter } from "./rate-limiter.ts";
@@ -22,7 +23,7 @@ export class GuessLimits implements GuessLimiter {
     const addressWait = this.#byAddress.take(address);
     if (addressWait > 0) return addressWait;
     const nameWait = this.#byName.take(keyOf(address, name));
-    // A guess that is refused is not verified, so it does not count for the address.
+    // This guess is refused and its password is not verified, so the guess must not count for the address.
     if (nameWait > 0) this.#byAddress.giveBack(address);
     return nameWait;
   }
@@ -33,7 +34,10 @@ export class GuessLimits implements GuessLimiter {
   }
 }
 
-/** A hash, because a name may be as long as a request's head, and thousands of keys are kept. */
+/**
+ * Returns a hash instead of the name itself, because a name may be as long as a request's head, and thousands of keys
+ * are kept.
+ */
 function keyOf(address: string, name: string): string {
   return new Bun.CryptoHasher("sha256").update(`${address} ${name}`).digest("base64");
 }

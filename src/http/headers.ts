@@ -3,5 +3,5 @@
 /** Keeps browsers from guessing the media type: an item that looks like HTML is still JSON. */
 export const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-/** The charset has no quotes because a quoted one breaks a client that is in use. */
+/** The charset is not in quotes, because a client that is in use cannot handle a quoted charset. */
 export const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };

@@ -23,10 +23,10 @@ export interface ItemOperationsOptions {
   readonly log: Log;
 }
 
-/** The specification's client does not read responses longer than this (Limits, note 2). */
+/** The client in the specification does not read responses longer than this (note 2 in its section Limits). */
 const clientBufferBytes = 256_000;
 
-/** The answers for the list at one version. */
+/** The list at one version: its tag, and the answers with status 200 and 304. */
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly answer: Answer;
@@ -84,7 +84,9 @@ export class ItemOperations {
     return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.answer;
   }
 
-  /** Returns the same answer objects until something changes, so that `wire` can cache their encoded form. */
+  /**
+   * Returns the same answer objects until something changes, so that the code in src/wire can cache their encoded form.
+   */
   #currentList(): SentList {
     const { epoch, version } = this.#collection;
     if (this.#list?.version === version && this.#list.epoch === epoch) return this.#list;
@@ -121,8 +123,8 @@ export class ItemOperations {
   }
 
   /**
-   * DELETE may have an item as its body: form A of the specification lists one, form B does not. The Content-Type is
-   * not checked, because clients in use send various types or none.
+   * A DELETE request may have an item as its body: the specification lists a body for URL form A, but none for form B.
+   * The Content-Type is not checked, because clients in use send various types or none.
    */
   async #readOptionalDraft(request: HttpRequest): Promise<TodoItemDraft | undefined> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
@@ -164,8 +166,8 @@ export class ItemOperations {
   }
 
   /**
-   * A read-only instance does not store a write. The tag of such a write must not match the state that is later stored
-   * under the same version.
+   * A read-only instance answers a write but does not store it, so `kept` is false. Another write may later be stored
+   * under the same version. The suffix keeps the tag of the first from matching the state after the second.
    */
   #tagOfWrite({ version, kept }: Extract<WriteOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version);

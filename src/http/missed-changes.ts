@@ -1,39 +1,43 @@
-// The changes that readers missed, encoded once for all readers that missed the same ones. Limits bound how many are
-// encoded at the same time, and how much memory the encoded changes take.
+// Encodes the changes that readers missed. Long results are kept for a while and shared by all readers that missed the
+// same changes. There are limits on how many results are made at the same time, and how much memory they take.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import { Problem } from "./problem.ts";
 
-/** The maximum number of characters for one reader. Beyond this, fetching the whole list is cheaper. */
+/** If the changes that a reader missed have more characters than this, they are not sent. The whole list is cheaper. */
 const charactersMax = 8 * 1024 ** 2;
-/** Up to this many bytes, changes are encoded again for each reader. Longer ones are kept for other readers. */
+/**
+ * Results of at most this many bytes are not kept, but encoded again for each reader. Longer ones are kept for other
+ * readers.
+ */
 const shortBytesMax = 64 * 1024;
 /**
- * The maximum number of bytes that are kept. While there is no room, a reader that missed a lot gets the whole list or
- * has to fetch it. That list is shared, so readers with many different tokens cannot exhaust the memory.
+ * The maximum number of bytes of all results that are kept. While there is no room, a reader that missed a lot gets the
+ * whole list or has to fetch it. All readers share that list, so readers with many different tokens cannot exhaust the
+ * memory.
  */
 const keptBytesMax = 32 * 1024 ** 2;
-/** How long they are kept. A feed that needs longer to send them gets a resync. */
+/** How long a result is kept. A feed that has not sent all of it by then tells its reader to fetch the list again. */
 const keptMs = 30_000;
-/** The maximum number of results that are kept, including those without changes. */
+/** The result that changes cannot be sent (`undefined`) is kept only while `#results` has at most this many entries. */
 const keptMax = 1_000;
-/** A token that is at most this many versions old is always looked up, because that is cheap. */
+/** If a reader is at most this many versions behind, its changes are always read, because that is cheap. */
 const youngAge = 1_000;
-/** At most this many requests are worked on at the same time. Further ones wait. */
+/** At most this many results are being made at the same time. Further ones wait. */
 const encodingMax = 2;
 const waitingMax = 1_000;
 
-/** Everything between a reader's token and this bookmark. */
+/** The changes between the state that a reader has seen and the state that this bookmark names. */
 export interface MissedChanges extends Bookmark {
   /** The encoded changes, to be sent in this order. Undefined once they are no longer kept. */
   portions: readonly Uint8Array[] | undefined;
 }
 
 interface MissedChangesOptions {
-  /** The texts to send for these changes. The bookmark is the state that they lead to. */
+  /** Returns the texts to send for these changes. `until` names the state after the last change. */
   readonly textsOf: (until: Bookmark, changes: readonly Change[]) => Iterable<string>;
-  /** How many characters a portion has, unless one text is longer. */
+  /** The maximum number of characters in one element of `portions`. A longer text gets an element of its own. */
   readonly portionCharacters: number;
 }
 
@@ -44,13 +48,19 @@ const encoder = new TextEncoder();
 export class MissedChangesCache {
   readonly #collection: TodoCollection;
   readonly #options: MissedChangesOptions;
-  /** By token and current version: the results that are being worked on, and those that are kept. */
+  /**
+   * The results that are being made, and those that are kept. The key consists of the reader's token and the current
+   * version.
+   */
   readonly #results = new Map<string, Result>();
-  /** Each function starts a request that had to wait. */
+  /** One function for each result that has to wait. Calling it starts the work. */
   readonly #waiting: (() => void)[] = [];
   #encodingCount = 0;
   #keptBytes = 0;
-  /** The age, in versions, of the last token whose changes found no room. Reset when there is more room. */
+  /**
+   * When the changes of a reader last found no room, the reader was this many versions behind. Set back to infinity
+   * whenever a kept result is dropped, because there may be room again.
+   */
   #ageWithoutRoom = Number.POSITIVE_INFINITY;
 
   constructor(collection: TodoCollection, options: MissedChangesOptions) {
@@ -59,8 +69,8 @@ export class MissedChangesCache {
   }
 
   /**
-   * The changes that a reader with this token missed. Refresh the collection first. Undefined if the store no longer
-   * has these changes, if they are too long, or if there is no room to keep them.
+   * Returns the changes that a reader with this token missed. The caller must refresh the collection first. Undefined
+   * if the store no longer has these changes, if they are too long, or if there is no room to keep them.
    */
   since(since: Bookmark): Result {
     const { epoch, version } = this.#collection;
@@ -87,14 +97,15 @@ export class MissedChangesCache {
       return await work();
     } finally {
       const start = this.#waiting.shift();
-      // Answer other requests before the next long piece of work.
+      // The next piece of work may take long, so let other requests be answered before it starts.
       if (start) setImmediate(start);
       else this.#encodingCount--;
     }
   }
 
   async #encode(since: Bookmark, key: string): Result {
-    // While there is no room, do not read the changes since every other old token just to find no room for them either.
+    // After the changes of one reader found no room, do not even read the changes of readers that are more than half as
+    // far behind. Those would hardly find room either. Readers that are at most `youngAge` behind are exempt.
     const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
     const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);
@@ -102,14 +113,17 @@ export class MissedChangesCache {
     if (news && !portions && room < charactersMax) this.#ageWithoutRoom = news.version - since.version;
     const missed = news && portions && { epoch: news.epoch, version: news.version, portions };
     const byteCount = portions?.reduce((sum, { length }) => sum + length, 0) ?? 0;
-    // To find out that changes are too long takes about as long as to encode them, so this is remembered, too.
+    // Finding out that changes are too long takes about as long as encoding them. So this result is kept, too.
     const isKept = missed ? byteCount > shortBytesMax : this.#results.size <= keptMax;
     if (isKept) this.#keep(key, missed, byteCount);
     else this.#results.delete(key);
     return missed;
   }
 
-  /** Undefined if the texts have more characters than `max`. */
+  /**
+   * Joins the texts into portions and encodes them. Returns undefined if all texts together have more than `max`
+   * characters.
+   */
   #portions(texts: Iterable<string>, max: number): Uint8Array[] | undefined {
     const portions: Uint8Array[] = [];
     let portion = "";

@@ -77,7 +77,7 @@ interface ProblemOptions {
   readonly closesConnection?: boolean;
 }
 
-/** A request that the API refuses. `detail` tells the client what was wrong and what to send instead. */
+/** Thrown if a request cannot be carried out. `detail` tells the client what was wrong and what to do instead. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
@@ -93,7 +93,7 @@ export class Problem extends Error {
   }
 }
 
-/** Maps an error from any layer to a problem. Undefined for a defect. */
+/** Maps an error from any layer to a problem. Returns undefined for an error of any other kind, which is a defect. */
 export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof ItemError) return new Problem(error.code, error.message);
@@ -117,7 +117,7 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
   StoreUnavailable: { "Retry-After": "1" },
 };
 
-/** `current` is an item's JSON, which goes into the document unchanged. */
+/** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
   const status = problemStatuses[code];

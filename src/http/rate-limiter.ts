@@ -1,5 +1,5 @@
-// Limits a rate with token buckets: one for each key, refilled at a steady rate. The number of keys is limited, and the
-// least recently used one is forgotten first.
+// Limits a rate with token buckets: each key has a bucket, which is refilled at a steady rate. The number of keys is
+// limited. If there are too many, the least recently used key is forgotten.
 
 import { isIPv6 } from "node:net";
 

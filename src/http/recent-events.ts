@@ -6,7 +6,8 @@ import type { Version } from "../collection/engine.ts";
 /** How many characters of events are kept for readers that are behind. Beyond this, the oldest events are dropped. */
 const charactersMax = 4 * 1024 ** 2;
 /**
- * How many characters a reader gets at a time. So at most this many wait for a slow reader, unless one event is longer.
+ * A reader is sent at most this many characters at a time, or one event if that is longer. So no more than this has to
+ * be buffered for a slow reader.
  */
 export const portionCharacters = 64 * 1024;
 

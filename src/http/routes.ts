@@ -1,7 +1,9 @@
 // Maps a URL path to a resource, and a resource to the methods it offers.
 
 export const urlForms = ["both", "a", "b"] as const;
-/** Which paths create and update accept. In form A the path contains the ID; in form B it does not. */
+/**
+ * Which paths the operations `create` and `update` accept. In form A the path contains the ID; in form B it does not.
+ */
 export type UrlForms = (typeof urlForms)[number];
 
 export type Route = { readonly resource: "collection" | "changes" } | ItemRoute | HealthRoute;

@@ -1,4 +1,4 @@
-// The command that starts Bun in the same way as this process was started.
+// The command that starts another process with the Bun binary that runs this one.
 
 /** The launcher passes these flags to keep Bun from reading files in the current folder. */
 const isolation = ["--config=", "--tsconfig-override=", "--no-env-file"];

@@ -2,7 +2,7 @@
 
 /** Undefined if the system has no such limit, or does not tell. */
 export function descriptorLimit(): number | undefined {
-  // The runtime has raised the soft limit as far as it may, so this is the limit that counts.
+  // When Bun starts, it raises the soft limit as far as the system allows. So the soft limit is the one that applies.
   const report: { readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } } } =
     process.report.getReport();
   const limit = report.userLimits?.open_files?.soft;

@@ -3,7 +3,7 @@
 
 import { statSync } from "node:fs";
 
-/** Calls `onChange` whenever one of the files has changed. It does not keep the process alive. */
+/** Calls `onChange` whenever one of the files has changed. The watch does not keep the process alive. */
 export function watchFiles(paths: readonly string[], everyMs: number, onChange: () => void): void {
   let known = stamps(paths);
   const look = () => {
@@ -24,7 +24,8 @@ function stampOf(path: string): string {
     const { ino, mtimeMs, size } = statSync(path);
     return `${ino} ${mtimeMs} ${size}`;
   } catch (error) {
-    // A file that cannot be examined cannot be read either. `onChange` will try to read it and report the error.
+    // If the file cannot be examined, its stamp is the error code. So `onChange` is called, tries to read the file, and
+    // reports the error.
     return error instanceof Error && "code" in error ? String(error.code) : "unknown";
   }
 }

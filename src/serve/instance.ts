@@ -35,7 +35,7 @@ const largeStoreItems = 100_000;
  */
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
-/** How long the store may take to close after requests were cut off. */
+/** If requests were cut off at shutdown, the store may take this long to close. */
 const closeMsMax = 2_000;
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
@@ -67,7 +67,8 @@ async function stop(
   }
   const closing = collection.close();
   try {
-    // Nobody waits for the writes that were cut off, so a store that hangs must not delay the end for long.
+    // No client waits any more for the requests that were cut off. So a store that hangs must not delay the shutdown
+    // for long.
     await (cutCount > 0 ? Promise.race([closing, failAfter(closeMsMax)]) : closing);
     return 0;
   } catch (error) {
@@ -153,9 +154,9 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
 }
 
 /**
- * The host names to accept, or undefined if any will do. On a loopback address, an unknown name in `Host` suggests DNS
- * rebinding. It is not checked behind a trusted proxy, which may forward its own public name, or if every request
- * needs credentials.
+ * The names that are allowed in the `Host` header, or undefined if every name is. Names are checked only on a loopback
+ * address, where an unknown name suggests DNS rebinding. They are not checked if every request needs credentials, or
+ * behind a trusted proxy, because a proxy may forward its own public name.
  */
 function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;

@@ -7,10 +7,10 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
-/** The flag that sets the port. The advice names it. */
+/** The flag that sets the port. It is named in the advice to the operator. */
 type PortFlag = "--port" | "--https-port";
 
-/** Calls `start`, which must listen on this address. Throws a `ListenError` if it fails. */
+/** Calls `start`, which must listen on this address. Throws a `ListenError` if `start` throws an error. */
 export function listenOrExplain<Server>(host: string, port: number, flag: PortFlag, start: () => Server): Server {
   try {
     return start();
@@ -20,7 +20,10 @@ export function listenOrExplain<Server>(host: string, port: number, flag: PortFl
   }
 }
 
-/** Throws a `ListenError` if another program uses the port. A listener that shares its port would not notice that. */
+/**
+ * Throws a `ListenError` if another program uses the port. Workers share their port, so their own listeners might not
+ * notice the other program.
+ */
 export function checkPortIsFree(host: string, port: number, flag: PortFlag): void {
   const probe = () => Bun.listen({ hostname: host, port, socket: { data() {} } });
   if (port !== 0) listenOrExplain(host, port, flag, probe).stop(true);

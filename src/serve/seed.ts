@@ -10,7 +10,8 @@ export class SeedError extends Error {
 }
 
 export function parseSeed(source: string, json: string, nestingDepthMax: number): IdentifiedItem[] {
-  // The depth limit is higher here, so an item that nests too deeply is refused below, where the message can name it.
+  // The depth limit is higher here. So an item that nests too deeply is refused only below, where the error message can
+  // say which item it is.
   const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),

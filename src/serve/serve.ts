@@ -92,7 +92,10 @@ function dangers({ host, port, auth }: Settings): string[] {
   ];
 }
 
-/** Resolves at the first signal to stop. A second one ends the process at once, for people who do not want to wait. */
+/**
+ * Resolves at the first signal to stop. Another signal, if it comes more than `sameSignalMs` later, ends the process at
+ * once, for people who do not want to wait.
+ */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;

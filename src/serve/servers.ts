@@ -15,9 +15,12 @@ import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
 const certificateWatchMs = 1_000;
-/** All unfinished bodies together may take this much memory, and in any case the length of one body. */
+/**
+ * The bodies of all requests that are still arriving may together take this much memory. If the limit for a single body
+ * is higher, that limit applies instead.
+ */
 const unfinishedBytesMax = 256 * 1024 ** 2;
-/** While connections are dropped, the log says so once in this time. */
+/** While connections are being dropped, this is logged at most once in this time. */
 const shortageLogMs = 10_000;
 
 export interface ListeningServer extends Listener {

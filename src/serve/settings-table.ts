@@ -60,7 +60,7 @@ export interface Settings {
 
 interface Definition<Value> {
   readonly flag: string;
-  /** Stands for the value in the help text. Empty for a switch. */
+  /** Stands for the value in the help text. Empty for an on/off switch. */
   readonly placeholder: string;
   /** Written as a user would write it. Empty means "not set". */
   readonly default: string;

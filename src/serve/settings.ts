@@ -26,7 +26,8 @@ export function readSettings(
     const definition = definitions[name];
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
-    // An empty variable counts as not set, because compose files and shells often pass one for a missing value.
+    // An empty variable counts as not set, because compose files and shells often pass an empty variable for a missing
+    // value.
     const fromEnvironment = environment[variable] || undefined;
     if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
     try {

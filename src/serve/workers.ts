@@ -61,7 +61,7 @@ class Workers {
   readonly #log: Log;
   readonly #running = new Set<Bun.Subprocess>();
   #stopping = false;
-  /** The flags for replacements. Undefined until all workers have started. */
+  /** The flags for workers that replace others. Undefined until all workers have started. */
   #flags: readonly string[] | undefined;
 
   constructor(args: readonly string[], log: Log) {
