@@ -3,7 +3,7 @@
 
 import { readObject } from "./item-text.ts";
 
-/** The fields that the tutorial's clients use, and any others. */
+/** An item with the fields that the clients in the REST tutorial use, and any other fields. */
 export interface TodoItem {
   ID: string;
   Name?: string;

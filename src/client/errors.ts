@@ -11,7 +11,10 @@ export interface RequestName {
   readonly url: string;
 }
 
-/** The base class of all errors about a request. An aborted call throws its signal's reason instead. */
+/**
+ * The base class of all errors about a request. If the caller aborts a call, the call throws the reason of the
+ * `AbortSignal` instead.
+ */
 export class TodoClientError extends Error {
   override readonly name: string = "TodoClientError";
   readonly method: string;
@@ -24,7 +27,7 @@ export class TodoClientError extends Error {
   }
 }
 
-/** No answer arrived, or it broke off. Usually the server or the network is down. */
+/** No answer arrived, or the answer broke off. Usually the server or the network is down. */
 export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
@@ -44,7 +47,10 @@ export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
 
-/** The server redirects to another address. The client does not follow, because that could turn a POST into a GET. */
+/**
+ * The server redirects to another address. The client does not follow a redirect, because that could turn a POST into a
+ * GET.
+ */
 export class RedirectError extends TodoClientError {
   override readonly name = "RedirectError";
 }
@@ -97,7 +103,10 @@ export class NotFoundError extends HttpError {
   override readonly name = "NotFoundError";
 }
 
-/** 405: the server does not offer this method here. Perhaps it expects the other `form`. */
+/**
+ * 405: the server does not offer this method at this address. Perhaps the client's `form` option is wrong for this
+ * server.
+ */
 export class MethodNotAllowedError extends HttpError {
   override readonly name = "MethodNotAllowedError";
 }
@@ -112,7 +121,7 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   override readonly name = "PreconditionFailedError";
   /** The current item, if the server sends it. */
   readonly current: Item | undefined;
-  /** The ETag of the current item, to send as `ifMatch` after merging. */
+  /** The ETag of the current item. Send it as `ifMatch` after merging your change into the current item. */
   readonly currentEtag: string | undefined;
 
   constructor(request: RequestName, refusal: ErrorReply, current: Item | undefined, currentEtag: string | undefined) {
@@ -154,7 +163,7 @@ const classesByStatus = new Map<number, typeof HttpError>([
   [429, TooManyRequestsError],
 ]);
 
-/** The error for any status except 412, whose error also needs the current item. */
+/** The error for any status except 412. (`PreconditionFailedError` also needs the current item.) */
 export function httpError(request: RequestName, refusal: ErrorReply): HttpError {
   const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
   return new ErrorClass(request, refusal);
@@ -166,7 +175,10 @@ export function isPassing(error: unknown): error is TodoClientError {
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
-/** An error's message and that of its cause. Node's message is only "fetch failed"; the cause says why. */
+/**
+ * An error's message, followed by that of its cause. When `fetch` fails in Node, the message is only "fetch failed",
+ * and the cause says why.
+ */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

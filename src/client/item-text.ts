@@ -30,8 +30,8 @@ export function sameId(one: string | undefined, other: string): boolean {
 }
 
 /**
- * Whether two items have the same fields with the same values. Letter case is ignored in top-level names, because
- * servers may change it, and in the ID.
+ * Whether two items have the same fields with the same values. The letter case of top-level names is ignored, because
+ * servers may change it. The letter case of the ID is ignored too.
  */
 export function sameContent(one: string, other: string): boolean {
   return equal(JSON.parse(lowerNames(one)), JSON.parse(lowerNames(other)));

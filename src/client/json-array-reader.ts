@@ -66,8 +66,8 @@ export class JsonArrayReader {
   }
 
   /**
-   * Handles one byte outside of objects, and returns the position after it. An opening brace is not skipped, because it
-   * belongs to the object.
+   * Handles one byte outside of objects, and returns the position where reading continues. That is the next byte,
+   * except for an opening brace: the brace is read again as part of its object.
    */
   #between(chunk: Uint8Array, at: number): number {
     const byte = chunk[at] ?? 0;
@@ -95,7 +95,10 @@ export class JsonArrayReader {
     throw new NotAnArrayError(`expected ${what} at byte ${this.#bytesBefore + at + 1}, found ${found}`);
   }
 
-  /** Returns where the current object ends in this chunk, or the chunk's end if the object continues after it. */
+  /**
+   * Returns where the current object ends in this chunk, or the chunk's length if the object continues in the next
+   * chunk.
+   */
   #skipObject(chunk: Uint8Array, from: number): number {
     let inString = this.#inString;
     let escaped = this.#escaped;

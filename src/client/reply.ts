@@ -84,7 +84,7 @@ export class Reply {
     }
   }
 
-  /** Yields the text of each item in a list as it arrives. */
+  /** Yields each item of a list as JSON text, as soon as the whole item has arrived. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
     try {
@@ -115,7 +115,10 @@ export class Reply {
     return this.parse(json, (text) => scanObject(text).toMap());
   }
 
-  /** Reads why the server refused the request: from a problem document, from plain text, or from the status alone. */
+  /**
+   * Reads why the server refused the request. The reason comes from a problem document (a JSON error body), from plain
+   * text, or from the status alone.
+   */
   async refusal(): Promise<ErrorReply & { readonly current: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text();

@@ -37,7 +37,7 @@ export interface RequestParts extends RequestOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | undefined;
-  /** A status outside 2xx that is not an error. */
+  /** A status outside 2xx, such as 304, that counts as success for this request. */
   readonly alsoAccept?: number;
   /** How long the server may be silent. Default: `timeoutMs`. */
   readonly silenceMsMax?: number;
@@ -94,7 +94,7 @@ export class Requester<Item> {
     const response = await timeout.wait(() => this.options.fetch(url, init));
     const reply = new Reply(request, response, timeout, this.options.maxResponseBytes);
     if (reply.ok || reply.status === request.alsoAccept) return reply;
-    // A browser hides the target of the redirect and reports status 0.
+    // When a server redirects, a browser reports status 0 and hides the target address.
     if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400 && reply.status !== 304)) {
       reply.discard();
       const target = response.headers.get("location");
@@ -171,8 +171,8 @@ function retryAfterMs(error: Error): number | undefined {
 }
 
 /**
- * The pause before the next attempt. It doubles each time, and its random part keeps clients from all retrying at the
- * same moment.
+ * The pause before the next attempt. It doubles with each attempt, up to `maxMs`. Its random part keeps clients from
+ * all retrying at the same moment.
  */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   return Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);

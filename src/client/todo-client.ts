@@ -1,5 +1,6 @@
-// The client for a to-do service. It works with any server that implements the specification, in form A or B. If a
-// server lacks something optional (status 201, ETags, problem documents, the request for one item), the client does
+// The client for a to-do service. It works with any server that implements the specification, in either of its two
+// forms: form A has the item's ID in the path of every write, form B has it only in the body of a create or update. If
+// a server lacks something optional (status 201, ETags, problem documents, the request for one item), the client does
 // without it.
 
 import { scanIfObject } from "../items/json-text.ts";
@@ -20,7 +21,10 @@ import { backoffMs, type Credentials, pause, Requester, type RequestOptions, typ
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface TodoClientOptions<Item = TodoItem> {
-  /** Where the server expects the ID of a create or update: `a` in the path, `b` (the default) only in the body. */
+  /**
+   * Where the server expects the ID of an item that is created or updated. `a`: in the path. `b` (the default): only in
+   * the body.
+   */
   readonly form?: "a" | "b";
   /** The user name and password for HTTP Basic, or a function that returns them and is called before each request. */
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
@@ -85,8 +89,10 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Yields the items as the list arrives. Memory use does not grow with the list, and the client does not read far
-   * ahead of you. If the connection breaks, the list is requested again. If it still has the same ETag, the loop
-   * continues where it stopped; otherwise the error is thrown.
+   * ahead of your loop.
+   *
+   * If the connection breaks and the server has ETags, the list is requested again. If the ETag of the list is still
+   * the same, the loop continues where it stopped. In all other cases, the error is thrown.
    */
   async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
     const { limit, delayMs, delayMsMax } = this.#requester.options.retry;
@@ -111,7 +117,10 @@ export class TodoClient<Item = TodoItem> {
     }
   }
 
-  /** Reads one item. If the server does not offer that request, the item is looked up in the list. */
+  /**
+   * Reads one item. If the server does not offer the request for one item, the client reads the list and looks for the
+   * item there.
+   */
   async get(id: string, options: RequestOptions = {}): Promise<Stored<Item>> {
     const { json, etag, reply } = await this.#getText(id, options);
     return { id: reply.parse(json, idOf) ?? id, item: this.#requester.parseItem(reply, json), etag };
@@ -129,7 +138,7 @@ export class TodoClient<Item = TodoItem> {
     const id = givenId ?? newId();
     const json = givenId === undefined ? withId(object, id) : given;
     // When a connection breaks, browsers send a request again without telling us. So if an ID that we generated just
-    // now is already taken, an earlier attempt by the browser took it.
+    // now is already taken, the browser's first attempt probably created the item.
     return this.#requester.retrying(options, (replyWasLost) =>
       this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
     );
@@ -167,7 +176,8 @@ export class TodoClient<Item = TodoItem> {
   async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
     try {
       const { reply, text } = await this.#write("POST", this.#writeUrl(id), options, json);
-      // Some servers send an empty body, or something other than the item.
+      // Some servers send an empty body, or something other than the item. Then the client returns the item that it
+      // sent.
       const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
       return { id, item: this.#requester.parseItem(reply, stored), etag: reply.etag };
     } catch (error) {
@@ -183,7 +193,8 @@ export class TodoClient<Item = TodoItem> {
       const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
       return { etag: reply.etag };
     } catch (error) {
-      // If the current item is the one we sent, an earlier attempt stored it, and its reply was lost.
+      // If the item on the server equals the item that we sent, an earlier attempt stored it, but the reply to that
+      // attempt was lost. So the update has succeeded.
       if (!(replyWasLost && error instanceof PreconditionFailedError && error.current !== undefined)) throw error;
       if (!sameContent(this.#requester.options.codec.stringify(error.current), json)) throw error;
       return { etag: error.currentEtag };
@@ -199,7 +210,10 @@ export class TodoClient<Item = TodoItem> {
     return this.#form === "a" ? this.#requester.itemUrl(id) : this.#requester.listUrl;
   }
 
-  /** The specification (Endpoints) lists a JSON TodoItem as a parameter of DELETE in form A, but not in form B. */
+  /**
+   * The body of a DELETE request. The specification (Endpoints) lists a JSON TodoItem as a parameter of DELETE in form
+   * A, but not in form B.
+   */
   #deleteBody(id: string): string | undefined {
     return this.#form === "a" ? JSON.stringify({ ID: id }) : undefined;
   }
@@ -208,7 +222,10 @@ export class TodoClient<Item = TodoItem> {
     return this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
   }
 
-  /** Requests the list again, and throws `error` if it has changed since a part of it was yielded. */
+  /**
+   * Requests the list again. Throws `error` if the ETag of the list is no longer `etag`, because the items that were
+   * already yielded may be out of date.
+   */
   async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Reply> {
     const reply = await this.#requester.retrying(options, () => this.#getList(options));
     if (reply.etag === etag) return reply;
@@ -253,8 +270,9 @@ interface Found {
 }
 
 /**
- * True if the server may lack the request for a single item, which the specification does not require. A 404 with the
- * code `RecordNotFound` means that the server has that request but no such item.
+ * True if the error may mean that the server does not offer the request for a single item. The specification does not
+ * require that request. But a 404 with the code `RecordNotFound` means that the server offers the request and has no
+ * item with this ID.
  */
 function offersNoSuchRequest(error: unknown): error is HttpError {
   if (error instanceof MethodNotAllowedError) return true;

@@ -1,5 +1,5 @@
-// Watches the list through the server's change feed or, if it has none, by polling. Either way the caller gets the same
-// three kinds of event, and lost connections are retried.
+// Watches the list through the server's change feed or, if the server has no change feed, by polling. Either way the
+// caller gets the same three kinds of event, and lost connections are retried.
 
 import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -34,7 +34,8 @@ export type WatchEvent<Item> = WatchedChange<Item> & {
 
 type WatchedChange<Item> =
   /**
-   * The whole list. It comes first, and again whenever changes may have been missed. It replaces all earlier events.
+   * The whole list. This event comes first, and again whenever changes may have been missed. Its items replace
+   * everything that earlier events said.
    */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
@@ -105,7 +106,10 @@ class Feed<Item> {
     this.#options = options;
   }
 
-  /** Returns only if the server has no feed. Throws if the connection breaks. */
+  /**
+   * Yields a snapshot of the list, and then its changes. Returns only if the server has no feed. Throws if the
+   * connection breaks.
+   */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (;;) {
       if (this.#token === undefined) {
@@ -120,7 +124,10 @@ class Feed<Item> {
     }
   }
 
-  /** The reply, or undefined if this server has no such feed. */
+  /**
+   * Requests the feed, either as a snapshot (JSON) or as a stream of events. Returns undefined if the server has no
+   * feed.
+   */
   async #open(mediaType: string): Promise<Reply | undefined> {
     const { signal, feedSilenceMsMax = 60_000 } = this.#options;
     const isStream = mediaType === "text/event-stream";
@@ -145,7 +152,8 @@ class Feed<Item> {
   }
 
   // If a server does not know the feed's address, the CORS preflight fails, and a browser reports that as a network
-  // failure. If the list can be read, the network works and only the feed is missing.
+  // failure. If the list can be read, the network works and only the feed is missing. If the list cannot be read
+  // either, this function throws.
   async #listIsThere(): Promise<boolean> {
     const { signal } = this.#options;
     const reply = await this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
@@ -175,7 +183,8 @@ class Feed<Item> {
         }
         if (event.type === "ready") yield { kind: "state", state: this.#ready(reply, event) };
         else if (event.type === "change") yield this.#change(reply, event.data);
-        // This comes after the `yield`, because an event that the caller did not receive must be sent again.
+        // The token, which says how far the feed was read, is set only after the `yield`. If the caller did not receive
+        // the event, the next connection must ask for it again.
         if (event.id !== "") this.#token = event.id;
       }
       if (reader.pendingLength > this.#requester.options.maxResponseBytes)

@@ -90,8 +90,8 @@ async function findCredentials(
 }
 
 /**
- * A `fetch` that trusts one more certificate authority: the given one or, for a server on this machine, the development
- * authority that `serve` creates.
+ * A `fetch` that trusts one more certificate authority: the one in `caFile` or, for a server on this machine, the
+ * development authority that `serve` creates.
  */
 function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");

@@ -31,7 +31,10 @@ export const done = defineCommand(
 
 const attemptsMax = 5;
 
-/** Marks one item. If somebody else changes it in between, tries again with the new state. */
+/**
+ * Sets the `Done` field of one item, and returns the item's new text. If somebody else changes the item between our
+ * read and our write, reads the item again and retries, up to `attemptsMax` attempts.
+ */
 async function mark(client: TodoClient<string>, id: string, value: string): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const { item, etag } = await client.get(id);

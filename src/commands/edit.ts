@@ -69,7 +69,10 @@ class Draft {
     writeFileSync(this.path, `${indented(json)}\n`, { mode: 0o600 });
   }
 
-  /** Runs the editor until the text is valid JSON, and returns the text. */
+  /**
+   * Runs the editor until the text is a valid JSON object, and returns the text. If the text is invalid, the user is
+   * asked whether to edit it again. Throws if the user declines or if there is no terminal.
+   */
   async edit(): Promise<string> {
     for (;;) {
       await this.#runEditor();
@@ -88,7 +91,7 @@ class Draft {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  // EDITOR often contains arguments ("code --wait"), so a shell splits it.
+  // EDITOR often contains arguments ("code --wait"), so it is run by a shell, which separates the arguments.
   async #runEditor(): Promise<void> {
     const command =
       process.platform === "win32"

@@ -10,7 +10,7 @@ export class CommandError extends Error {
   override readonly name = "CommandError";
 }
 
-/** The message and the exit code for an error; undefined for an unexpected one. */
+/** The message and the exit code for an error. Undefined if the error is not of an expected kind. */
 export function describeFailure(error: unknown): { message: string; exitCode: number } | undefined {
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
   if (error instanceof CommandError) return { message: error.message, exitCode: exitCodes.refused };

@@ -37,7 +37,9 @@ export function setFields(json: string, fields: readonly Field[]): string {
   return fields.reduce(setField, json);
 }
 
-/** Looks for the exact name first, then for the name in any letter case. */
+/**
+ * Sets one field. Looks for a field with exactly this name first, then for one whose name differs only in letter case.
+ */
 function setField(json: string, { name, json: value }: Field): string {
   const object = scanObject(json);
   const found =
@@ -53,7 +55,10 @@ export function fieldOf(json: string, name: string): string | undefined {
   return undefined;
 }
 
-/** A value for people to read: a string without its quotes, true as a check mark, false and null as an empty text. */
+/**
+ * A value for people to read: a string without its quotes, true as a check mark, and an empty text for false, null or a
+ * missing value.
+ */
 export function displayText(value: string | undefined): string {
   if (value === undefined || value === "null" || value === "false") return "";
   return value === "true" ? "✓" : (stringOf(value) ?? value);

@@ -8,7 +8,10 @@ import { CommandError } from "./failure.ts";
 const shortestPrefix = 4;
 const idLength = 36;
 
-/** The full ID that starts with this prefix. */
+/**
+ * The full ID that starts with this prefix. Throws if no ID on the list does, or more than one. A prefix of 36
+ * characters is already a full ID, and is returned without looking at the list.
+ */
 export async function findId(client: TodoClient<string>, prefix: string): Promise<string> {
   if (prefix.length === idLength) return prefix;
   if (prefix === "") throw new UsageError("Which item? Give its ID, or the first characters of it.");

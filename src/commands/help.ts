@@ -55,7 +55,7 @@ function rows(cells: readonly (readonly [string, string])[]): string[] {
   });
 }
 
-/** Wraps the text into lines of at most this many columns. Below 20 columns it is not wrapped. */
+/** Wraps the text into lines of at most this many columns. With fewer than 20 columns, the text is not wrapped. */
 function wrap(text: string, columns: number): string[] {
   return columns === Number.POSITIVE_INFINITY || columns < 20 ? [text] : Bun.wrapAnsi(text, columns).split("\n");
 }

@@ -109,8 +109,8 @@ class Import {
     process.on("SIGINT", () => this.#interrupted());
     if (this.#resumed > 0) console.error(`Going on after item ${this.#resumed}, where the last run ended.`);
     /**
-     * Unfinished requests, in the order of the file. The oldest is always awaited first, so all items before it are
-     * stored.
+     * Unfinished requests, in the order of the file. The oldest request is always awaited first. So when `#done` is n,
+     * the first n items of the file are finished.
      */
     const underWay: Promise<void>[] = [];
     try {
@@ -121,7 +121,8 @@ class Import {
         if (number <= this.#resumed) this.#done = number;
         else {
           underWay.push(this.#storeItem(json, number));
-          // `#settle` throws a failure later. Until then, it must not count as an unhandled rejection.
+          // If this request fails, `#settle` throws its error later. The empty handler keeps the error from being
+          // reported as an unhandled rejection before that.
           underWay.at(-1)?.catch(() => {});
         }
         if (underWay.length >= parallel) await this.#settle(underWay.shift());

@@ -5,7 +5,7 @@ import type { Flag } from "./command.ts";
 
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON, exact and for programs" };
 
-/** The `--json` flag of export and import, which print a summary instead of the items. */
+/** The `--json` flag of `export` and `import`. It makes them print their summary, not the items, as JSON. */
 export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the counts and the hash as JSON" };
 
 /** Prints a line, and waits until the next line can be written. */

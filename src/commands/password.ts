@@ -41,7 +41,8 @@ const ctrlD = "\u0004";
 const backspaces = ["\u007f", "\b"];
 
 /**
- * Reads one line, without its line end. In raw mode the terminal does not handle editing keys, so this function does.
+ * Reads one line, without its line end. While the input is hidden, the terminal does not handle Backspace, Ctrl+C and
+ * Ctrl+D, so this function does.
  */
 function readLine(input: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {

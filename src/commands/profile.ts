@@ -22,7 +22,10 @@ function profilePath(environment: Environment, platform = process.platform): str
   return join(environment["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "todoitems", "profiles.json");
 }
 
-/** The profile with this name. Without a name, the profile called `default`, if there is one. */
+/**
+ * The profile with this name. Throws if there is none. Without a name, the profile called `default`, or an empty
+ * profile if there is no `default`.
+ */
 export function readProfile(name: string | undefined, environment: Environment): Profile {
   const path = profilePath(environment);
   const text = readIfExists(path);

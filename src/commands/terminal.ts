@@ -12,7 +12,7 @@ export interface Style {
 const paint = (code: number, end: number) => (text: string) => `\u001b[${code}m${text}\u001b[${end}m`;
 const plain = (text: string) => text;
 
-/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org). */
+/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. */
 export function styleOf(stream: { readonly isTTY?: boolean }, environment: Environment): Style {
   if (!stream.isTTY || environment["NO_COLOR"] || environment["TERM"] === "dumb")
     return { bold: plain, dim: plain, green: plain, red: plain };
@@ -24,8 +24,8 @@ export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: n
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
-// Control characters would let an item move the cursor or recolour the screen. Marks that change the text direction
-// would let it rearrange the line.
+// Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text
+// direction would let an item's text rearrange the line.
 const harmful = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /** Untrusted text, made safe to print on one line. */
@@ -36,10 +36,11 @@ export function printable(text: string): string {
   });
 }
 
-/** Shortens the text to at most this many columns. A wide character takes two. */
+/** Shortens the text to at most this many columns. A wide character takes two columns. */
 export function shorten(text: string, columns: number): string {
   if (Bun.stringWidth(text) <= columns) return text;
-  // `sliceAnsi` keeps a wide character at the edge whole, so the first attempt may be too wide.
+  // `sliceAnsi` does not split a wide character at the end of the slice, so the slice may be wider than asked. If it is
+  // too wide, try a shorter slice.
   for (let end = columns - 1; end > 0; end--) {
     const start = Bun.sliceAnsi(text, 0, end);
     if (Bun.stringWidth(start) < columns) return `${start}…`;

@@ -1,4 +1,5 @@
-// Records how far an import got, in a small file next to its source, so that the same command can continue there.
+// Records how far an import got, in a small file next to the imported file. If the same command is run again, it
+// continues from there.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 
@@ -33,7 +34,10 @@ export class Checkpoint {
     this.counts = saved.counts;
   }
 
-  /** Saves at most once a second. Items stored after the last save are recognised when they are sent again. */
+  /**
+   * Saves at most once a second. After a crash, the items that were stored since the last save are sent again, and the
+   * import recognises that they are already stored.
+   */
   saveSometimes(): void {
     if (performance.now() - this.#savedAt >= saveEveryMs) this.save();
   }

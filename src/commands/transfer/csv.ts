@@ -1,10 +1,11 @@
 // Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but an
-// ordinary string is written without its quotes and escapes. An empty cell is a field that the item does not have.
+// ordinary string is written without its quotes and escapes. An empty cell means that the item does not have this
+// field.
 
 import { scanObject } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
 
-/** One item as a line with these columns. */
+/** One item as a CSV line. `columns` are the field names, in the order of the cells. */
 export function csvRow(json: string, columns: readonly string[]): string {
   const values = scanObject(json).toMap();
   return csvLine(columns.map((column) => cellOf(values.get(column))));
@@ -14,7 +15,7 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoteCell).join(",")}\r\n`;
 }
 
-/** The item that a line represents. */
+/** The item that the cells of one line represent, as JSON text. */
 export function itemFromCells(columns: readonly string[], cells: readonly string[]): string {
   const fields = columns.flatMap((column, index) => {
     const cell = cells[index] ?? "";

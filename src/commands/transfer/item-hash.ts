@@ -1,8 +1,8 @@
 // The count and the hash of a set of items, for comparing what was exported with what was imported.
 //
-// The hash depends neither on the order of the items nor on the order of their fields. It is the sum, modulo 2^256, of
-// the SHA-256 of each item, written as compact JSON with its top-level fields sorted by name. Every character of a
-// value counts. The hash reveals mistakes; it does not protect against forgery.
+// The hash depends neither on the order of the items nor on the order of their fields. Each item is written as compact
+// JSON with its top-level fields sorted by name. The hash is the sum of the SHA-256 hashes of these texts, modulo
+// 2^256. Every character of a value counts. The hash reveals mistakes; it does not protect against forgery.
 
 import { scanObject } from "../../items/json-text.ts";
 

@@ -1,5 +1,5 @@
-// Writes items to a file or to standard output in one of the formats, without holding them in memory. A file gets its
-// name only when it is complete.
+// Writes items to a file or to standard output in one of the formats, without holding them in memory. A file has the
+// ending `.partial` until it is complete.
 
 import { renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,7 +77,8 @@ async function writeTo(items: AsyncIterable<string>, format: ItemFormat, file: B
   await output.end();
 }
 
-// The columns are not known before the last item, so the items are kept in a temporary file until then.
+// The first line of a CSV file names all columns, but they are known only after the last item. So the items are kept in
+// a temporary file until then.
 async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promise<void> {
   const path = join(tmpdir(), `todoitems-${crypto.randomUUID()}.ndjson`);
   const names = new Set<string>();

@@ -10,7 +10,7 @@ export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt = 0;
-  /** Where this run began. An earlier run may have done part of the work. */
+  /** The progress when this run began. It is not zero if an earlier run did part of the work. */
   #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
 
