@@ -1,6 +1,6 @@
 // An item as the page shows it: its name, its notes, whether it is done, and the number of its other fields. The field
-// names may have either of two spellings. An edit replaces one value inside the item's text, so every other character
-// stays as it was.
+// names may have either of two spellings. An edit changes only the edited fields inside the item's text. Every other
+// character stays as it was.
 
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
@@ -16,11 +16,11 @@ export interface ItemFields {
   readonly done: boolean;
   /** The number of fields other than the ID, the name, the notes and the done flag. */
   readonly otherCount: number;
-  /** What a search looks through: the values of all fields except the ID. */
+  /** The text that a search looks through: the values of all fields except the ID, in lower case. */
   readonly searchText: string;
 }
 
-/** The two ways in which clients spell these fields. The page recognises no other spelling. */
+/** The two ways in which clients spell the names of these fields. The page recognises no other spelling. */
 const spelled: Record<Spelling, Record<FieldName | "id", string>> = {
   pascal: { id: "ID", name: "Name", notes: "Notes", done: "Done" },
   camel: { id: "id", name: "name", notes: "notes", done: "done" },
@@ -44,7 +44,7 @@ export function readFields(json: string): ItemFields {
   };
 }
 
-/** Returns the item with these values. A field that the item lacks is added, in the spelling of its other fields. */
+/** Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. */
 export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
   let text = json;
   for (const field of ["name", "notes", "done"] as const) {
@@ -62,7 +62,7 @@ export function newItem(id: string, name: string, spelling: Spelling): string {
   return JSON.stringify({ [names.id]: id, [names.name]: name, [names.notes]: "", [names.done]: false });
 }
 
-/** How an item spells its field names. The name field decides or, if there is none, the ID. */
+/** Returns how an item spells its field names. The name field decides. If there is none, the ID field decides. */
 export function spellingOf(json: string): Spelling {
   return spellingIn(scanObject(json));
 }
@@ -73,7 +73,7 @@ function spellingIn(object: ObjectText): Spelling {
   return names.has("name") || names.has("id") ? "camel" : "pascal";
 }
 
-/** The compact text of a JSON object, or what is wrong with it. */
+/** Returns a JSON object without insignificant white space, or a message that says why the text is no JSON object. */
 export function compacted(text: string): { readonly json: string } | { readonly problem: string } {
   try {
     return { json: scanObject(text).text };

@@ -1,31 +1,34 @@
-// The user's edits that the service has not confirmed yet, in the order they were made. The page shows them at once, on
-// top of the service's items; dropping an edit undoes it. The edits are kept in the tab's session storage, so a reload
-// without a connection loses none.
+// The user's edits that the change feed has not reported back yet, in the order they were made. The page shows the
+// service's items with these edits applied, so the user sees an edit at once. Removing an edit from this list undoes it
+// on the page. Edits that the service has not stored are kept in the tab's session storage, so they survive a reload.
 
 export type Edit =
   | { readonly kind: "create"; readonly id: string; readonly json: string }
   | { readonly kind: "update"; readonly id: string; readonly json: string; readonly etag: string | undefined }
   | { readonly kind: "delete"; readonly id: string; readonly etag: string | undefined };
 
-/** The service's version of an item that was edited here too. */
+/** The service's version of an item that the user has edited too. */
 export interface Theirs {
   readonly json: string;
   readonly etag: string | undefined;
 }
 
 export interface Conflict {
-  /** Undefined if the item was deleted elsewhere. */
+  /** The service's version of the item; undefined if somebody else deleted the item. */
   readonly theirs: Theirs | undefined;
-  /** True if the user wants to delete the item. */
+  /** True if the user's edit is a deletion. */
   readonly deletes: boolean;
 }
 
 export interface OutboxEntry {
   readonly number: number;
   edit: Edit;
-  /** A stored entry stays until the change feed has reported it, so that the item does not flicker. */
+  /**
+   * An entry stays in the outbox after the service has stored its edit, until the change feed has reported the edit.
+   * Otherwise the page would show the old version of the item for a moment.
+   */
   state: "waiting" | "sending" | "stored" | "conflict";
-  /** The state of the item after this edit was stored. */
+  /** The item's ETag and version after the service stored this edit. Undefined until then. */
   storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
   conflict: Conflict | undefined;
 }
@@ -50,23 +53,26 @@ export class Outbox {
     return this.#entries;
   }
 
-  /** The number of edits that the service does not have yet. */
+  /** The number of edits that the service has not stored yet. */
   get unsentCount(): number {
     return this.#entries.filter(({ state }) => state !== "stored").length;
   }
 
-  /** Adds an edit. If an older edit of the same item has not been sent yet, the two become one. */
+  /**
+   * Adds an edit. If the latest edit of the same item still waits or has a conflict, an update or a deletion is merged
+   * into it.
+   */
   add(edit: Edit): void {
     const latest = this.#latest(edit.id);
     if (!latest || edit.kind === "create") this.#push(edit);
     else if (latest.state === "waiting" || latest.state === "conflict") this.#merge(latest, edit);
-    // This edit is based on the result of the previous edit. If that has not been stored yet, the ETag of its result is
-    // unknown, and `stored` sets it later.
+    // The new edit is based on the result of the latest one, so it needs the ETag of that result. While the latest edit
+    // is still being sent, this ETag is unknown, and `stored` sets it later.
     else this.#push({ ...edit, etag: latest.storedAs?.etag });
     this.#keep();
   }
 
-  /** The next edit to send. Edits of an item with a conflict wait until it is resolved. */
+  /** The next edit to send; undefined if there is none. Edits of an item with a conflict wait until it is resolved. */
   next(): OutboxEntry | undefined {
     const held = new Set<string>();
     for (const entry of this.#entries) {
@@ -76,7 +82,7 @@ export class Outbox {
     return undefined;
   }
 
-  /** Marks an edit as stored. Later edits of the item are based on that state, so they get its ETag. */
+  /** Marks an edit as stored. Later edits of the same item are based on its result, so they get the new ETag. */
   stored(entry: OutboxEntry, etag: string | undefined, version: number | undefined): void {
     entry.state = "stored";
     entry.storedAs = { etag, version };
@@ -94,8 +100,8 @@ export class Outbox {
   }
 
   /**
-   * Lets a conflicting edit be sent again, based on the service's version. If the item was deleted, an update becomes a
-   * create.
+   * Resolves a conflict in favour of the user: the edit will be sent again, now based on the service's version of the
+   * item. If the service no longer has the item, an update becomes a create.
    */
   insist(entry: OutboxEntry): void {
     const { edit, conflict } = entry;
@@ -113,13 +119,13 @@ export class Outbox {
   }
 
   /**
-   * Removes the edits that the change feed has reported: those stored up to a version, and deletions of items that are
-   * gone.
+   * Removes the stored edits that the change feed has reported. A deletion has been reported if `isThere` returns false
+   * for its item. Any other edit has been reported if it was stored at or before this version.
    */
   settle(version: number, isThere: (id: string) => boolean): void {
     const isReported = ({ state, edit, storedAs }: OutboxEntry) =>
       state === "stored" && (edit.kind === "delete" ? !isThere(edit.id) : (storedAs?.version ?? 0) <= version);
-    // When an edit is reported, older edits of the same item are settled too.
+    // When an edit has been reported, older edits of the same item are removed too.
     const reported = new Map(this.#entries.filter(isReported).map(({ edit, number }) => [edit.id, number]));
     if (reported.size === 0) return;
     this.#entries = this.#entries.filter(({ edit, number }) => number > (reported.get(edit.id) ?? -1));
@@ -152,7 +158,7 @@ function parseKept(text: string | null): Edit[] {
     const edits: unknown = JSON.parse(text ?? "[]");
     return Array.isArray(edits) ? edits.filter(isEdit) : [];
   } catch (error) {
-    // The storage holds text that an outbox did not write, so there are no edits to send.
+    // The stored text is not JSON, so it was not written by an outbox and contains no edits.
     if (error instanceof SyntaxError) return [];
     throw error;
   }

@@ -1,4 +1,4 @@
-// Computes what the page shows: the service's items, with the user's edits on top.
+// Computes what the page shows: the service's items, with the user's edits applied to them.
 
 import { type ItemFields, readFields } from "./item-fields.ts";
 import type { Conflict, OutboxEntry } from "./outbox.ts";
@@ -9,12 +9,12 @@ export interface ShownItem {
   readonly json: string;
   readonly etag: string | undefined;
   readonly fields: ItemFields;
-  /** True if it has an edit that is not stored yet. */
+  /** True if the shown text comes from an edit that the service has not stored yet. */
   readonly pending: boolean;
   readonly conflict: Conflict | undefined;
 }
 
-/** Applies the edits to the stored items, in the order they were made. In the result, the newest item comes first. */
+/** Applies the edits to the stored items, oldest edit first. In the result, the newest item comes first. */
 export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEntry[]): ShownItem[] {
   const shown = new Map<string, ShownItem>();
   for (const { id, json, etag, fields } of stored)
@@ -28,7 +28,7 @@ export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEn
       else if (before) shown.set(id, { ...before, conflict });
       continue;
     }
-    // An item that is created again becomes the newest.
+    // If the ID is already in the map, remove it first, so that the created item becomes the newest.
     if (edit.kind === "create") shown.delete(id);
     const etag = storedAs ? storedAs.etag : (before?.etag ?? (edit.kind === "update" ? edit.etag : undefined));
     const { json } = edit;

@@ -1,5 +1,5 @@
-// The page as files to serve. The runtime bundles them from the sources on the first request, so there is no build
-// step, no generated file that can be out of date, and no cost if nobody opens the page.
+// The files that make up the page. Bun bundles them from the sources when the page is first requested. So there is no
+// build step, no generated file that can be out of date, and no cost if nobody opens the page.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { apiDescriptionPath, authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
-/** A file to serve, uncompressed and in each compressed form. */
+/** A file that the service sends: its bytes, uncompressed and in each compressed form, and what its headers need. */
 export interface PageFile {
   readonly mediaType: string;
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -26,7 +26,10 @@ const compressGzip = promisify(gzip);
 
 export interface PageOptions {
   readonly settings: PageSettings;
-  /** Finds the PEM file of the development authority; undefined if there is none. */
+  /**
+   * Returns the path of the PEM file with the certificate of the development authority. Undefined if this service does
+   * not use a development certificate.
+   */
   readonly authorityFile: (() => Promise<string>) | undefined;
 }
 
@@ -53,7 +56,10 @@ export class PageFiles {
     return (await this.#bundled).get(path);
   }
 
-  /** The certificate may be renewed, so its file is read again each time. It is compressed again only if it changed. */
+  /**
+   * Reads the authority's certificate again on every request, because it may have been renewed. Compresses it again
+   * only if it has changed.
+   */
   async #authority(findFile: () => Promise<string>): Promise<PageFile> {
     this.#authorityPath ??= findFile();
     const bytes = await read(await this.#authorityPath);
@@ -67,7 +73,7 @@ export class PageFiles {
       entrypoints: [join(browserFolder, "main.tsx"), join(browserFolder, "page.css")],
       target: "browser",
       minify: true,
-      // These settings are repeated here because the bundler ignores tsconfig.json in an installed package.
+      // The bundler ignores tsconfig.json in an installed package, so its JSX settings are repeated here.
       jsx: { runtime: "automatic", importSource: "preact", development: false },
       define: { "process.env.NODE_ENV": '"production"' },
     });
@@ -97,7 +103,7 @@ export class PageFiles {
     return files;
   }
 
-  // Addresses are relative, because a proxy may serve the page under a path.
+  // The addresses in the HTML are relative, because a proxy may serve the page under any path.
   #html(path: (name: string) => string): string {
     const settings = escapeAttribute(JSON.stringify(this.#options.settings));
     return `<!doctype html>

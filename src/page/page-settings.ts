@@ -1,22 +1,22 @@
-// What the page must know about its instance of the service. The service writes it into the page's head.
+// The settings of the service that the page must know. The service writes them into the page's head.
 
 import type { FieldNames } from "../items/field-names.ts";
 
 export interface PageSettings {
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
-  /** The form of the create and update paths that the page uses. */
+  /** Where creates and updates contain the ID of the item: `a` in the path and the body, `b` only in the body. */
   readonly form: "a" | "b";
   /** Which operations need credentials. */
   readonly auth: "off" | "writes" | "all";
-  /** True if the certificate of a development authority can be downloaded. */
+  /** True if the service uses a development certificate. Its authority's certificate can then be downloaded. */
   readonly hasAuthority: boolean;
 }
 
 /** The name of the meta element that contains the settings. */
 export const settingsMetaName = "settings";
 
-// Addresses are relative to the page, because a proxy may serve it under a path.
+// These addresses are relative to the page's address, because a proxy may serve the page under any path.
 export const listPath = "api/todoitems/";
 export const feedPath = "changes";
 export const apiDescriptionPath = "openapi.yaml";

@@ -1,4 +1,5 @@
-// Sends the edits in the outbox, one after the other, and decides what each answer means for its edit.
+// Sends the user's edits to the service, one after the other, and decides what each answer means for its edit. The
+// outbox holds the edits.
 
 import { isPassing } from "../client/errors.ts";
 import { isTodoError, type PreconditionFailedError, type TodoClient } from "../client/index.ts";
@@ -6,26 +7,26 @@ import { sameContent } from "../client/item-text.ts";
 import { parseToken } from "../items/token.ts";
 import type { Edit, Outbox, OutboxEntry } from "./outbox.ts";
 
-/** The result of sending one edit. The outbox already reflects it. */
+/** The result of trying to send one edit. By the time it is reported, the outbox has been updated. */
 export type SendOutcome =
   | { readonly kind: "stored"; readonly entry: OutboxEntry }
   /**
-   * The service already had this state: somebody else made the same change, or the answer to an earlier attempt was
-   * lost.
+   * The item was already as the edit would make it. Either somebody else made the same change, or an earlier attempt
+   * succeeded but its answer was lost.
    */
   | { readonly kind: "alreadyDone" }
-  /** The item has changed since the edit was made. The user must decide. */
+  /** Somebody else has changed or deleted the item. The user must decide which version to keep. */
   | { readonly kind: "conflict" }
-  /** The edit waits until somebody signs in. */
+  /** The service asks for credentials. The edit waits until the user signs in. */
   | { readonly kind: "signInNeeded" }
-  /** The edit waits for the next attempt. */
+  /** The attempt failed for a reason that may pass, such as a lost connection. The edit will be sent again. */
   | { readonly kind: "tryLater" }
-  /** The service refused the edit, and it has been removed from the outbox. */
+  /** The service refused the edit, so the edit has been removed from the outbox. */
   | { readonly kind: "refused"; readonly edit: Edit; readonly error: unknown };
 
 export interface SenderParts {
   readonly outbox: Outbox;
-  /** The client to send the next edit with. */
+  /** Returns the client to send the next edit with. After the user signs in or out, that is another client. */
   readonly client: () => TodoClient<string>;
   /** Called after each attempt to send an edit. */
   readonly onOutcome: (outcome: SendOutcome) => void;
@@ -44,7 +45,7 @@ export class Sender {
     this.#outbox = parts.outbox;
   }
 
-  /** Sends edits until none is left, or until the next one has to wait. */
+  /** Sends edits until none is left to send, or until an edit has to wait for a sign-in or for a later attempt. */
   async send(): Promise<void> {
     if (this.#sending) return;
     this.#sending = true;
@@ -72,7 +73,10 @@ export class Sender {
     }
   }
 
-  /** Whether the item that has the ID of a new one is that item: the answer to an earlier attempt may have been lost. */
+  /**
+   * Called when a create was refused because its ID is taken. An earlier attempt may have created the item although its
+   * answer was lost. If the service's item has the same content, marks the edit as stored and returns true.
+   */
   async #isAlreadyStored(entry: OutboxEntry): Promise<boolean> {
     const { edit } = entry;
     if (edit.kind !== "create") return false;
@@ -82,13 +86,13 @@ export class Sender {
       this.#outbox.stored(entry, etag, versionOf(etag));
       return true;
     } catch (error) {
-      // Whatever kept the item from being read, the 409 stays the answer.
+      // The item could not be read. Then the create counts as refused, with the original 409 answer.
       if (isTodoError(error)) return false;
       throw error;
     }
   }
 
-  /** Returns the ETag of the new state; undefined after a deletion. */
+  /** Sends an edit. Returns the item's new ETag; undefined after a deletion. */
   async #request(edit: Edit): Promise<string | undefined> {
     const client = this.#parts.client();
     if (edit.kind === "create") return (await client.create(edit.json)).etag;

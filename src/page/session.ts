@@ -1,5 +1,5 @@
-// What the page knows and does: it follows the list, accepts the user's edits, signs in and out, and collects messages
-// for the user. The view draws what it finds here; nothing here uses the browser's document.
+// The state of the page and the actions of its user. A session follows the list, accepts the user's edits, signs in and
+// out, and collects messages for the user. The view draws this state. Nothing here uses the browser's document.
 
 import { type Credentials, isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
@@ -19,17 +19,17 @@ export interface Notice {
 export type ConnectionState = "connecting" | "live" | "lost";
 
 export interface SignIn {
-  /** Why the last attempt failed. */
+  /** Why the last attempt to sign in failed; undefined if none has failed. */
   readonly problem: string | undefined;
-  /** True while an attempt is under way. */
+  /** True while the credentials are being checked. */
   readonly busy: boolean;
 }
 
 export interface SessionParts {
   readonly outbox: Outbox;
-  /** Makes a client for these credentials, which are kept nowhere else. */
+  /** Makes a client that sends these credentials. The session itself does not keep the password. */
   readonly connect: (credentials: Credentials | undefined) => TodoClient<string>;
-  /** How new items spell their field names; undefined to follow the newest item. */
+  /** How new items spell their field names. If undefined, they use the spelling of the newest item. */
   readonly spelling: Spelling | undefined;
   readonly readOnly: boolean;
 }
@@ -45,10 +45,10 @@ export class Session {
   #watching = new AbortController();
   #shown: readonly ShownItem[] | undefined;
   #noticeKey = 0;
-  /** The items as the service has them. */
+  /** The items as the service has them, without the user's unsent edits. */
   stored = new StoredItems();
   connection: ConnectionState = "connecting";
-  /** False until the first list has arrived. */
+  /** False until the list has arrived, at the start and after signing out. */
   loaded = false;
   readOnly: boolean;
   version: number | undefined;
@@ -68,13 +68,13 @@ export class Session {
     });
   }
 
-  /** Calls the listener after every change, until the returned function is called. */
+  /** Calls the listener after every change of the session. To stop this, call the returned function. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Newest first. */
+  /** The items to show, newest first. */
   get items(): readonly ShownItem[] {
     this.#shown ??= overlay(this.stored.inOrder(), this.#outbox.entries);
     return this.#shown;
@@ -89,7 +89,7 @@ export class Session {
     void this.#sender.send();
   }
 
-  /** Connects and sends now, without waiting for the next attempt. */
+  /** Connects again and sends the waiting edits now, instead of waiting for the next automatic attempt. */
   reconnect(): void {
     this.rest();
     this.start();
@@ -118,7 +118,7 @@ export class Session {
     this.reconnect();
   }
 
-  /** Closes the sign-in form and drops the edits that were waiting for it. */
+  /** Closes the sign-in form and drops all edits that the service has not stored. */
   cancelSignIn(): void {
     this.signIn = undefined;
     for (const entry of [...this.#outbox.entries]) if (entry.state !== "stored") this.#outbox.drop(entry);
@@ -134,7 +134,7 @@ export class Session {
     this.save(item, withFields(item.json, { done }));
   }
 
-  /** Saves an edit. `base` is the version of the item that the edit is based on. */
+  /** Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. */
   save(base: ShownItem, json: string): void {
     this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base) });
   }
@@ -145,7 +145,7 @@ export class Session {
     this.notify("done", `Deleted ${named(fields)}`, { label: "Undo", run: () => this.#restore(id, json) });
   }
 
-  /** Resolves the conflict about an item. */
+  /** Resolves a conflict: "mine" sends the user's edit again, and "theirs" drops it. */
   decide(id: string, which: "mine" | "theirs"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
     if (!entry) return;
@@ -166,7 +166,8 @@ export class Session {
     this.#changed();
   }
 
-  // The version that the user edited may have been stored in the meantime. If so, it has an ETag by now.
+  // Returns the ETag of the version that the user edited. If that version came from an edit that was not stored yet, it
+  // had no ETag of its own. If it has been stored since then, its ETag is known now.
   #tagOf({ id, json, etag }: ShownItem): string | undefined {
     const now = this.items.find((item) => item.id === id);
     return now?.json === json ? now.etag : etag;
@@ -174,8 +175,8 @@ export class Session {
 
   #restore(id: string, json: string): void {
     const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-    // A deletion that has not been sent is dropped, and the item keeps its place. Otherwise the item is created again,
-    // with the same ID, and becomes the newest.
+    // If the deletion still waits or has a conflict, it is dropped, and the item keeps its place. Otherwise the item is
+    // created again with the same ID, and becomes the newest.
     if (deletion?.state === "waiting" || deletion?.state === "conflict") {
       this.#outbox.drop(deletion);
       this.#changed();
@@ -220,7 +221,7 @@ export class Session {
   #connectionIs(state: WatchState): void {
     this.connection = state.kind === "lost" ? "lost" : "live";
     if (state.kind === "live") this.readOnly = state.readOnly;
-    // The password could not be checked: there were too many wrong ones, or there is no connection.
+    // The password could not be checked, because the connection failed or there had been too many wrong passwords.
     if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: messageOf(state.error), busy: false };
     this.#changed();
     if (this.connection === "live") void this.#sender.send();
@@ -235,8 +236,8 @@ export class Session {
     } else if (event.kind === "removed") this.stored.remove(event.id);
     else this.stored.put(event);
     this.version = event.version ?? this.version;
-    // A new snapshot may come from another store, whose versions cannot be compared with the old ones. So it settles
-    // every stored edit.
+    // A snapshot is the whole list. It may come from another store, and the versions of two stores cannot be compared.
+    // So after a snapshot, all stored edits are removed from the outbox.
     if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();
@@ -269,7 +270,7 @@ function refusalText(edit: Edit, error: unknown): string {
   return `${name} was not ${what}: ${messageOf(error)}`;
 }
 
-/** The service's own words, without the name of the request. */
+/** Returns the service's own explanation if it sent one, and otherwise the error's message. */
 function messageOf(error: unknown): string {
   if (isTodoError(error, "HttpError") && error.detail !== "") return error.detail;
   return error instanceof Error ? error.message : String(error);

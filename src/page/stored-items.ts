@@ -1,5 +1,5 @@
-// The service's items in the order of the list, each with the fields that the page shows, and the size of the whole
-// list.
+// The items as the service has them, in the order of its list, and the size of the whole list. Each item comes with the
+// fields that the page shows.
 
 import type { WatchedItem } from "../client/index.ts";
 import { type ItemFields, readFields } from "./item-fields.ts";
@@ -16,7 +16,7 @@ export interface StoredItem {
 const encoder = new TextEncoder();
 
 export class StoredItems {
-  // Sorted by position if `#inOrder` is true.
+  // The map's entries are sorted by position while `#inOrder` is true. Otherwise `inOrder` sorts them first.
   #items = new Map<string, StoredItem>();
   #inOrder = true;
   #positionMax = 0;
@@ -26,7 +26,7 @@ export class StoredItems {
     return this.#items.size;
   }
 
-  /** The size of the list as the service sends it, brackets and commas included. */
+  /** The size in bytes of the list as the service sends it, including the brackets and commas. */
   get listBytes(): number {
     return 2 + this.#itemBytes + Math.max(0, this.#items.size - 1);
   }
@@ -45,9 +45,11 @@ export class StoredItems {
   }
 
   put({ id, item: json, etag, position }: WatchedItem<string>): void {
-    // An item that was deleted and created again moves to its new place.
+    // If an item was deleted and created again, its position differs. Remove the old entry, so that the new one is
+    // added at the end of the map.
     if (this.#items.get(id)?.position !== position) this.remove(id);
-    // After a lost connection, missed changes arrive in the order they were made, which is not the list's order.
+    // After a lost connection, the missed changes arrive in the order they were made. So an item can arrive after
+    // another item that follows it in the list.
     if (!this.#items.has(id) && position < this.#positionMax) this.#inOrder = false;
     this.#positionMax = Math.max(this.#positionMax, position);
     const bytes = encoder.encode(json).byteLength;

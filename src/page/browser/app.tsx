@@ -31,7 +31,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const shown = useMemo(() => select(items, filter, search, editingId), [items, filter, search, editingId]);
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
-  // The dialog opens as soon as there is a conflict. The user can postpone the decision.
+  // Whenever the set of conflicts changes, the dialog opens for the first of them. The user can close it and decide
+  // later.
   useEffect(() => setDecidingId(conflictIds.split(",")[0] || undefined), [conflictIds]);
   const deciding = conflicts.find(({ id }) => id === decidingId);
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../session.ts";
 import { WarningIcon } from "./icons.tsx";
 
-/** Interruptions shorter than this are not shown. */
+/** If the connection is lost for less than this time, no banner appears. */
 const graceMs = 700;
 
 export function Banners({ session }: { session: Session }) {

@@ -95,8 +95,8 @@ function Copyable({ label, text, isLong = false }: { label: string; text: string
   const [copied, setCopied] = useState(false);
   const code = useRef<HTMLElement>(null);
   const copy = async () => {
-    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages the text is
-    // selected, so that the user can copy it.
+    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages, the button
+    // only selects the text, and the user copies it.
     if (!navigator.clipboard) {
       if (code.current) getSelection()?.selectAllChildren(code.current);
       return;

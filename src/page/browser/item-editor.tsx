@@ -1,5 +1,5 @@
 // Edits an item in its row: its name and notes in a form, or the whole item as JSON. The form leaves the text of all
-// other fields exactly as it is, digits included.
+// other fields exactly as it is. For example, it never rounds a long number.
 
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { idOf } from "../../client/item-text.ts";
@@ -9,7 +9,7 @@ import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
   readonly item: ShownItem;
-  /** `base` is the version of the item that the edit is based on. */
+  /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;
   readonly onCancel: () => void;
 }
@@ -18,7 +18,7 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
   const [base, setBase] = useState(item);
   const [name, setName] = useState(item.fields.name);
   const [notes, setNotes] = useState(item.fields.notes);
-  // The item as JSON; undefined while the form is shown.
+  // The text in the JSON view; undefined while the form is shown instead.
   const [text, setText] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const first = useRef<HTMLInputElement>(null);
@@ -27,12 +27,13 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
   const problemId = useId();
   const isJson = text !== undefined;
 
-  // A layout effect runs before the browser paints, so the next key already goes to the editor.
+  // Use a layout effect, because it runs before the browser paints. So the next key that the user presses already goes
+  // to the editor.
   useLayoutEffect(() => {
     area.current?.setSelectionRange(0, 0);
     (isJson ? area.current : first.current)?.focus();
   }, [isJson]);
-  // Scroll one frame later, when the list has measured the editor's new height.
+  // Scroll the editor into view one frame later, because the list must measure the editor's new height first.
   useEffect(() => {
     const frame = requestAnimationFrame(() => form.current?.scrollIntoView({ block: "nearest" }));
     return () => cancelAnimationFrame(frame);

@@ -1,4 +1,5 @@
-// The list of items. Only the rows in sight are drawn, so ten thousand items are as fast as ten.
+// The list of items. Only the rows in or near the visible part are drawn, so a long list is drawn as fast as a short
+// one.
 
 import { useRef } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
@@ -19,11 +20,14 @@ interface ItemRowsProps {
   readonly onSave: (base: ShownItem, json: string) => void;
   readonly onDelete: (item: ShownItem) => void;
   readonly onDecide: (item: ShownItem) => void;
-  /** Called when the focused row disappears and no row is left. */
+  /** Called when the focused row disappears and the list has no other row to focus. */
   readonly onNowhere: () => void;
 }
 
-/** Rows are drawn this far above and below the view, so that they are ready when the user scrolls or presses a key. */
+/**
+ * Rows are also drawn up to this far above and below the visible part, so that they are ready when the user scrolls or
+ * presses an arrow key.
+ */
 const marginPixels = 400;
 
 export function ItemRows(props: ItemRowsProps) {

@@ -15,7 +15,10 @@ function readSettings(): PageSettings {
   return JSON.parse(meta?.content ?? "{}") as PageSettings;
 }
 
-/** Lets the browser cache the list and revalidate it, so the service sends it again only if it has changed. */
+/**
+ * Lets the browser keep the list in its cache and ask the service whether that copy is still current. So the service
+ * sends the list again only if it has changed.
+ */
 function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
   const isList = new Headers(init.headers).get("accept") === "application/json";
   return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
@@ -29,8 +32,8 @@ const session = new Session({
     write: (text) => sessionStorage.setItem(outboxKey, text),
   }),
   connect: (credentials) =>
-    // Pass the address of the list, not of the page. If the page is served under a path that ends with /api/, the
-    // client would remove that part of the page's address.
+    // Pass the address of the list, not of the page. The client removes /api/ from the end of an address. That would be
+    // wrong if the page itself is served under a path that ends with /api/.
     new TodoClient(new URL(listPath, document.baseURI), {
       codec: jsonText,
       form: settings.form,
@@ -44,8 +47,8 @@ const session = new Session({
 
 addEventListener("online", () => session.reconnect());
 
-// Over plain HTTP, a browser opens at most six connections to a host, and each tab's change feed holds one of them. So
-// hidden tabs close their feed; otherwise a seventh tab would not even load.
+// Over plain HTTP, a browser opens at most six connections to a host, and each tab's change feed holds one of them.
+// With six open feeds, a seventh tab would not even load. So a tab closes its feed when it has been hidden for a while.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
 addEventListener("visibilitychange", () => {

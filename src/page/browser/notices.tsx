@@ -1,4 +1,4 @@
-// Short messages: what was done, with a way to undo it, and what went wrong.
+// Short messages for the user: what was done or what went wrong. Some have a button, for example to undo a deletion.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Notice, Session } from "../session.ts";
@@ -19,7 +19,7 @@ export function Notices({ session }: { session: Session }) {
 function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
   const { kind, text, action } = notice;
   const [held, setHeld] = useState(false);
-  // A problem stays until it is dismissed. No message disappears while it has the pointer or the focus.
+  // Only messages of the kind "done" disappear after a time, and not while they have the pointer or the focus.
   useEffect(() => {
     if (kind !== "done" || held) return undefined;
     const timer = setTimeout(onClose, doneMs);

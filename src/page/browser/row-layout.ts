@@ -1,14 +1,14 @@
-// Computes where each row of a long list begins. Only the rows in sight are drawn and measured; the heights of the
-// others are estimated.
+// Computes where each row of a long list begins. A row's height is known once the row has been drawn and measured.
+// Until then, it is estimated.
 
 /** The assumed height of a row that has not been drawn yet, in pixels. */
 const estimatedHeight = 60;
 
 export class RowLayout {
-  /** The top of each row, followed by the end of the list. */
+  /** The top of each row in pixels, followed by the bottom of the last row. */
   readonly #offsets: Float64Array;
 
-  /** `heights` holds the height of each row that was measured, by ID. */
+  /** `heights` maps the ID of each row that has been measured to its height. */
   constructor(rows: readonly { readonly id: string }[], heights: ReadonlyMap<string, number>) {
     this.#offsets = new Float64Array(rows.length + 1);
     let end = 0;
@@ -26,7 +26,7 @@ export class RowLayout {
     return this.#offsets[index] ?? 0;
   }
 
-  /** The last row that begins at or above this offset. */
+  /** Returns the index of the last row that begins at or above this offset; 0 if there is none. */
   indexAt(top: number): number {
     let low = 0;
     let high = Math.max(0, this.#offsets.length - 2);

@@ -1,9 +1,9 @@
-// The figures at the bottom: read-only or writable, the number of items, the size and the version of the list. A gauge
-// compares the size with the limit that some clients have.
+// The line at the bottom of the page: read-only or writable, the number of items, the size and the version of the list.
+// A gauge compares the size with the longest response that some clients can read.
 
 import type { Session } from "../session.ts";
 
-/** The specification's client reads at most this much of a response. */
+/** The client in the specification reads at most this many bytes of a response. */
 const markBytes = 256_000;
 
 export function StatusBar({ session }: { session: Session }) {
@@ -30,8 +30,8 @@ export function StatusBar({ session }: { session: Session }) {
 }
 
 function Gauge({ bytes }: { bytes: number }) {
-  // The mark is at four fifths of the gauge. A list that would fill more than about 95 % of the gauge stretches its
-  // scale, which moves the mark to the left.
+  // The number of bytes that the whole gauge stands for. Normally, the mark is at four fifths of the gauge. If the list
+  // would fill more than about 95 % of the gauge, this number grows with the list, and the mark moves to the left.
   const full = Math.max(markBytes * 1.25, bytes * 1.05);
   return (
     <span

@@ -5,13 +5,16 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import type { RowLayout } from "./row-layout.ts";
 
-/** A control in a row, named by its `data-control`. */
+/** Identifies a control by the index of its row and the value of its `data-control` attribute. */
 interface Place {
   readonly index: number;
   readonly control: string;
 }
 
-/** Attach `listeners` to the element around the rows. `onNowhere` is called when the focus has no row left to go to. */
+/**
+ * Attach `listeners` to the element around the rows. `onNowhere` is called when the focused row disappears and no other
+ * row is left.
+ */
 export function useRowFocus(
   scroller: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
@@ -20,13 +23,13 @@ export function useRowFocus(
 ) {
   const focused = useRef<(Place & { readonly id: string }) | undefined>(undefined);
   const wanted = useRef<Place | undefined>(undefined);
-  // If drawing moves the focused row, the row loses the focus although the user has not left it. Such a loss is
-  // ignored.
+  // True while the list is being drawn. Drawing may move the focused row in the document, and then the browser takes
+  // the focus away from the row. The user has not left the row, so `onFocusOut` ignores this.
   const isDrawing = useRef(false);
   isDrawing.current = true;
 
-  // Gives a control the focus. If its row is not drawn yet, scrolls to the row; the control gets the focus once it is
-  // drawn.
+  // Gives a control the focus. If the control's row is not drawn yet, scrolls to that row. The control then gets the
+  // focus as soon as the row is drawn.
   const focus = (place: Place) => {
     const element = scroller.current;
     const index = Math.max(0, Math.min(items.length - 1, place.index));
@@ -41,7 +44,7 @@ export function useRowFocus(
     const before = focused.current;
     if (wanted.current) focus(wanted.current);
     else if (before && !items.some(({ id }) => id === before.id)) {
-      // The focused row is gone. The row that took its place gets the focus.
+      // The focused row is gone. Focus the row that is now at the same index, or the last row.
       focused.current = undefined;
       if (items.length === 0) onNowhere();
       else focus(before);
@@ -53,7 +56,7 @@ export function useRowFocus(
 
   return {
     focusedId: focused.current?.id,
-    /** Gives a control the focus as soon as it is drawn. */
+    /** After the next drawing, gives this control the focus. */
     focusNext: (place: Place) => {
       wanted.current = place;
     },
@@ -86,7 +89,10 @@ const steps: Readonly<Record<string, (count: number) => number>> = {
   End: (count) => count,
 };
 
-/** The place of an element; undefined inside an editor, because there the keys move the cursor. */
+/**
+ * Returns the place of a control. Returns undefined for other elements, and for everything inside an editor, because
+ * there the arrow keys move the text cursor.
+ */
 function placeOf(target: EventTarget | null): Place | undefined {
   if (!(target instanceof HTMLElement) || target.closest("form")) return undefined;
   const index = target.closest("li")?.dataset["index"];

@@ -1,10 +1,11 @@
-// Lays out the rows of the list, and does so again whenever the height of a drawn row changes.
+// Computes the positions of the list's rows, and computes them again whenever the items or the height of a drawn row
+// change.
 
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import { RowLayout } from "./row-layout.ts";
 
-/** Pass `observeRow` as the `ref` of every drawn row. The row must name its item in `data-id`. */
+/** Pass `observeRow` as the `ref` of every drawn row. The row's `data-id` attribute must contain the ID of its item. */
 export function useRowLayout(items: readonly ShownItem[]) {
   const heights = useRef(new Map<string, number>()).current;
   const [measuredCount, noteMeasured] = useReducer((count: number) => count + 1, 0);
@@ -29,10 +30,10 @@ export function useRowLayout(items: readonly ShownItem[]) {
   return { layout, observeRow };
 }
 
-/** Records the height of a row, and returns whether it has changed. */
+/** Records the height of a row. Returns whether the height differs from the recorded one. */
 function measure({ dataset, offsetHeight }: HTMLElement, heights: Map<string, number>): boolean {
   const id = dataset["id"] ?? "";
-  // A row that is being removed has no height.
+  // A row that is being removed from the document has the height 0, which must not be recorded.
   if (offsetHeight === 0 || heights.get(id) === offsetHeight) return false;
   heights.set(id, offsetHeight);
   return true;

@@ -5,20 +5,21 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preac
 import type { ShownItem } from "../overlay.ts";
 import type { RowLayout } from "./row-layout.ts";
 
-/** The part of the list that is in sight. */
+/** The visible part of the list, in pixels. */
 export interface View {
   readonly top: number;
   readonly height: number;
 }
 
-/** Call `look` whenever the list is scrolled. */
+/** `view` is the visible part of the list. Call `look` to update `view` whenever the list is scrolled. */
 export function useScrollAnchor(
   scroller: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
 ) {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first row in sight, and how many pixels of it are hidden above the top edge.
+  // The first visible row, and how many of its pixels are hidden above the top edge. Undefined if the list is scrolled
+  // to its very top or is empty.
   const anchor = useRef<{ readonly id: string; readonly hidden: number } | undefined>(undefined);
 
   const look = useCallback(() => {

@@ -1,9 +1,9 @@
-// Redraws when the session has changed, at most once per frame, however many changes arrive at once.
+// Redraws the component that calls `useSession` when the session has changed, but at most once per frame.
 
 import { useEffect, useReducer } from "preact/hooks";
 import type { Session } from "../session.ts";
 
-/** The delay before a hidden page is redrawn. Browsers give hidden pages no animation frames. */
+/** The delay before a hidden page is redrawn. It needs a timer, because browsers give it no animation frames. */
 const hiddenMs = 200;
 
 export function useSession(session: Session): void {
