@@ -28,7 +28,7 @@ export interface Bookmark {
 
 /** What was committed after a bookmark. `epoch` and `version` identify the state that the changes lead to. */
 export interface News extends Bookmark {
-  /** True if `changes` is the whole store, because the bookmark was too old or from another history. */
+  /** True if `changes` is the whole store: the bookmark was missing, too old or from another history. */
   readonly whole: boolean;
   /**
    * In order of version. Iterate over it only once, and before you await anything. It contains the latest change of
@@ -81,9 +81,9 @@ export interface Engine {
    * Stores a batch in one exclusive, atomic, durable step, and resolves once it is on disk.
    *
    * The engine passes the changes since `batch.since` to the batch. The batch makes a plan for that newest state, and
-   * the engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows what was
-   * missed. It may store such a plan after the missed changes if they touch nothing that the plan depends on; then
-   * it calls `moved`. Otherwise it asks for another plan.
+   * the engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows the changes since
+   * `batch.since`. It may store such a plan after these changes if they touch nothing that the plan depends on; then it
+   * calls `moved`. Otherwise it asks for another plan.
    *
    * The promise rejects with one of these:
    * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided`

@@ -16,11 +16,11 @@ export class Freshness {
   readonly #notices: StoreNotices;
   /** The last promise from `hasNews`, and the refresh that all readers who got that promise wait for. */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
-  /** While changes are being read from the engine into the replica, the promise that they are there. */
+  /** Set while changes are being read from the engine into the replica. Resolves once the replica has them. */
   #taking: Promise<void> | undefined;
   /** The turn token of the last refresh that asked the engine and found no news. `refresh` explains turn tokens. */
   #askedInTurn: object | undefined;
-  /** How often `doubt` was called, and how many of these calls are settled: all changes were read after the call. */
+  /** How often `doubt` was called, and for how many of these calls all changes were read from the engine afterwards. */
   #doubtCount = 0;
   #settledCount = 0;
   #storeAway = false;
@@ -38,7 +38,7 @@ export class Freshness {
   }
 
   /**
-   * Takes over what other processes have committed. Await the result, if there is one.
+   * Takes over what other processes have committed. If the result is a promise, await it.
    *
    * A turn token proves that a request was sent before the current turn of the event loop began. If a refresh with
    * the same token has already found no news in this turn, that answer is newer than this request. So it is good
@@ -122,8 +122,8 @@ export class Freshness {
         this.#replica.bookmark !== since && (news.whole || news.epoch !== this.#replica.bookmark.epoch);
       if (isOvertaken) continue;
       this.#replica.take(news);
-      // Only the calls of `doubt` before the pull are settled. If `doubt` was called during the pull, the pull may lack
-      // the changes that the call was about.
+      // Count only the calls of `doubt` before the pull as settled. If `doubt` was called during the pull, the pull may
+      // lack the changes that the call was about.
       this.#settledCount = doubtCount;
       return;
     }

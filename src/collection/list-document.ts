@@ -1,7 +1,7 @@
 // The list as bytes, ready to send. Items live in chunks of about 32 KiB. A write marks its chunk as stale. When the
 // list is next requested, only the stale chunks are encoded again. If nothing was written since the last request, the
-// same bytes are used again. An item's text is kept only once: inside its chunk or, until it is encoded, as a separate
-// string.
+// same bytes are used again. An item's text is kept only once: inside its chunk's bytes or, until the chunk is next
+// encoded, as a separate string.
 
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Version } from "./engine.ts";
@@ -11,9 +11,9 @@ export interface ListedItem {
   readonly position: Version;
   version: Version;
   chunk: Chunk;
-  /** The item's JSON, until it is encoded into its chunk. */
+  /** The item's JSON, if it is not yet encoded into the chunk's bytes; undefined if it is. */
   fresh: string | undefined;
-  /** Where the item begins in its chunk's bytes, unless it is fresh. */
+  /** Where the item begins in its chunk's bytes. Valid only if `fresh` is undefined. */
   offset: number;
   byteLength: number;
 }
@@ -34,7 +34,8 @@ interface Chunk {
 // `chunkBytesMax` is split.
 const chunkBytes = 32 * 1024;
 const chunkBytesMax = 2 * chunkBytes;
-// Each fresh item is a separate string, which takes memory. So a chunk is encoded once it has this many of them.
+// An item that is not yet encoded is a separate string and takes more memory. So a chunk is encoded once it has this
+// many such items.
 const freshMax = 64;
 const nothing = Buffer.alloc(0);
 const comma = 0x2c;

@@ -1,12 +1,12 @@
-// This process's copy of the store: the list, and the point in the store's history that the list has reached.
-// Watchers are notified of every change that it takes over.
+// This process's copy of the store: the list, and the point in the store's history that the list has reached. Watchers
+// are notified of every change that is applied to the list.
 
 import type { Bookmark, Change, News } from "./engine.ts";
 import type { ItemList } from "./item-list.ts";
 
 /**
- * Called with changes once the list shows them, whichever process made them. Field names are spelled as stored. If
- * the whole list was replaced, `changes` is empty.
+ * Called with changes once the list shows them, whichever process made them. Field names are spelled as stored. If the
+ * whole list was replaced, `whole` is true and `changes` is empty.
  */
 export type Watcher = (news: News) => void;
 
@@ -19,7 +19,10 @@ export class Replica {
     this.list = list;
   }
 
-  /** Every `take` makes a new object. So if this is still the same object as before, nothing was taken in between. */
+  /**
+   * The point that the list has reached. Every `take` makes a new object. So if this is still the same object as
+   * before, `take` was not called in between.
+   */
   get bookmark(): Bookmark {
     return this.#bookmark;
   }

@@ -21,14 +21,17 @@ export interface CollectionOptions extends StoreNotices {
   readonly storeBytesMax: number;
 }
 
-/** The latest change of each item that has changed, in order of version, up to this bookmark. */
+/**
+ * The latest change of each item that has changed, in order of version. They lead to the state at `epoch` and
+ * `version`.
+ */
 interface PastChanges extends Bookmark {
   readonly changes: readonly Change[];
 }
 
 /**
- * A request for past changes may go back at most this many versions; one that goes back further gets none. This limits
- * the rows that the engine has to read, because each version has at most one row.
+ * `changesSince` goes back at most this many versions. For an older bookmark it returns undefined. This limits the rows
+ * that the engine has to read, because each version has at most one row.
  */
 const pastChangesMax = 50_000;
 
@@ -40,8 +43,8 @@ export class TodoCollection {
   readonly #freshness: Freshness;
   readonly #queue: WriteQueue;
   /**
-   * The last bookmark that `changesSince` could not serve, because the engine had pruned some of the changes after it.
-   * Older bookmarks cannot be served either.
+   * The last bookmark that `changesSince` could not serve, because the engine had already deleted some of the changes
+   * after it. Older bookmarks cannot be served either.
    */
   #tooOld: Bookmark = { epoch: "", version: 0 };
 
@@ -119,7 +122,10 @@ export class TodoCollection {
     return this.#list.render(json);
   }
 
-  /** The changes since a bookmark, spelled as stored. Undefined if the bookmark is too old or from another history. */
+  /**
+   * The changes since a bookmark, with field names spelled as stored. Undefined if the bookmark is too old or from
+   * another history.
+   */
   async changesSince(since: Bookmark): Promise<PastChanges | undefined> {
     await this.refresh();
     const { epoch, version } = this.#replica.bookmark;
@@ -143,7 +149,11 @@ export class TodoCollection {
     return { epoch: news.epoch, version: news.version, changes: [...latest.values()] };
   }
 
-  /** Resolves once the write is on disk, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
+  /**
+   * Resolves once the write is on disk, or once it is clear that the write changes nothing. Rejects with a `WriteError`
+   * if the write was not stored, or if that is unknown. A read-only instance stores nothing, and resolves to the
+   * outcome that the write would have had.
+   */
   async write(write: Write): Promise<WriteOutcome> {
     if (!this.#options.readOnly) return this.#queue.add(write);
     await this.refresh();

@@ -1,6 +1,6 @@
-// The writes of one commit, and the plan for them, which is based on this process's copy of the store. If other
-// processes commit first, the engine may ask for a new plan, or may store the plan after their changes and thereby move
-// it to higher versions.
+// The writes of one commit, and the plan for them. The plan is based on this process's copy of the store. If other
+// processes commit first, the engine asks for a new plan, or stores the plan after their changes, with higher versions
+// than planned.
 
 import type { Batch, Bookmark, News, Plan } from "./engine.ts";
 import type { Replica } from "./replica.ts";
@@ -18,7 +18,7 @@ export class WriteBatch implements Batch {
   readonly #dependsOnAll: boolean;
   #plan: WritePlan;
 
-  /** `writes` is called for each plan. It can react to changes by others, and add writes that have just arrived. */
+  /** `writes` is called for each plan. So it can react to changes by others, and add writes that have just arrived. */
   constructor(replica: Replica, writes: () => readonly Write[], { dependsOnAll = false }: WriteBatchOptions = {}) {
     this.since = replica.bookmark;
     this.#replica = replica;
@@ -46,8 +46,8 @@ export class WriteBatch implements Batch {
   }
 
   /**
-   * Applies the stored plan to the replica. Returns false, and applies nothing, if the replica has another history by
-   * now, to which the plan's changes do not belong.
+   * Applies the stored plan to the replica. Returns false, and applies nothing, if the replica has loaded another
+   * history in the meantime. The plan's changes do not belong to that history.
    */
   show(): boolean {
     const { decidedOn, changes } = this.#plan;

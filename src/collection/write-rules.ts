@@ -70,14 +70,16 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     const earlier = latestById.get(id);
     dependsOn.push(id);
     // This condition is checked against a version that is only planned. If the plan were stored after the changes of
-    // others, with higher versions, the condition might have a different result. So that is ruled out for this plan.
+    // others, with higher versions, the condition might have a different result. So `isMovable` is false, and the plan
+    // is never stored that way.
     if (earlier && write.kind !== "create" && write.condition) isMovable = false;
     const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
     bytesLeft -= growth;
     if (change) {
       version = change.version;
       latestById.set(id, change);
-      // Delete the item's earlier change first. Then this one goes to the end, and the map stays in order of version.
+      // Delete the item's earlier change first. Then the new one goes to the end, and the map stays in order of
+      // version.
       latestByPosition.delete(change.position);
       latestByPosition.set(change.position, change);
     }
@@ -92,8 +94,8 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
 }
 
 /**
- * The same plan, moved up by `by` versions. That is what happens if others commit first, but change only items that
- * the plan does not depend on: the plan is stored after their changes.
+ * The same plan, with each version raised by `by`. It is needed if others have committed first, but have changed only
+ * items that the plan does not depend on. The engine has then stored the plan after their changes.
  *
  * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
  * created its item. So if a position is later than the state that the plan is based on, the plan creates the item.

@@ -60,8 +60,8 @@ export class PostgresCommit {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
-        // Settle before the batch makes another plan. The batch reports the outcomes of its latest plan. So if the plan
-        // that was sent turns out to be stored, there must not be a later one.
+        // Before the batch makes another plan, find out whether the sent plan was stored. The batch reports the
+        // outcomes of its latest plan, and that must be the plan that was stored.
         if (unanswered && (await this.#settle(unanswered))) return;
         this.#sent = undefined;
         if (!this.#context.contended && (await this.#optimistic())) return;
@@ -75,9 +75,9 @@ export class PostgresCommit {
   }
 
   /**
-   * Returns whether the unanswered batch was stored. This locks the clock, which every commit has to lock, so the batch
-   * cannot be in the middle of being stored. If the batch was not stored, its statement may still be waiting in the
-   * server's socket, to be executed later. So we void the batch, and the database will never store it.
+   * Returns whether the unanswered batch was stored. This first locks the clock, the row that every commit has to lock.
+   * So the batch cannot be in the middle of being stored. If the batch was not stored, its statement may still be
+   * waiting in the server's socket, to be executed later. So we void the batch, and the database will never store it.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
     return this.#context.writer.use(async (sql) => {
@@ -95,7 +95,8 @@ export class PostgresCommit {
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
-        // If the history was cut, the next pull must notice it too: it gives the store a new epoch.
+        // If the store was rolled back, do not make `start` the known point. Then the next pull notices the rollback
+        // too, and gives the store a new epoch.
         if (!isCut(answer, this.#batch.since)) this.#context.known.learn(start);
       }
       return true;
@@ -128,15 +129,19 @@ export class PostgresCommit {
     return isStored;
   }
 
-  /** Returns false if the store was rolled back to an older version. It has a new epoch then, for the next attempt. */
+  /**
+   * Returns false, and stores nothing, if the store was rolled back to an older version. The store then has a new
+   * epoch, and another attempt can follow.
+   */
   async #locked(): Promise<boolean> {
     const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
       if (isCut(answer, since)) {
-        // The store has lost its newest versions, so it gets a new epoch. This is committed before the batch. If both
-        // were one transaction and it failed, nobody might ever notice again that versions were lost.
+        // The store has lost its newest versions, so it gets a new epoch. The epoch is committed in a transaction of
+        // its own. If the batch were in the same transaction and failed, the new epoch would be lost too, and nobody
+        // might ever notice again that versions are missing.
         await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
         return false;
       }
@@ -150,7 +155,8 @@ export class PostgresCommit {
       }
       const sent = this.#send(start, plan);
       // This plan is only valid for the locked state. If the connection is lost, the lock is lost too, and others may
-      // commit first. Without `dependsOn`, the database then refuses the plan; it never stores it after their changes.
+      // commit first. Because `dependsOn` is undefined, the database then refuses the plan, instead of storing it after
+      // their changes.
       const fixed = { ...plan, dependsOn: undefined };
       const [stored] = await withTimeout(
         timeoutsMs.commit,
@@ -167,8 +173,8 @@ export class PostgresCommit {
     const isOver = performance.now() > this.#giveUpAtMs;
     if (isServerError(error)) {
       this.#context.contended = true;
-      // If this attempt sent a batch, the server has refused that batch. But if it has refused a query of `#settle`,
-      // the earlier batch is still unanswered.
+      // If this attempt sent a batch, the server has refused that batch. But if the server has refused a query of
+      // `#settle`, the batch of an earlier attempt is still unanswered.
       if (this.#sent !== unanswered) this.#sent = undefined;
     }
     if (this.#sent) {
@@ -209,7 +215,10 @@ export class PostgresCommit {
     if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back");
   }
 
-  /** Waits for a commit. Throws if the server stopped waiting for its standbys: a failover may undo the commit. */
+  /**
+   * Waits for a commit. Throws if the server stopped waiting for its standbys to confirm it, because a failover may
+   * then undo the commit.
+   */
   async #replicated<Result>(commit: PromiseLike<Result>): Promise<Result> {
     const { writer } = this.#context;
     const warningsBefore = writer.warningCount;

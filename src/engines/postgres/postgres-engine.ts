@@ -23,14 +23,17 @@ export class PostgresEngine implements Engine {
   readonly #reader: PostgresSession;
   /** For commits. */
   readonly #writer: PostgresSession;
-  /** For loading the whole store, which must not become part of a commit's transaction. Connected only while in use. */
+  /**
+   * For loading the whole store, in a transaction that must not mix with commits or `hasNews` queries. Connected only
+   * while in use.
+   */
   readonly #loader: PostgresSession;
   #loadCount = 0;
   readonly #known = new KnownHistory();
   readonly #commits: CommitContext;
   /** How many pulls use the reader at present. */
   #pullCount = 0;
-  /** The `hasNews` query under way, and the next one, which is sent once the first is answered. */
+  /** `#asked` is the `hasNews` query under way. `#toAsk` is the next one, which is sent once `#asked` is answered. */
   #asked: Promise<unknown> = Promise.resolve();
   #toAsk: Promise<boolean> | undefined;
 
@@ -55,9 +58,9 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  // A caller that arrives while a query is under way waits for the next query. The answer to the first may be older
-  // than a write that another instance has acknowledged in the meantime. But if the first query fails, the next one is
-  // not sent: its callers have waited long enough, and the server would hardly answer now.
+  // A caller that arrives while a query is under way waits for the next query. The answer to the query under way may be
+  // older than a write that another instance has acknowledged in the meantime. But if the query under way fails, the
+  // next one is not sent: its callers have waited long enough, and the server would hardly answer now.
   hasNews(): Promise<boolean> {
     this.#toAsk ??= this.#asked.then(
       () => this.#ask(),
@@ -82,7 +85,10 @@ export class PostgresEngine implements Engine {
     return answer;
   }
 
-  /** A query that follows a pull on the same connection has to wait for all of its rows. */
+  /**
+   * How long a query may take. It is longer during a pull: on the same connection, a query has to wait until all rows
+   * of the pull have arrived.
+   */
   get #attemptMs(): number {
     return this.#pullCount > 0 ? timeoutsMs.answer : timeoutsMs.question;
   }
@@ -92,8 +98,8 @@ export class PostgresEngine implements Engine {
     const answer = await this.#readNews(since);
     const news = newsFrom(answer, since);
     if (news) {
-      // A read-only engine cannot rename a store whose history was cut. So it must meet the cut again when the caller
-      // pulls from the point that it knows.
+      // If a store is rolled back, a read-only engine cannot give it a new epoch. Then only the batch name of the known
+      // point reveals the rollback. So a read-only engine keeps that point until the caller pulls from it.
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
@@ -143,8 +149,8 @@ export class PostgresEngine implements Engine {
         ),
       );
       const clock = usableClock(clocks[0]);
-      // After a pull from another bookmark, the caller may still be at the point that is known now. If that point is
-      // from the same epoch, keep it: the next pull must check that it continues.
+      // If this pull was from another bookmark than the known point, the replica may still be at the known point. If
+      // the epoch is the same, keep that point, so that the next pull checks whether the history still contains it.
       const isOther = since && !this.#known.isAt(since) && clock.epoch === this.#known.newest.epoch;
       if (!isOther) this.#known.restart(clock);
       return { epoch: clock.epoch, version: clock.version, whole: true, changes };

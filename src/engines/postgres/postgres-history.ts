@@ -1,7 +1,7 @@
 // How far this engine has followed the store's history, and whether the store still has that history. A store can be
 // restored from a backup, or fail over to a standby that had not received everything. Its history is then cut: the
-// newest versions are gone, and new commits use the same version numbers again. The two histories can be told apart by
-// the names of their batches.
+// newest versions are gone, and new commits use the same version numbers again. The lost versions and the new ones can
+// be told apart by the names of their batches.
 
 import type { Bookmark, News } from "../../collection/engine.ts";
 import type { Sql } from "./postgres-session.ts";
@@ -15,7 +15,9 @@ export class KnownHistory {
     return this.#newest;
   }
 
-  /** Notes how far the store has come. Ignores a point that is not newer than the newest one known. */
+  /**
+   * Notes how far the store has come. Ignores a point of the same epoch that is not newer than the newest known point.
+   */
   learn({ epoch, version, batch }: Point): void {
     if (epoch === this.#newest.epoch && version <= this.#newest.version) return;
     this.#newest = { epoch, version, batch };
@@ -30,15 +32,19 @@ export class KnownHistory {
     return epoch === this.#newest.epoch && version === this.#newest.version;
   }
 
-  /** Adds the name of the batch that led to the bookmark. The name is "" (unknown) unless this is the newest point. */
+  /**
+   * Adds the name of the batch that led to the bookmark. The name is "" (unknown) unless the bookmark is at the newest
+   * known point.
+   */
   pointAt(bookmark: Bookmark): Point {
     return { ...bookmark, batch: this.isAt(bookmark) ? this.#newest.batch : "" };
   }
 }
 
 /**
- * Reads the changes since the bookmark. The answer may be learned: it continues only if the newest point that is known
- * continues too. If a commit has moved that point in the meantime, the answer says nothing about it, so ask again.
+ * Reads the changes since the bookmark. The same query checks that the history still contains the newest known point.
+ * If another query or commit replaces that point in the meantime, the new point is unchecked. Then this asks again,
+ * unless the new point has the same epoch as the answer and is at least as new: `learn` ignores such an answer.
  */
 export async function readNews(
   sql: Sql,

@@ -14,7 +14,10 @@ const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */
 export const timeoutsMs = {
-  /** For the query that every read waits for, and for connecting if necessary. It is tried twice. */
+  /**
+   * For the query that every read waits for, including the time to connect if necessary. Each of two attempts may take
+   * this long.
+   */
   question: 1_000,
   /** For any other query that normally takes milliseconds. */
   answer: 5_000,
@@ -57,7 +60,10 @@ export class PostgresSession {
     this.#address = address;
   }
 
-  /** How many warnings the server has sent. A warning may mean that it stopped waiting for a standby. */
+  /**
+   * How many warnings with the general code 01000 the server has sent. Such a warning may mean that the server has
+   * stopped waiting for a standby.
+   */
   get warningCount(): number {
     return this.#warningCount;
   }
@@ -89,7 +95,8 @@ export class PostgresSession {
   async #attempt<Result>(ms: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
     const endsAtMs = performance.now() + ms;
     try {
-      // If this takes too long, it goes on for the next attempt.
+      // If connecting takes longer than `ms`, this attempt fails. But the connecting goes on, and the next attempt
+      // waits for it.
       if (!this.#sql) await withTimeout(ms, this.#open());
     } catch (error) {
       throw explainPostgresError(error, this.#host);
@@ -146,8 +153,8 @@ export class PostgresSession {
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
-      // No statement has an array, so the library need not look up their types. If a connection is lost during that
-      // lookup, the library leaves a rejected promise that nobody can handle.
+      // No statement has an array, so the library need not look up the types of arrays. If a connection is lost during
+      // that lookup, the library leaves a rejected promise that nobody can handle.
       fetch_types: false,
       connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
@@ -254,7 +261,7 @@ function explainPostgresError(error: unknown, host: PostgresHost): unknown {
 
 /**
  * True if the server itself refused the statement, so that nothing was done. Otherwise the outcome is unknown: the
- * connection was lost, or the server said that it is shutting down, which it may say even after it has committed.
+ * connection was lost, or the server said that it is shutting down. It may say so even after it has committed.
  */
 export function isServerError(error: StoreError): boolean {
   const { cause } = error;

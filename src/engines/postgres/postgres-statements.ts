@@ -42,7 +42,7 @@ interface ClockRow extends Point {
 
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /** True if the store's history contains both points that the query asked about. */
+  /** True if the store's history contains both points that `readChanges` asked about, `since` and `known`. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -61,14 +61,14 @@ export function touchClock(sql: Sql) {
   return sql`update todoitems.store set batch = batch`;
 }
 
-/** From now on, a statement that would store this batch does nothing, whenever the server executes it. */
+/** Marks a batch as void. If the server later executes a statement that would store the batch, it stores nothing. */
 export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
   return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since}) on conflict do nothing`;
 }
 
 /**
- * Finds the version that a batch was stored with. If others committed first, that is higher than planned. So this
- * searches all versions after `since` for the batch's name. There is no row if the batch was not stored.
+ * Finds the version that a batch was stored with. If others committed first, that version is higher than planned. So
+ * this searches all versions after `since` for the batch's name. There is no row if the batch was not stored.
  */
 export function findBatch(sql: Sql, { since, batch }: SentBatch) {
   return sql<{ version: Version }[]>`
@@ -81,8 +81,8 @@ export function readClock(sql: Sql) {
 
 /**
  * Reads the changes after `since`. The answer also says whether the history still contains `known`, the newest point
- * that the engine knows. Uses one statement, so that everything is from the same moment. The first line is the clock.
- * `onFirst` is called when it arrives.
+ * that the engine knows. Uses one statement, so that everything is from the same moment. The first line of the answer
+ * is the clock, and `onFirst` is called when that line arrives.
  */
 export async function readChanges(
   sql: Sql,
@@ -125,9 +125,9 @@ export async function readChanges(
 
 /**
  * Stores a plan. If others have committed since `start`, the plan is stored after their changes, with higher versions
- * than planned. Returns their changes as `missed`, and as `by` how much higher each version is. Returns undefined if
- * nothing was stored. The statement does not rely on the caller's transaction, which may have been lost together with
- * its connection.
+ * than planned. Returns their changes (`missed`), and how much higher each version is (`by`). Returns undefined if
+ * nothing was stored. The statement is also correct outside the caller's transaction, because that may have been lost
+ * together with its connection.
  */
 export async function commitBatch(
   sql: Sql,
@@ -199,7 +199,7 @@ function changeOf(line: string): Change {
 
 interface ClockLine extends ClockRow {
   readonly prunedThrough: Version;
-  /** The batches that led to the versions that the query asked about. Empty if the history does not have them. */
+  /** The names of the batches that led to `since` and `known`. A name is empty if the history does not have it. */
   readonly batchAtSince: string;
   readonly batchAtKnown: string;
 }

@@ -1,7 +1,6 @@
-// The embedded engine: one SQLite file in WAL mode with full syncs. Its table is a log: every change is
-// appended under its version and no row is rewritten, so a commit touches the same few pages at the end,
-// whether the store holds a hundred items or a million. Obsolete rows are deleted later, a few with each
-// commit (see sweep.ts).
+// The embedded engine: one SQLite file in WAL mode with full syncs. Its table is a log: every change is appended under
+// its version, and no row is rewritten. So a commit touches the same few pages at the end, whether the store holds a
+// hundred items or a million. Obsolete rows are deleted later, a few with each commit (see sweep.ts).
 
 import type { Database } from "bun:sqlite";
 import {
@@ -81,7 +80,7 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
-  // If another process is committing, the waiting is done here. If SQLite did it, all reads would be blocked meanwhile.
+  // If another process is committing, this waits for it without blocking. If SQLite waited, it would block all reads.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
@@ -114,7 +113,10 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Waits for the lock, because other processes may stop and sweep at the same time. */
+  /**
+   * Deletes rows in a transaction of its own. Waits for the lock, because other processes may be closing at the same
+   * time.
+   */
   async #sweepNow(versions: readonly Version[]): Promise<void> {
     await this.#begin();
     try {
@@ -143,7 +145,7 @@ export class SqliteEngine implements Engine {
       this.#statements.commit.run();
     } catch (error) {
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
-      // SQLite ignores it. After any other error, such as a failed sync, the log may hold all of it.
+      // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit.
       this.#hasFailedCommit = !isFailedWrite(error);
       throw error;
     }
@@ -161,7 +163,10 @@ export class SqliteEngine implements Engine {
     return explainSqliteError(error, this.#path);
   }
 
-  /** Callers that arrive at the same time share one attempt, because a connection has only one transaction. */
+  /**
+   * Makes sure that SQLite never replays the failed commit. Callers that arrive at the same time share one attempt,
+   * because a connection can have only one transaction at a time.
+   */
   #eraseFailedCommit(): Promise<void> {
     this.#erasing ??= this.#overwriteFailedCommit().finally(() => {
       this.#erasing = undefined;
@@ -169,13 +174,14 @@ export class SqliteEngine implements Engine {
     return this.#erasing;
   }
 
-  // SQLite writes a commit to the place in the log where the last successful commit ends, so this overwrites the failed
-  // one. What may be left of the failed one after it is ignored, because its checksums no longer fit. If another process
-  // commits first, that commit does the same.
+  // SQLite writes a commit to the place in the log where the last successful commit ends. So this new commit overwrites
+  // the failed one. If the failed commit was longer, SQLite ignores the rest of it, because the checksums no longer
+  // fit. If another process commits first, that commit overwrites the failed one too.
   async #overwriteFailedCommit(): Promise<void> {
     await this.#begin();
     try {
-      // The row stays as it is. But SQLite has to write its page, which it does not do for an update without effect.
+      // Add 1 and take it away again. The row stays as it is, but SQLite has to write the row's page. For an update
+      // without effect, it would write nothing.
       this.#statements.addToPrunedThrough.run(1);
       this.#statements.addToPrunedThrough.run(-1);
       this.#statements.commit.run();
@@ -198,7 +204,7 @@ export class SqliteEngine implements Engine {
 
   #news(since?: Bookmark): News {
     // The data version is read before the changes. If another process commits in between, its changes are reported as
-    // news a second time, which does no harm.
+    // news a second time. That does no harm.
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough, version } = this.#readStore();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
@@ -267,7 +273,7 @@ function prepare(database: Database) {
     beginRead: database.query("BEGIN"),
     commit: database.query("COMMIT"),
     rollback: database.query("ROLLBACK"),
-    // Changes when another connection commits, not when this one does.
+    // A number that changes when another connection commits, but not when this one does.
     dataVersion: database.query<{ data_version: number }, []>("PRAGMA data_version"),
     store: database.query<StoreRow, []>(
       "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",

@@ -39,9 +39,9 @@ export function openDatabase(path: string, readOnly: boolean): Database {
   try {
     return openChecked(path, () => new Database(path, { readonly: true }));
   } catch (error) {
-    // SQLite wants to create its lock next to the file. If it may not, nobody else writes there either. So the file
-    // does not change and can be opened without a lock. But if there is a write-ahead log, its changes would be missed,
-    // so the file is not opened then.
+    // SQLite has to create its lock next to the file. If it lacks the permission, we assume that nobody else writes
+    // there either. So the file does not change and can be opened without a lock. But if there is a write-ahead log,
+    // its changes would be missed, so the file is not opened then.
     if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
@@ -56,7 +56,8 @@ function openChecked(path: string, connect: () => Database): Database {
     checkOwner(database, path);
     checkSchema(database, path);
     checkIntegrity(database, path);
-    // SQLite waits for a lock this briefly, and then the engine tries again. A longer wait would block all requests.
+    // SQLite waits for a lock for at most 5 ms, and then the engine tries again. A longer wait would block all
+    // requests.
     database.run("PRAGMA busy_timeout = 5");
     return database;
   } catch (error) {

@@ -1,5 +1,5 @@
-// Decides which rows of the log of changes can be deleted, and when. It works with versions only; the engine reads and
-// deletes the rows.
+// Decides which rows of the log of changes can be deleted, and when. This module works with versions only; the engine
+// reads and deletes the rows.
 //
 // An example, with limits of 3 obsolete rows (`obsoleteMin`) and 1 tombstone (`tombstonesMax`, `prunedMin`). Six
 // commits of one change each have left this log:
@@ -24,10 +24,11 @@
 // The commit of row 7 deletes rows 1, 2, 4 and 5, so rows 3, 6 and 7 remain. Because the oldest rows go first, row 2
 // never outlives row 4, whenever the process crashes.
 //
-// With two processes: another process updates a as row 7. It should sweep row 3, which it has replaced, but it crashes.
-// This process then deletes a as row 8, which replaces row 7. It does not know that row 3 is still there. If it later
-// pruned tombstone 8, row 3 would bring a back to life. So once another process has committed, new tombstones are
-// uncertain. They are kept until there are so many that it is worth reading the whole table in a survey.
+// With two processes: suppose that another process updates item a, as row 7. Row 3 is now obsolete. The other process
+// should delete row 3, but it crashes. This process then deletes item a, as row 8. It knows that row 8 replaces row 7,
+// but not that row 3 is still there. If it later pruned tombstone 8, row 3 would bring item a back to life. So once
+// another process has committed, new tombstones are uncertain. They are kept until there are so many that it is worth
+// reading the whole table in a survey.
 
 import { firstIndexWhere } from "../../collection/binary-search.ts";
 import { type Change, type PlannedChange, tombstonesMax, type Version } from "../../collection/engine.ts";
@@ -107,7 +108,7 @@ export class Sweep {
     return this.#uncertainCount >= this.#limits.tombstonesMax;
   }
 
-  /** Starts from what a survey has found. */
+  /** Starts anew from what a survey, a reading of the whole table, has found. */
   begin({ rowCount, obsolete, tombstones }: Survey): void {
     this.#rowCount = rowCount;
     this.#obsolete = obsolete;
