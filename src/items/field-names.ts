@@ -43,8 +43,8 @@ function respellOnce(literals: readonly string[], style: "pascal" | "camel"): re
 }
 
 /**
- * The names that change, each with its new spelling. A name does not change if its new spelling is already taken, or
- * would turn the field into the ID.
+ * The names that change, each with its new spelling. A name stays as it is if another field already has the new
+ * spelling, or if the new spelling would make the field the ID.
  */
 function respellNames(names: readonly string[], spell: (name: string) => string): Map<string, string> {
   const taken = new Set(names);

@@ -1,6 +1,6 @@
 // JSON laid out for people to read and edit.
 
-/** The same JSON with line breaks and indentation. Every token stays as it is, so numbers keep their digits. */
+/** The same JSON with line breaks and indentation. Only white space is added, so numbers keep their digits. */
 export function indented(json: string): string {
   let depth = 0;
   const lineBreak = () => `\n${"  ".repeat(depth)}`;

@@ -30,7 +30,7 @@ export function scanArray(source: string, depthMax = depthMaxDefault): string[] 
   return elements.map((element) => text.slice(element.start, element.end));
 }
 
-/** Like `scanObject`, but returns undefined for any text that it would refuse. */
+/** Like `scanObject`, but returns undefined instead of throwing an `ItemError`. */
 export function scanIfObject(source: string): ObjectText | undefined {
   try {
     return scanObject(source);
@@ -57,8 +57,8 @@ const CLOSE_BRACE = 0x7d;
 const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const literalPattern = /true|false|null/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-// The runtime compiles this to machine code, which finds the end of a run of plain characters several times faster
-// than a loop would.
+// Matches a run of plain characters. The runtime compiles the pattern to machine code, which is several times faster
+// than a loop.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a run ends at a control character.
 const runPattern = /[^"\\\u0000-\u001f]*/y;
 
@@ -67,8 +67,8 @@ class Scanner {
   readonly #depthMax: number;
   #at = 0;
   #depth = 0;
-  // The source before #keptFrom is already in #compact, without its white space. Most documents have no white space to
-  // drop. Then #compact stays empty, and the source itself is returned.
+  // The source before #keptFrom is already in #compact, without its insignificant white space. Most documents have
+  // none. For these #compact stays empty, and the source itself is returned.
   #compact = "";
   #keptFrom = 0;
 
@@ -162,7 +162,7 @@ class Scanner {
     this.#at++;
   }
 
-  /** Steps over an opening brace or bracket and the white space after it. */
+  /** Steps over an opening brace or bracket and the white space after it. Throws if the nesting becomes too deep. */
   #enter(): void {
     this.#depth++;
     if (this.#depth > this.#depthMax) {

@@ -58,7 +58,7 @@ export class ObjectText {
     return `${this.text.slice(0, -1)}${this.members.length > 0 ? "," : ""}${JSON.stringify(name)}:${json}}`;
   }
 
-  /** The text with this value in the member that was found or, if none was found, in a new member with this name. */
+  /** The text with `json` as the value of `found`. If `found` is undefined, a new member called `name` is added. */
   withField(found: Member | undefined, name: string, json: string): string {
     return found ? this.withValue(found, json) : this.withMember(name, json);
   }
@@ -82,7 +82,7 @@ export function unquote(literal: string): string {
   return String(JSON.parse(literal));
 }
 
-/** The value of a JSON text that is a string; undefined if it is another kind of value, or missing. */
+/** The value of a JSON string. Undefined if `json` is missing or is not a string. */
 export function stringOf(json: string | undefined): string | undefined {
   return json?.startsWith('"') ? unquote(json) : undefined;
 }

@@ -46,7 +46,7 @@ export function parseTodoItem(text: string, depthMax: number): TodoItemDraft {
   return { id: idMember && readId(object.value(idMember)), object };
 }
 
-/** Takes the item's ID from the body or the path. An item without either gets a new ID if `mint` allows it. */
+/** Takes the item's ID from the body or the path. If neither has one, creates an ID or, without `mint`, throws. */
 export function identify(draft: TodoItemDraft, pathId: string | undefined, mint: boolean): IdentifiedItem {
   checkAgainstPath(draft, pathId);
   if (draft.id !== undefined) return { id: draft.id, json: draft.object.text };
@@ -60,7 +60,7 @@ export function identify(draft: TodoItemDraft, pathId: string | undefined, mint:
   return { id, json: withId(draft.object, id) };
 }
 
-/** If the body and the path both name an ID, it must be the same one (specification, Endpoints, rule 1). */
+/** Throws if the body and the path have different IDs (specification, Endpoints, rule 1). */
 export function checkAgainstPath(draft: TodoItemDraft, pathId: string | undefined): void {
   if (draft.id === undefined || pathId === undefined || idKey(draft.id) === idKey(pathId)) return;
   throw new ItemError(

@@ -1,6 +1,7 @@
 // Version tokens: `EPOCH-VERSION` names one state of a store, as in `0123456789abcdef-42`. In quotes it is the entity
-// tag of a list or an item; without quotes it tells a reader of changes where to continue. A suffix names the spelling
-// of field names, because each spelling makes different bytes and so needs a tag of its own.
+// tag of a list or an item; without quotes it tells a reader of changes where to continue. A suffix such as
+// `-camel` says how the field names of items are spelled. The same state has other bytes in another spelling, so each
+// spelling needs its own tag.
 
 import type { FieldNames } from "./field-names.ts";
 

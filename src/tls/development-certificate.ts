@@ -1,5 +1,5 @@
-// HTTPS on a developer's machine. A certificate authority is created once, and the developer trusts it by hand. It
-// signs a certificate for this machine, which is renewed automatically.
+// HTTPS on a developer's machine. A certificate authority is created once, and the developer trusts it by hand. The
+// authority signs a certificate for this machine. That certificate is renewed automatically.
 
 import "reflect-metadata";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
@@ -40,7 +40,10 @@ const authorityDays = 3_650;
 const certificateDays = 397;
 const renewalDays = 30;
 
-/** The certificate in this folder. It is made again if it is missing, expires soon, or lacks a name of this machine. */
+/**
+ * The certificate in this folder. A new one is made if it is missing or damaged, expires soon, lacks a name of this
+ * machine, or was not signed by the authority in this folder.
+ */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return withFileLock(join(folder, "certificate"), () => openCertificate(folder, now));
@@ -56,7 +59,7 @@ async function openCertificate(folder: string, now: Date): Promise<DevelopmentCe
   return { ...files, authorityCert: authority.cert, names };
 }
 
-/** All names and addresses under which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
+/** The names and addresses under which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
 export function machineNames(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   const usable = addresses.filter(({ address }) => !address.startsWith("fe80:")).map(({ address }) => address);
@@ -133,7 +136,7 @@ async function makeCertificate(
 }
 
 function lifetime(now: Date, days: number): { notBefore: Date; notAfter: Date } {
-  // It is valid from yesterday on, so that clients with a slow clock accept it.
+  // The certificate is valid from yesterday on, so that clients whose clocks are behind accept it.
   return { notBefore: new Date(now.getTime() - dayMs), notAfter: new Date(now.getTime() + days * dayMs) };
 }
 

@@ -4,7 +4,10 @@ import { STATUS_CODES } from "node:http";
 import type { Answer } from "./message.ts";
 import type { Piece } from "./send-queue.ts";
 
-/** Up to this size, head and body are joined. Above it, copying them costs more than a second system call. */
+/**
+ * In a cached answer of up to this size, head and body are joined into one piece. For a larger answer, copying both
+ * would cost more than sending two pieces with two system calls.
+ */
 const joinedBytesMax = 256 * 1024;
 
 interface ReadyPieces {
@@ -14,7 +17,7 @@ interface ReadyPieces {
 
 const readyPieces = new WeakMap<Answer, ReadyPieces>();
 
-/** The pieces to send, in order. There are none for a streamed answer. */
+/** The text and bytes to send, in order. Returns an empty array for a streamed answer. */
 export function answerPieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
   if (!answer.isStanding || closes || !withBody) return makePieces(answer, date, closes, withBody);
   const known = readyPieces.get(answer);
@@ -40,7 +43,7 @@ function makePieces(answer: Answer, date: string, closes: boolean, withBody: boo
   return [withBody ? head + body : head];
 }
 
-/** The head of a streamed answer. Its body follows in chunks, or else lasts until the connection closes. */
+/** The head of a streamed answer. If `inChunks` is false, the body will end when the connection closes. */
 export function streamHead(answer: Answer, date: string, closes: boolean, inChunks: boolean): string {
   return headText(inChunks ? answer.with(chunkedHeader) : answer, date, closes, undefined);
 }
@@ -63,8 +66,8 @@ const chunkedHeader = { "Transfer-Encoding": "chunked" };
 let lastChunk: { readonly content: Uint8Array; readonly chunk: Buffer } | undefined;
 
 /**
- * Encodes a piece of a streamed body as a chunk. The most recent chunk is cached, because the handler often writes the
- * same piece to many connections.
+ * Encodes a piece of a streamed body as an HTTP chunk. The most recent chunk is cached, because the handler often
+ * writes the same piece to many connections.
  */
 export function chunkBytes(content: Uint8Array): Uint8Array {
   if (lastChunk?.content === content) return lastChunk.chunk;

@@ -1,10 +1,10 @@
 // Collects a body in one growing buffer. A body that arrives in many small pieces takes at most twice its length
-// in memory, and no object is kept for each piece. While a body waits for its rest, it counts towards a limit that all
+// in memory, and no object is kept for each piece. The content of an incomplete body counts towards a limit that all
 // connections share.
 
 const empty: Buffer = Buffer.alloc(0);
 
-/** The content of all bodies that are not complete yet. Several servers of a process may share one count. */
+/** How many bytes all incomplete bodies hold, and the limit. Several servers of a process may share this object. */
 export interface UnfinishedBodies {
   bytes: number;
   readonly bytesMax: number;
@@ -26,8 +26,8 @@ export class BodyContent {
 
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
-    // Most bodies arrive in one piece, so the first piece itself becomes the buffer, without a copy. That buffer has
-    // no free space, so a second piece always causes a move to a larger one, and the first piece is never written to.
+    // Most bodies arrive in one piece, so the first piece is used as the buffer, without a copy. This buffer has no
+    // free space. A second piece therefore makes `#grow` allocate a new buffer, and nothing is written to the old one.
     if (this.#length === 0) this.#bytes = piece;
     else {
       if (length > this.#bytes.length) this.#grow(length);
@@ -37,8 +37,9 @@ export class BodyContent {
   }
 
   /**
-   * Counts the content until it is taken or dropped, because it has to wait for the rest of its body. Returns false if
-   * that would exceed the limit. Small bodies arrive at once and need not wait, so they are accepted in any case.
+   * Call this while the body is incomplete. It counts the content towards the shared limit until the content is taken
+   * or dropped. Returns false if that would exceed the limit. A body that arrives at once is never counted, so the
+   * limit does not affect it.
    */
   hold(): boolean {
     const added = this.#length - this.#countedLength;
@@ -48,7 +49,7 @@ export class BodyContent {
     return true;
   }
 
-  /** Returns the content and starts again with an empty one. */
+  /** Returns the content and forgets it. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.drop();

@@ -39,7 +39,7 @@ const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const quoted = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
 const sizePattern = new RegExp(`^([0-9A-Fa-f]{1,13})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`);
 const trailerPattern = new RegExp(`^(${token}):[\\t\\x20-\\x7e\\x80-\\xff]*$`);
-/** These fields say how to read or route a message, so a trailer is too late for them (RFC 9110, section 6.5.1). */
+/** These fields say how to read or route a message. A trailer must not contain them (RFC 9110, section 6.5.1). */
 const headOnlyFields: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -82,7 +82,7 @@ export class ChunkedFraming implements BodyFraming {
     return at;
   }
 
-  /** Takes a line, or the part of it that has arrived, and returns where it stopped. */
+  /** Takes a line, or the part of it that has arrived, and returns the position of the next byte. */
   #takeLine(input: Buffer, from: number): number {
     const lineFeed = input.indexOf(0x0a, from);
     const end = lineFeed === -1 ? input.length : lineFeed + 1;

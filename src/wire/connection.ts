@@ -7,11 +7,14 @@ import type { Turn } from "./turn.ts";
 
 /** What a connection needs from its socket. */
 export interface Transport {
-  /** Writes as many bytes as the socket accepts and returns their number, or a negative number once it is closed. */
+  /** Writes as many bytes as the socket accepts and returns their number. A negative result means a closed socket. */
   write(piece: string | Uint8Array, offset?: number, length?: number): number;
-  /** Closes our side of the connection. The other side may still send, and the socket closes once it has ended. */
+  /** Closes our side of the connection. The client may still send. The socket closes once the client has closed too. */
   shutdown(): void;
-  /** Closes the socket. Call it only after the other side has ended: on a TLS socket, `terminate` has no effect then. */
+  /**
+   * Closes the socket. Call it only after the client has closed its side: after that, `terminate` has no effect on a
+   * TLS socket.
+   */
   end(): unknown;
   terminate(): void;
   pause(): unknown;
@@ -48,9 +51,9 @@ export interface Connection {
   /** When the connection became idle, by the server's clock. Infinity while it is not idle. */
   readonly idleSince: number;
   receive(bytes: Buffer): void;
-  /** The socket accepts bytes again. */
+  /** Called when the socket accepts bytes again, and at the end of a turn in which `sendSoon` was called. */
   drained(): void;
-  /** The other side will send no more. */
+  /** Called when the client will send no more. */
   ended(): void;
   closed(): void;
   /** Enforces the time limits. */

@@ -1,9 +1,10 @@
-// Finds the head of a request in the bytes that have arrived. If they can no longer become a valid head, it says why.
+// Finds the head of a request in the bytes that have arrived. Refuses an incomplete head that can no longer become
+// valid.
 
 import { closingRefusal, headTooLarge, type Refusal } from "./refusal.ts";
 
 /**
- * The search tries this many bytes first. Most heads are shorter, and decoding everything that came after one would
+ * The search decodes only this many bytes at first. Most heads are shorter, and decoding the bytes after the head would
  * be wasted work.
  */
 const shortHeadBytes = 1024;
@@ -35,7 +36,7 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
   if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end in CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
-  // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. With fewer bytes, it can still end in time.
+  // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. Below that, it can still end within the limit.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)

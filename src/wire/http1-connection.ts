@@ -73,7 +73,7 @@ export class Http1Connection implements Connection {
   // The answer in progress.
   /** True once all of the answer is in the send queue. */
   #answered = false;
-  /** Streams the rest of the answer. Undefined for an answer that is not streamed. */
+  /** The source of a streamed answer until the stream ends. Undefined for an answer that is not streamed. */
   #source: StreamSource | undefined;
   #closes = false;
 
@@ -118,7 +118,7 @@ export class Http1Connection implements Connection {
 
   ended(): void {
     this.#inputEnded = true;
-    // If the client was reading a stream, it has left. Any other client may still be waiting for its answer.
+    // A client that stops sending while it reads a stream has left. Any other client may still wait for its answer.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());
@@ -209,7 +209,7 @@ export class Http1Connection implements Connection {
     this.#requestDeadline = this.#host.clock.now + this.#host.limits.requestTimeoutMs;
   }
 
-  /** Uses as many of the bytes that have arrived as it can. */
+  /** Processes as many as possible of the bytes that have arrived. */
   #proceed(): void {
     // If a step leads to another call of this method, the loop that is already running does the work.
     if (this.#proceeding) return;
@@ -219,7 +219,7 @@ export class Http1Connection implements Connection {
     this.#input.pauseIfFull();
   }
 
-  /** Takes one step, and returns whether another may follow. */
+  /** Processes one part of the input, such as a head. Returns whether another part may be ready. */
   #step(): boolean {
     const { bytes } = this.#input;
     if (bytes === undefined) return false;
@@ -253,7 +253,7 @@ export class Http1Connection implements Connection {
     return true;
   }
 
-  /** Waits for the rest of an incomplete head, unless it can no longer become a valid one. */
+  /** Waits for the rest of an incomplete head. Refuses the head if it can no longer become valid. */
   #awaitHead(text: string): void {
     const refusal = refusalOfPart(text, this.#host.limits.headerBytesMax);
     if (refusal) this.#refuse(refusal);
@@ -346,7 +346,7 @@ export class Http1Connection implements Connection {
     this.#host.sendSoon(this);
   }
 
-  /** The send queue is empty. */
+  /** Called when all bytes in the send queue have been sent. */
   #sent(): void {
     if (!this.#answered) {
       this.#enter("streaming");
@@ -368,7 +368,10 @@ export class Http1Connection implements Connection {
     if (this.#finishing || (this.#inputEnded && this.#input.bytes === undefined)) this.#end();
   }
 
-  /** Moves bytes from the input to the body. Throws a `Refusal` if the body is malformed or too large. */
+  /**
+   * Moves bytes from the input to the body. Throws a `Refusal` if the body is malformed or too large, or if
+   * the unfinished bodies of all connections exceed their limit.
+   */
   #takeBody(): void {
     const { bytes } = this.#input;
     if (bytes !== undefined) this.#input.drop(this.#body.take(bytes));
@@ -406,7 +409,7 @@ export class Http1Connection implements Connection {
     return this.#body.isComplete;
   }
 
-  /** Closes our side once everything is sent, and waits for the client to close its side too. */
+  /** Closes our side after the last answer, and waits for the client to close its side unless it already has. */
   #end(): void {
     this.#enter("lingering");
     this.#body.skip();

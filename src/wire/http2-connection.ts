@@ -51,7 +51,7 @@ export class Http2Connection implements Connection {
       this.finish();
       this.#stream.shutdown();
     });
-    // By now the session has read everything that arrived, so each request of the client has its exchange.
+    // At the "end" event the session has read everything that arrived, so each request already has its exchange.
     this.#stream.on("end", () => this.#inputEnded());
   }
 
@@ -102,7 +102,10 @@ export class Http2Connection implements Connection {
     this.#transport.terminate();
   }
 
-  /** The session does not close if its client leaves, so we do. A client may still be waiting for its answers. */
+  /**
+   * Called when the client will send no more. The session does not close by itself then, so we close it. The client may
+   * still wait for answers, so those in progress are sent first.
+   */
   #inputEnded(): void {
     this.#leaving = true;
     for (const exchange of this.#exchanges) exchange.inputEnded();
@@ -136,7 +139,7 @@ export class Http2Connection implements Connection {
   }
 }
 
-// This is not documented, but the runtime's own listener opens its sessions in the same way.
+// This way to open a session is not documented, but the runtime's own listener uses it too.
 function openSession(stream: TransportStream): ServerHttp2Session {
   let session: ServerHttp2Session | undefined;
   sessions.once("session", (opened) => {

@@ -65,7 +65,7 @@ export class Http2Exchange {
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** The client sends no more on this connection. It gets its answer if its request is complete. */
+  /** Called when the client will send no more. A complete request still gets its answer, unless that is a stream. */
   inputEnded(): void {
     this.#inputEnded = true;
     this.#stream.once("finish", () => this.#closeIfUnfinished());
@@ -73,7 +73,7 @@ export class Http2Exchange {
     else if (this.#reader || this.#stream.writableFinished) this.#closeIfUnfinished();
   }
 
-  /** One of the two sides has closed the stream. */
+  /** Called when either side has closed the HTTP/2 stream or the connection. */
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -138,16 +138,19 @@ export class Http2Exchange {
     return reader.promise;
   }
 
-  /** The rest of an unfinished request will not come, so fail its reader, or close the stream after the answer. */
+  /**
+   * Call this if the client will send no more. If the handler waits for the rest of the body, its read fails. Otherwise
+   * the HTTP/2 stream is closed, provided that the answer is sent.
+   */
   #closeIfUnfinished(): void {
-    // Bytes that have arrived may still wait in the stream. They are read by the end of this turn.
+    // The stream may still hold bytes that have arrived. They are read by the end of this turn of the event loop.
     setImmediate(() => {
       if (this.#reader) this.#failReading(leftEarly());
       else if (!this.#isClosed && this.#stream.writableFinished) this.#stream.close(constants.NGHTTP2_NO_ERROR);
     });
   }
 
-  /** The client was reading a stream, and has left. */
+  /** Cancels a streamed answer whose client has left. */
   #leave(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }

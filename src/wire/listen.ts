@@ -21,15 +21,15 @@ const tlsPolicy = {
   ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1"),
 };
 
-/** How often the time limits are checked. So a limit may be enforced up to this much too late. */
+/** The time limits are checked at this interval. So a limit may be enforced late, by up to this time. */
 const tickMs = 100;
-/** This many connections above the limit get an answer that refuses them. Any more are closed without one. */
+/** This many connections above the limit get an answer that refuses them. Further connections are closed at once. */
 const surplusMax = 1_000;
-/** At the limit, connections that have been idle for this long are closed to make room. */
+/** When connections or descriptors run out, connections that have been idle for this long are closed to make room. */
 const spareIdleMs = 1_000;
 /** This many descriptors are kept free for other purposes, such as files and the connection to a database. */
 const spareDescriptors = 32;
-/** Once every answer is sent, `stop` waits this many ticks for the clients to close their connections. */
+/** Once every answer is sent, `stop` waits this many times `tickMs` for the clients to close their connections. */
 const closingTicks = 3;
 
 /** A certificate with its chain, and its private key. Both are PEM. */
@@ -44,7 +44,10 @@ interface ConnectionCount {
   readonly max: number;
 }
 
-/** Descriptors are the numbers that the system gives to open files and sockets. It always gives the lowest free one. */
+/**
+ * Descriptors are the numbers that the system gives to open files and sockets. It always gives the lowest free number,
+ * so a high number means that few are left.
+ */
 interface DescriptorLimit {
   /** How many descriptors the process may have. */
   readonly max: number;
@@ -136,8 +139,8 @@ class Server implements RunningServer, ConnectionHost {
     return this.#turns.token(this.#options.connections.open);
   }
 
-  // Collects the answers of one turn of the event loop and sends them together at its end. Sent one by one, each of
-  // them may have to wake its client, which costs the system as much as reading a request.
+  // Collects the answers of one turn of the event loop and sends them together at its end. If they were sent one by
+  // one, each might have to wake its client. Waking a client costs the system as much as reading a request.
   sendSoon(connection: Connection): void {
     if (this.#toSend.push(connection) === 1) setImmediate(() => this.#sendAll());
   }
@@ -171,7 +174,10 @@ class Server implements RunningServer, ConnectionHost {
     }
   }
 
-  /** Waits until no connection is busy, but no longer than the grace period. Resolves with how many are still busy. */
+  /**
+   * Waits until all connections are closed or none has been busy for `closingTicks` ticks, but no longer than the grace
+   * period. Resolves with how many are still busy.
+   */
   #quiet(graceMs: number): Promise<number> {
     const until = performance.now() + graceMs;
     let quietTicks = 0;
@@ -239,7 +245,7 @@ class Server implements RunningServer, ConnectionHost {
         },
       },
     };
-    // From now on the raw socket cannot be closed any more, only the TLS socket.
+    // After this call, only the TLS socket can be closed, not the raw socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
     secure.data = new TlsHandshake(secure, host);
     this.#admit(secure.data, descriptor);
@@ -256,7 +262,10 @@ class Server implements RunningServer, ConnectionHost {
     return this.#surplusHost;
   }
 
-  /** Drops the connection if far too many are open. That closes the socket, so set `socket.data` before this call. */
+  /**
+   * Adds the connection, but drops it if far too many are open or too few descriptors are left. Set `socket.data`
+   * first, because the `close` callback of a dropped socket uses it.
+   */
   #admit(connection: Connection, descriptor: number): void {
     const { open, max } = this.#options.connections;
     this.#connections.add(connection);
@@ -302,7 +311,7 @@ class Server implements RunningServer, ConnectionHost {
   }
 }
 
-// The runtime's type declarations leave this property out.
+// The runtime's type declarations leave out the property `fd`.
 function descriptorOf(socket: Socket): number {
   return "fd" in socket && typeof socket.fd === "number" ? socket.fd : -1;
 }

@@ -5,7 +5,7 @@ import type { Turn } from "./turn.ts";
 
 /** Answers a server's requests. */
 export interface Handler {
-  /** Must not throw, and must not reject. */
+  /** Must not throw or return a promise that rejects. */
   handle(request: HttpRequest): Answer | Promise<Answer>;
   /** Returns the answer to a refused request. `request` is undefined if the input could not be read as a request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer;
@@ -45,7 +45,7 @@ interface AnswerOptions {
 export class Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** Bytes must not change afterwards: they are not copied, and may be sent to many clients. */
+  /** A byte array must not be changed later: it is not copied, and may be sent to many clients. */
   readonly body: string | Uint8Array | StreamBody | undefined;
   readonly isStanding: boolean;
   readonly closesConnection: boolean;
@@ -63,7 +63,7 @@ export class Answer {
     this.closesConnection = closesConnection;
   }
 
-  /** The same answer with more headers. */
+  /** A copy of the answer with more headers. The encoded form of the copy is not cached. */
   with(headers: AnswerHeaders): Answer {
     const { closesConnection } = this;
     return new Answer(this.status, { ...this.headers, ...headers }, this.body, { closesConnection });
@@ -77,15 +77,15 @@ export interface StreamBody {
 }
 
 export interface StreamSink {
-  /** Call it at most once for each `pull`, so that at most one piece is waiting for a slow reader. */
+  /** Call it once in `open` and then at most once for each `pull`. So at most one piece waits for a slow reader. */
   write(bytes: Uint8Array): void;
   end(): void;
 }
 
 export interface StreamSource {
-  /** Everything written so far has been sent, so the source may write again. */
+  /** Called when everything written so far has been sent. The source may now write again. */
   pull(): void;
-  /** Nobody is left to read the stream. */
+  /** Called when nobody will read the rest of the stream. */
   cancel(): void;
 }
 

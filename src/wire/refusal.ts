@@ -13,9 +13,9 @@ export type RefusalCode =
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: RefusalCode;
-  /** True if the rest of the request stays unread. The connection cannot be used for another request then. */
+  /** True if the connection closes after this refusal, for example because the rest of the request stays unread. */
   readonly closesConnection: boolean;
-  /** How long the client should wait before it tries again, if that makes sense. */
+  /** How long the client should wait before it tries again. Undefined if waiting would not help. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Closes the connection: if a request could not be read, nobody can tell where the next one begins. */
+/** The connection closes after this refusal: if a request is not read to its end, we cannot find the next request. */
 export function closingRefusal(message: string, code: RefusalCode = "InvalidRequest"): Refusal {
   return new Refusal(code, `${message}.`, { closesConnection: true });
 }
@@ -42,7 +42,7 @@ export function headTooLarge(bytesMax: number): Refusal {
   );
 }
 
-/** The client will probably not read the answer. But the refusal tells the handler that there is no defect here. */
+/** The client has left, and will probably not read this. But the handler learns that the server has no defect. */
 export function leftEarly(): Refusal {
   return closingRefusal("The connection was closed before the body was complete");
 }

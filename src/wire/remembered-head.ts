@@ -1,5 +1,5 @@
-// Remembers the last head of a connection. Clients often repeat the same request, and comparing its head with the
-// last one is cheaper than parsing it again.
+// Remembers the head of the last request on a connection. Clients often repeat a request, and it is cheaper to compare
+// the new head with the last head than to parse it.
 
 import { parseHead, type RequestHead } from "./request-head.ts";
 
@@ -9,7 +9,7 @@ export class RememberedHead {
   /** The bytes of the last request, if they arrived in one piece and held nothing but the head. */
   #bytes: Buffer | undefined;
 
-  /** Returns the last head if these bytes are exactly the same request again. */
+  /** Returns the last head if these bytes are exactly the same request again. Otherwise returns undefined. */
   recall(bytes: Buffer): RequestHead | undefined {
     return this.#bytes?.equals(bytes) ? this.#head : undefined;
   }

@@ -1,12 +1,12 @@
-// The body of one request: it finds the end, keeps or discards the content, and resolves the promise of its reader.
+// Reads the body of one request: finds its end, keeps or discards its content, and resolves the promise of its reader.
 
 import { BodyContent, type UnfinishedBodies } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
 import { bodyTooLarge, type Refusal, tooManyBodies } from "./refusal.ts";
 
 /**
- * Many clients send their whole body before they read the answer. If we closed the connection before that, they would
- * see a broken connection instead of the answer. So an unwanted body is read and thrown away, up to this length.
+ * Many clients send their whole body before they read the answer. If we closed the connection while they send, they
+ * would see a broken connection instead of the answer. So an unwanted body is read and thrown away, up to this length.
  */
 export const skippedBytesMax: number = 64 * 1024 ** 2;
 
@@ -37,7 +37,7 @@ export class RequestBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** From now on the content is thrown away, and so is the content that was kept. */
+  /** Throws away the content kept so far and all content that is still to come. */
   skip(): void {
     this.#content.drop();
     this.#keepsContent = false;

@@ -11,7 +11,7 @@ export interface RequestHead {
   readonly keepsConnection: boolean;
   /** False for HTTP/1.0, which has no chunked bodies. */
   readonly takesChunks: boolean;
-  /** The number of bytes in the body. A chunked body states its own length. */
+  /** The number of bytes in the body, or "chunked" if the body itself states the length of each part. */
   readonly bodyLength: number | "chunked";
   readonly expectsContinue: boolean;
 }
@@ -58,8 +58,8 @@ export function parseHead(text: string): RequestHead {
 }
 
 /**
- * Proxy-Connection is not a standard field. But some parsers obey it and ignore everything after the request, so we
- * obey it too.
+ * Proxy-Connection is not a standard field. But some parsers obey its `close` and ignore everything after the request,
+ * so we obey it too.
  */
 function saysClose(headers: ReadonlyMap<string, string>): boolean {
   return [headers.get("connection"), headers.get("proxy-connection")].some((options = "") =>

@@ -14,7 +14,8 @@ export class TransportStream extends Duplex {
   }
 
   receive(bytes: Buffer): void {
-    // A closed session reads no more. A paused socket would not notice that its client closes, too.
+    // A destroyed stream has no reader. So its bytes are dropped, and the socket is not paused. Nobody would resume the
+    // socket, and a paused socket does not notice that its client closes.
     if (!this.destroyed && !this.push(bytes)) this.#transport.pause();
   }
 

@@ -9,17 +9,17 @@
 // the other. A request gets the turn's token only if its first byte had reached this machine when the turn began.
 // We know that if all of these hold:
 //
-// - It is the first request in the bytes that the socket delivered. The system reported the socket because the first
-//   byte of this request was there. Requests after it may have arrived later, during the turn.
+// - The request is the first one in the bytes that the socket delivered. The system reported the socket because the
+//   first byte of this request was there. Requests after it may have arrived later, during the turn.
 // - It came in clear text. A TLS layer may hold back bytes and deliver them later, together with newer ones.
-// - The read before it did not fill the runtime's buffer. After a full buffer the runtime reads the same socket again
-//   within the turn, and may find bytes that arrived during the turn (`longReadBytes`).
+// - The previous read of the socket did not fill the runtime's buffer. After a full buffer the runtime reads the
+//   same socket again within the turn, and may find bytes that arrived during the turn (`longReadBytes`).
 // - Few connections are open. The runtime asks for up to 1,024 ready sockets at a time. If it gets that many, it asks
 //   again within the turn (`connectionsMax`).
 //
 // A request that holds a token was therefore sent before the turn began. If the store is queried for such a request,
 // every request with the same token was sent before that query. So the result is valid for all of them, even if they
-// use it much later. It proves nothing about a request that has another token or none.
+// use it much later. The result proves nothing about a request that has another token or none.
 //
 // The reader of the store needs nothing else. It remembers the token of the last query that found nothing new, and
 // queries again unless the next request carries the same token (see `refresh` in collection/freshness.ts).
@@ -36,12 +36,15 @@ const connectionsMax = 500;
 export class Turns {
   #current: Turn | undefined;
 
-  /** The token of this turn. Call this while the sockets are being read, and only for the first request of a read. */
+  /**
+   * The token of this turn, or undefined if too many connections are open. Call this while the sockets are being read,
+   * and only for the first request of a read.
+   */
   token(openConnections: number): Turn | undefined {
     if (openConnections > connectionsMax) return undefined;
     if (this.#current === undefined) {
       this.#current = {};
-      // This runs after the last socket of this turn has been read, and before the next turn begins.
+      // The callback runs after the last socket of this turn has been read, and before the next turn begins.
       setImmediate(() => {
         this.#current = undefined;
       });
