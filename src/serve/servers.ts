@@ -20,7 +20,7 @@ const certificateWatchMs = 1_000;
  * is higher, that limit applies instead.
  */
 const unfinishedBytesMax = 256 * 1024 ** 2;
-/** While connections are being dropped, this is logged at most once in this time. */
+/** While connections are being dropped, the error about it is logged at most once per this many milliseconds. */
 const shortageLogMs = 10_000;
 
 export interface ListeningServer extends Listener {

@@ -27,7 +27,10 @@ export interface HttpRequest {
   readonly peer: string;
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
-  /** Proves that the request was sent before this turn of the event loop began. Undefined if there is no proof. */
+  /**
+   * The token of a turn of the event loop. It proves that the request was sent before that turn began. Undefined if
+   * there is no proof. See turn.ts.
+   */
   readonly turn: Turn | undefined;
   /** Reads the whole body; call it once. A body that is too large, too slow or malformed fails with a `Refusal`. */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
