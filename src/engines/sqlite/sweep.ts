@@ -108,7 +108,7 @@ export class Sweep {
     return this.#uncertainCount >= this.#limits.tombstonesMax;
   }
 
-  /** Starts anew from what a survey, a reading of the whole table, has found. */
+  /** Starts again from the findings of a survey, which has read the whole table. */
   begin({ rowCount, obsolete, tombstones }: Survey): void {
     this.#rowCount = rowCount;
     this.#obsolete = obsolete;
