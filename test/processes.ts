@@ -3,7 +3,7 @@
 import { describe } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** For test suites that look at processes, because only Linux lists them in files. */
+/** `describe` on Linux, skipped elsewhere. For suites that look at processes: only Linux lists them as files. */
 export const onLinux = process.platform === "linux" ? describe : describe.skip;
 
 export function childrenOf(pid: number): number[] {

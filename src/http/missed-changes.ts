@@ -37,7 +37,7 @@ export interface MissedChanges extends Bookmark {
 interface MissedChangesOptions {
   /** Returns the texts to send for these changes. `until` names the state after the last change. */
   readonly textsOf: (until: Bookmark, changes: readonly Change[]) => Iterable<string>;
-  /** The maximum number of characters in one element of `portions`. A longer text gets an element of its own. */
+  /** How many characters one element of `portions` may have. If a single change is longer, it gets an element alone. */
   readonly portionCharacters: number;
 }
 

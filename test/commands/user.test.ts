@@ -1,4 +1,4 @@
-// `todoitems user`, and a service with those users; both run as processes.
+// `todoitems user`, and a service with the users that it has added; both run as processes.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

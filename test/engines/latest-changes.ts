@@ -1,4 +1,4 @@
-// The state that pulled changes lead to. Older changes of the same item are left out.
+// Works out the state after a pull: the latest change of each item. Older changes of the same item are left out.
 
 import type { Change, News, Version } from "../../src/collection/engine.ts";
 

@@ -19,7 +19,7 @@ export async function survivedOutages(wire: Wire, url: string, outages: number):
   while (survived < outages) {
     await eventually(() => commitOne(engine));
     wire.cut();
-    // The work has to connect again. The server gets as far as a part of the log-in, or further.
+    // The work has to connect again. Depending on the round, the connection is cut during the log-in or later.
     const chunks = 1 + (Math.floor(survived / 2) % 8);
     const work = unlessStoreFails(() => (survived % 2 === 0 ? engine.hasNews() : commitOne(engine)));
     await Promise.race([work, wire.chunks(chunks)]);
