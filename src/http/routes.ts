@@ -55,6 +55,7 @@ export function allowedMethods(resource: Route["resource"], forms: UrlForms): re
 }
 
 function decode(segment: string): string {
+  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch (error) {

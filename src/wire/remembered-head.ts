@@ -1,5 +1,5 @@
-// Remembers the head of the last request on a connection. Clients often repeat a request, and it is cheaper to compare
-// the new head with the last head than to parse it.
+// Remembers the head of the last request on a connection. Clients often repeat a request, or change only its path. It is
+// cheaper to compare the new head with the last head than to parse it.
 
 import { parseHead, type RequestHead } from "./request-head.ts";
 
@@ -17,7 +17,7 @@ export class RememberedHead {
   /** Parses a head. Throws a `Refusal` if it is malformed. */
   parse(text: string): RequestHead {
     if (this.#head && text === this.#text) return this.#head;
-    this.#head = parseHead(text);
+    this.#head = parseHead(text, this.#head);
     this.#text = text;
     return this.#head;
   }

@@ -8,6 +8,8 @@ export interface RequestHead {
   readonly path: string;
   readonly query: string;
   readonly headers: ReadonlyMap<string, string>;
+  /** The text that `headers` was parsed from. */
+  readonly fieldsText: string;
   readonly keepsConnection: boolean;
   /** False for HTTP/1.0, which has no chunked bodies. */
   readonly takesChunks: boolean;
@@ -30,9 +32,14 @@ const schemePattern = /^https?:\/\//i;
 const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 
-/** `text` is the head as Latin-1, without the empty line that ends it. Throws a `Refusal` if the head is malformed. */
-export function parseHead(text: string): RequestHead {
-  const [requestLine = "", ...fieldLines] = text.split("\r\n");
+/**
+ * `text` is the head as Latin-1, without the empty line that ends it. Throws a `Refusal` if the head is malformed.
+ * `last` is an earlier head. If its fields are the same, they are not parsed again.
+ */
+export function parseHead(text: string, last?: RequestHead): RequestHead {
+  const lineEnd = text.indexOf("\r\n");
+  const requestLine = lineEnd === -1 ? text : text.slice(0, lineEnd);
+  const fieldsText = lineEnd === -1 ? "" : text.slice(lineEnd + 2);
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
   if (major === undefined)
     throw closingRefusal("The request line is not METHOD, target and HTTP/1.1, with one space between");
@@ -40,7 +47,7 @@ export function parseHead(text: string): RequestHead {
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
     throw closingRefusal("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
   }
-  const headers = parseFields(fieldLines);
+  const headers = last?.fieldsText === fieldsText ? last.headers : parseFields(fieldsText);
   const isHttp10 = minor === "0";
   const isConnect = method === "CONNECT";
   if (!isHttp10 || headers.has("host")) checkHost(headers.get("host"));
@@ -49,6 +56,7 @@ export function parseHead(text: string): RequestHead {
     method,
     ...parseTarget(method, target),
     headers,
+    fieldsText,
     // After CONNECT the client may send another protocol. We support none, so we close and do not read it.
     keepsConnection: !isHttp10 && !isConnect && !saysClose(headers),
     takesChunks: !isHttp10,
@@ -62,12 +70,13 @@ export function parseHead(text: string): RequestHead {
  * so we obey it too.
  */
 function saysClose(headers: ReadonlyMap<string, string>): boolean {
-  return [headers.get("connection"), headers.get("proxy-connection")].some((options = "") =>
-    options.split(",").some((option) => option.trim().toLowerCase() === "close"),
-  );
+  const hasClose = (options: string | undefined) =>
+    options?.split(",").some((option) => option.trim().toLowerCase() === "close") ?? false;
+  return hasClose(headers.get("connection")) || hasClose(headers.get("proxy-connection"));
 }
 
-function parseFields(lines: readonly string[]): Map<string, string> {
+function parseFields(text: string): Map<string, string> {
+  const lines = text === "" ? [] : text.split("\r\n");
   if (lines.length > fieldsMax) {
     throw closingRefusal(`The request has more than ${fieldsMax} header fields`, "HeadersTooLarge");
   }
