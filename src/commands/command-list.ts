@@ -3,6 +3,7 @@
 import { serve } from "../serve/serve.ts";
 import { describeSettings } from "../serve/settings.ts";
 import { add } from "./add.ts";
+import { backup } from "./backup.ts";
 import { certificate } from "./certificate.ts";
 import type { Command, Flag } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -14,6 +15,7 @@ import { helpCommand } from "./help.ts";
 import { importItems } from "./import.ts";
 import { list } from "./list.ts";
 import { remove } from "./remove.ts";
+import { restore } from "./restore.ts";
 import { show } from "./show.ts";
 import { user } from "./user.ts";
 import { watch } from "./watch.ts";
@@ -36,6 +38,8 @@ export const commands: readonly Command[] = [
   watch,
   exportItems,
   importItems,
+  backup,
+  restore,
   user,
   certificate,
   completionCommand(() => commands),
