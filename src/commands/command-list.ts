@@ -5,6 +5,7 @@ import { describeSettings } from "../serve/settings.ts";
 import { add } from "./add.ts";
 import { backup } from "./backup.ts";
 import { certificate } from "./certificate.ts";
+import { check } from "./check.ts";
 import type { Command, Flag } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { connectionVariables } from "./connect.ts";
@@ -14,6 +15,7 @@ import { exportItems } from "./export.ts";
 import { helpCommand } from "./help.ts";
 import { importItems } from "./import.ts";
 import { list } from "./list.ts";
+import { recover } from "./recover.ts";
 import { remove } from "./remove.ts";
 import { restore } from "./restore.ts";
 import { show } from "./show.ts";
@@ -40,6 +42,8 @@ export const commands: readonly Command[] = [
   importItems,
   backup,
   restore,
+  check,
+  recover,
   user,
   certificate,
   completionCommand(() => commands),

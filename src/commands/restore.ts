@@ -3,15 +3,17 @@
 
 import { existsSync } from "node:fs";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
+import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine } from "./output.ts";
+import { checkSqlite } from "./stores/check-sqlite.ts";
 import { compareRows, RowsHash } from "./stores/rows-hash.ts";
 import { copyStore, isSameFile } from "./stores/store-copy.ts";
 import { describeStore, forceFlag, type KeptStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
 import { describeSummary, formatCount, timeStamp } from "./stores/store-summary.ts";
-import { copyRights, keepOldStore, lockStore } from "./stores/store-takeover.ts";
+import { copyRights, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
 import { portions, type StoreSummary } from "./stores/store-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
 
@@ -56,12 +58,13 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
   const replaces = existsSync(path);
   if (replaces && !force)
     throw new CommandError(`${path} exists already. Replace it with --force; it is then kept under another name.`);
-  const unlock = replaces ? lockStore(path) : undefined;
+  const kept = `${path}.before-restore-${timeStamp(new Date())}`;
+  const snapshot = openBackup(file);
+  const unlock = replaces ? lockStore(path, kept) : undefined;
   if (replaces && !unlock)
     process.stderr.write(`${path} is damaged and cannot be locked. Make sure that no service has it open.\n`);
-  const kept = `${path}.before-restore-${timeStamp(new Date())}`;
   try {
-    const summary = await copyStore(SqliteSnapshot.open(file), path, (partial) => {
+    const summary = await copyStore(snapshot, path, (partial) => {
       copyRights(path, partial);
       keepOldStore(path, kept);
       // Windows cannot replace a file that is open.
@@ -69,13 +72,24 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
     });
     const isKept = existsSync(kept) || existsSync(`${kept}-wal`);
     return { ...summary, ...(isKept && { kept }) };
+  } catch (error) {
+    putLogBack(path, kept);
+    throw error;
   } finally {
     unlock?.();
   }
 }
 
+function openBackup(file: string): Snapshot {
+  const [finding] = checkSqlite(file).findings;
+  if (finding === undefined) return SqliteSnapshot.open(file);
+  throw new CommandError(
+    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup, or save what is intact: todoitems recover ${file} NEW`,
+  );
+}
+
 async function toPostgres(file: string, store: PostgresStore, force: boolean): Promise<Restored> {
-  const snapshot = SqliteSnapshot.open(file);
+  const snapshot = openBackup(file);
   const bar = new ProgressBar(process.stderr);
   const written = new RowsHash();
   let hash = "";

@@ -2,7 +2,8 @@
 
 import { Database, SQLiteError } from "bun:sqlite";
 import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
-import { explainSqliteError, isSqliteBusy } from "../../engines/sqlite/sqlite-file.ts";
+import { explainSqliteError, isSqliteBusy } from "../../engines/sqlite/sqlite-errors.ts";
+import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
 import { CommandError } from "../failure.ts";
 
 /** SQLite waits this long for a program that is just about to close the file. */
@@ -10,10 +11,25 @@ const busyMs = 500;
 
 /**
  * Makes sure that no other program has the store open, and that none can open it until the returned function is called.
- * This also brings the log into the file, so that the file is complete in itself. If the file is too damaged to be
- * locked, nothing can be said about other programs; the result is then undefined.
+ * This also brings the log into the file, so that the file is complete in itself. A damaged log is kept too, as the log
+ * of `kept`. If the file is too damaged to be locked, nothing can be said about other programs; the result is then
+ * undefined.
  */
-export function lockStore(path: string): (() => void) | undefined {
+export function lockStore(path: string, kept: string): (() => void) | undefined {
+  const isLogDamaged = scanLog(path).isDamaged;
+  // SQLite deletes a log when it closes the file, also one that it could not use.
+  if (existsSync(`${path}-wal`)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
+  let keepsLog = isLogDamaged;
+  try {
+    const unlock = lock(path);
+    keepsLog ||= unlock === undefined;
+    return unlock;
+  } finally {
+    if (!keepsLog) rmSync(`${kept}-wal`, { force: true });
+  }
+}
+
+function lock(path: string): (() => void) | undefined {
   const database = new Database(path, { readwrite: true });
   try {
     database.run(`PRAGMA busy_timeout = ${busyMs}`);
@@ -37,8 +53,8 @@ function isDamage(error: unknown): boolean {
 }
 
 /**
- * Keeps the store under another name, together with a log that could not be brought into it. The file also stays at its
- * path, so that there is a store at every moment. But the log must not stay: SQLite would apply it to the new file.
+ * Keeps the store under another name. The file also stays at its path, so that there is a store at every moment. But a
+ * log must not stay: SQLite would apply it to the new file.
  */
 export function keepOldStore(path: string, kept: string): void {
   if (existsSync(path)) linkOrCopy(path, kept);
@@ -46,6 +62,11 @@ export function keepOldStore(path: string, kept: string): void {
     if (existsSync(`${path}${ending}`)) renameSync(`${path}${ending}`, `${kept}${ending}`);
   }
   rmSync(`${path}-shm`, { force: true });
+}
+
+/** Undoes what `lockStore` did to a damaged store, if the store was not replaced after all. */
+export function putLogBack(path: string, kept: string): void {
+  if (!existsSync(`${path}-wal`) && existsSync(`${kept}-wal`)) renameSync(`${kept}-wal`, `${path}-wal`);
 }
 
 /** Not every file system has links. */

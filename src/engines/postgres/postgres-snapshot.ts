@@ -39,6 +39,31 @@ export class PostgresSnapshot implements Snapshot {
     return this.rows({ tombstones: false });
   }
 
+  /** What is wrong between the rows: with the clock, the history, or items that share a place or an ID. */
+  findings(): Promise<string[]> {
+    return this.#session.use(async (sql) => {
+      const found = await withTimeout(
+        timeoutsMs.load,
+        sql<{ finding: string }[]>`
+          select 'version ' || item.version || ' is later than the clock, which is at ' || store.version as finding
+            from todoitems.item, todoitems.store where item.version > store.version
+          union all
+          select 'the clock is at version ' || version || ', which the history does not have'
+            from todoitems.store where version > 0
+              and not exists (select from todoitems.history where (version, batch) = (store.version, store.batch))
+          union all
+          select 'deletions were dropped up to version ' || pruned_through || ', but the clock is at ' || version
+            from todoitems.store where pruned_through > version
+          union all
+          select 'item ' || id || ': it is in the list twice'
+            from todoitems.item where json is not null group by id having count(*) > 1
+          union all
+          select 'position ' || position || ': two items have it' from todoitems.item group by position having count(*) > 1`,
+      );
+      return found.map(({ finding }) => finding);
+    });
+  }
+
   async close(): Promise<void> {
     await this.#session.close();
   }

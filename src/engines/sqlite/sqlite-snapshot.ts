@@ -2,9 +2,11 @@
 // commit, and only its log grows until the snapshot is closed.
 
 import type { Database } from "bun:sqlite";
-import type { Change, Version } from "../../collection/engine.ts";
+import { type Change, StoreError, type Version } from "../../collection/engine.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { explainSqliteError, openDatabase } from "./sqlite-file.ts";
+import { rowChecksum } from "./row-checksum.ts";
+import { damageAdvice, explainSqliteError } from "./sqlite-errors.ts";
+import { openDatabase } from "./sqlite-file.ts";
 import { Survey } from "./sweep.ts";
 
 export class SqliteSnapshot implements Snapshot {
@@ -27,7 +29,11 @@ export class SqliteSnapshot implements Snapshot {
       // The transaction lasts until the snapshot is closed. It hides what others commit in the meantime.
       database.run("BEGIN");
       const survey = new Survey();
-      for (const row of rowsOf(database)) survey.note(row);
+      for (const { checksum, ...row } of rowsOf(database)) {
+        if (checksum !== rowChecksum(row))
+          throw new StoreError(`${path}: the row of version ${row.version} is damaged; ${damageAdvice(path)}`);
+        survey.note(row);
+      }
       return new SqliteSnapshot(path, database, survey);
     } catch (error) {
       database.close();
@@ -37,7 +43,8 @@ export class SqliteSnapshot implements Snapshot {
 
   async *items(): AsyncGenerator<Change> {
     try {
-      for (const row of rowsOf(this.#database)) if (row.json !== null && !this.#obsolete.has(row.version)) yield row;
+      for (const { version, position, id, json } of rowsOf(this.#database))
+        if (json !== null && !this.#obsolete.has(version)) yield { version, position, id, json };
     } catch (error) {
       throw explainSqliteError(error, this.#path);
     }
@@ -48,6 +55,10 @@ export class SqliteSnapshot implements Snapshot {
   }
 }
 
-function rowsOf(database: Database): Iterable<Change> {
-  return database.query<Change, []>("SELECT version, position, id, json FROM change ORDER BY version").iterate();
+function rowsOf(database: Database): Iterable<Change & { readonly checksum: number }> {
+  return database
+    .query<Change & { readonly checksum: number }, []>(
+      "SELECT version, position, id, json, checksum FROM change ORDER BY version",
+    )
+    .iterate();
 }

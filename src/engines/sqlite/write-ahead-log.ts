@@ -22,11 +22,17 @@ export interface LogReport {
   readonly isDamaged: boolean;
 }
 
+/** The part of a log that was committed. Bad frames are in it, if complete transactions follow them. */
+export interface CommittedLog {
+  readonly frames: number;
+  readonly pageBytes: number;
+}
+
 type Sum = readonly [number, number];
 
-const headerBytes = 32;
-const frameHeaderBytes = 24;
-const pageSizes = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
+export const headerBytes = 32;
+export const frameHeaderBytes = 24;
+export const pageSizes = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
 const usualPageBytes = 4_096;
 const singleBits = Array.from({ length: 32 }, (_, bit) => 2 ** bit);
 const noLog: LogReport = { bytes: 0, transactions: 0, frames: 0, bad: undefined, isDamaged: false };
@@ -45,12 +51,22 @@ export function scanLog(storePath: string): LogReport {
   }
 }
 
-function scanOnce(storePath: string): { readonly report: LogReport; readonly generation: string } {
+/** Finds the committed part of a store's log. Nobody should be writing to it. */
+export function committedLog(storePath: string): CommittedLog {
+  return scanOnce(storePath).committed;
+}
+
+function scanOnce(storePath: string): {
+  readonly report: LogReport;
+  readonly committed: CommittedLog;
+  readonly generation: string;
+} {
   const descriptor = openIfExists(`${storePath}-wal`);
-  if (descriptor === undefined) return { report: noLog, generation: "" };
+  const nothing = { committed: { frames: 0, pageBytes: usualPageBytes }, generation: "" };
+  if (descriptor === undefined) return { report: noLog, ...nothing };
   try {
     const bytes = fstatSync(descriptor).size;
-    if (bytes < headerBytes) return { report: { ...noLog, bytes }, generation: "" };
+    if (bytes < headerBytes) return { report: { ...noLog, bytes }, ...nothing };
     const header = readHeader(read(descriptor, headerBytes, 0), () => pageBytesOf(storePath));
     const scan = new Scan(header);
     const frameBytes = frameHeaderBytes + header.pageBytes;
@@ -59,7 +75,8 @@ function scanOnce(storePath: string): { readonly report: LogReport; readonly gen
       if (frame.byteLength < frameBytes) break;
       scan.note(frame, offset);
     }
-    return { report: scan.report(bytes), generation: header.salts.join(" ") };
+    const committed = { frames: scan.committedFrames, pageBytes: header.pageBytes };
+    return { report: scan.report(bytes), committed, generation: header.salts.join(" ") };
   } finally {
     closeSync(descriptor);
   }
@@ -99,6 +116,7 @@ class Scan {
   /** True if the first bad frame may be from an earlier use of the log. */
   #mayBeOld = false;
   #isDamaged = false;
+  #committedFrames = 0;
   /** True if the last frame ended a transaction, so that the next frame begins one. */
   #isBetween = true;
   /** True if all frames of the current transaction are intact, although an earlier frame is bad. */
@@ -111,6 +129,11 @@ class Scan {
     this.#seeds = header.isIntact ? [header.stored] : [header.stored, header.computed];
     if (header.isIntact) this.#salts = header.salts;
     else this.#bad = { frame: 0, offset: 0 };
+  }
+
+  /** The number of frames up to the end of the last complete transaction. */
+  get committedFrames(): number {
+    return this.#committedFrames;
   }
 
   note(frame: DataView, offset: number): void {
@@ -154,6 +177,7 @@ class Scan {
     // transaction that is intact from its first frame to its last proves damage.
     if (this.#bad && this.#isBetween) this.#inWhole = true;
     if (endsTransaction && this.#inWhole) this.#isDamaged = true;
+    if (endsTransaction && (!this.#bad || this.#inWhole)) this.#committedFrames = this.#noted;
     this.#isBetween = endsTransaction;
   }
 

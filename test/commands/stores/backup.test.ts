@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { bunCommand } from "../../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { Program, type ProgramOptions, projectFolder, runProgram } from "../../program.ts";
@@ -238,18 +239,8 @@ describe("restore", () => {
     await programs.pop()?.stop();
     const outcomes = new Set<number>();
     for (const ms of [100, 160, 220, 280, 340, 400]) {
-      const shell = Bun.spawn(
-        [
-          "node",
-          join(projectFolder, "bin/todoitems.js"),
-          "restore",
-          "copy.db",
-          "--force",
-          "--store",
-          sqlite("store.db"),
-        ],
-        { cwd: folder, stderr: "ignore" },
-      );
+      const args = ["restore", "copy.db", "--force", "--store", sqlite("store.db")];
+      const shell = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), ...args], { cwd: folder, stderr: "ignore" });
       await Promise.race([shell.exited, Bun.sleep(ms)]);
       shell.kill("SIGKILL");
       await shell.exited;
