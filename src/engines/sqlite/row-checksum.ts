@@ -20,7 +20,7 @@ export function storeChecksum({ epoch, prunedThrough, file }: StoreFields): numb
 }
 
 // All hexadecimal digits of a 53-bit number. In decimal, one flipped bit can change many digits. A CRC-32 detects every
-// change of up to 32 adjacent bits, but not every longer one.
+// change of up to 32 adjacent bits, but not every longer one. A damaged row may have something else than a number here.
 function digits(version: Version): string {
-  return version.toString(16).padStart(14, "0");
+  return Number(version).toString(16).padStart(14, "0");
 }
