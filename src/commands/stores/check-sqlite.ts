@@ -27,9 +27,8 @@ export function checkSqlite(path: string): CheckReport {
     database.run("BEGIN");
     checkOwner(database, path);
     checkFile(database, path, report);
-    checkRows(database, report);
-    if (report.isSound) checkHistories(database, report);
-    checkStoreRow(database, path, report);
+    if (schemaOf(database) === 0) report.finding("the file has no tables");
+    else checkTables(database, path, report);
     reportFreeSpace(database, report);
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -68,12 +67,18 @@ function checkLog(path: string, report: CheckReport): void {
 function checkFile(database: Database, path: string, report: CheckReport): void {
   const schema = schemaOf(database);
   report.fact("File", `${formatBytes(statSync(path).size)}, schema ${schema}`);
-  if (schema < currentSchema)
+  if (schema > 0 && schema < currentSchema)
     report.fact("Note", "this schema has no checksums; start the service once to bring the store up to date");
   for (const { integrity_check: finding } of database
     .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
     .iterate())
     if (finding !== "ok") report.finding(`SQLite: ${finding.replaceAll("\n", " ")}`);
+}
+
+function checkTables(database: Database, path: string, report: CheckReport): void {
+  checkRows(database, report);
+  if (report.isSound) checkHistories(database, report);
+  checkStoreRow(database, path, report);
 }
 
 function checkRows(database: Database, report: CheckReport): void {
@@ -127,7 +132,7 @@ function checkStoreRow(database: Database, path: string, report: CheckReport): v
   }
   try {
     const { epoch, prunedThrough } = new StoreRow(database, path).read();
-    if (!/^[0-9a-z]{1,64}$/.test(epoch)) report.finding(`the epoch ${JSON.stringify(epoch)} is not one`);
+    if (epoch === "") report.finding("the store has lost its epoch");
     if (prunedThrough < 0 || prunedThrough > counts.version)
       report.finding(
         `deletions were dropped up to version ${prunedThrough}, but the last version is ${counts.version}`,

@@ -30,7 +30,8 @@ export function storeOf(args: Arguments, environment: Environment): KeptStore {
 
 /** Accepts what `--store` accepts, and also the path of a file. */
 export function parseStoreOrPath(text: string): KeptStore {
-  return parseStore(/^(?:sqlite|memory|postgres(?:ql)?):/.test(text) ? text : `sqlite:${text}`);
+  const kinds = ["sqlite:", "memory:", "postgres:", "postgresql:"];
+  return parseStore(kinds.some((kind) => text.startsWith(kind)) ? text : `sqlite:${text}`);
 }
 
 function parseStore(text: string): KeptStore {

@@ -15,7 +15,7 @@ export function formatCount(count: number, noun: string): string {
 
 /** For example, `20261115T204400Z`. It has no colon, which Windows does not allow in names. */
 export function timeStamp(now: Date): string {
-  return now.toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  return `${now.toISOString().slice(0, 19).replaceAll("-", "").replaceAll(":", "")}Z`;
 }
 
 export function describeSummary({ items, bytes, hash }: StoreSummary, startedAt: number): string {

@@ -240,7 +240,10 @@ describe("restore", () => {
     const outcomes = new Set<number>();
     for (const ms of [100, 160, 220, 280, 340, 400]) {
       const args = ["restore", "copy.db", "--force", "--store", sqlite("store.db")];
-      const shell = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), ...args], { cwd: folder, stderr: "ignore" });
+      const shell = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), ...args], {
+        cwd: folder,
+        stderr: "ignore",
+      });
       await Promise.race([shell.exited, Bun.sleep(ms)]);
       shell.kill("SIGKILL");
       await shell.exited;
