@@ -32,9 +32,10 @@ export async function writeStore(path: string, snapshot: Snapshot, onProgress: O
   const written = new RowsHash();
   const engine = new SqliteEngine(path, { readOnly: false });
   try {
-    const store = await engine.pull();
+    let since: Bookmark = await engine.pull();
     for await (const items of portions(snapshot.items())) {
-      await engine.commit(batchOf(store, items));
+      await engine.commit(batchOf(since, items));
+      since = { epoch: since.epoch, version: items.at(-1)?.version ?? since.version };
       for (const item of items) written.add(item);
       onProgress(written.count, fraction(written.count));
     }
