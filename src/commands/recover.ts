@@ -29,16 +29,18 @@ export const recover = defineCommand(
       throw new CommandError(`${newPath} exists already. Choose another name for the new store.`);
     const startedAt = performance.now();
     const { rows, losses } = salvage(path);
-    const summary = await copyStore(currentItems(rows), newPath);
+    const items = currentItems(rows);
+    const summary = await copyStore(snapshotOf(items), newPath);
     const lostRows = losses.filter(({ row }) => row);
     const counts = { found: rows.length + lostRows.length, saved: rows.length, lost: lostRows.length };
     if (args.has("json")) await printLine(JSON.stringify({ ...summary, ...counts, losses }));
     else {
       const pages = losses.length - lostRows.length;
+      const savedIds = new Set(items.map(({ id }) => id));
       await printLine(
         [
           `Found ${formatCount(counts.found, "row")} in ${path}: ${counts.saved} saved, ${counts.lost} lost${pages > 0 ? `, and ${formatCount(pages, "page")} with an unknown number of rows` : ""}`,
-          ...losses.map((loss) => `  lost: ${describeLoss(loss)}`),
+          ...losses.map((loss) => `  lost: ${describeLoss(loss, savedIds)}`),
           `Saved ${newPath}: ${describeSummary(summary, startedAt)}`,
         ].join("\n"),
       );
@@ -58,10 +60,13 @@ function sqlitePath(text: string): string {
  * not by position. If an item was deleted and created again, and the row of the deletion is lost, the older item must
  * not come back beside the newer one.
  */
-function currentItems(rows: readonly Change[]): Snapshot {
+function currentItems(rows: readonly Change[]): Change[] {
   const latest = new Map<string, Change>();
   for (const row of rows) latest.set(row.id, row);
-  const items = [...latest.values()].filter(({ json }) => json !== null).sort((a, b) => a.version - b.version);
+  return [...latest.values()].filter(({ json }) => json !== null).sort((a, b) => a.version - b.version);
+}
+
+function snapshotOf(items: readonly Change[]): Snapshot {
   return {
     itemCount: items.length,
     async *items() {
@@ -71,9 +76,10 @@ function currentItems(rows: readonly Change[]): Snapshot {
   };
 }
 
-function describeLoss({ page, row }: Loss): string {
+function describeLoss({ page, row }: Loss, savedIds: ReadonlySet<string>): string {
   if (!row) return `page ${page}, with all rows that were not found elsewhere`;
   const { version, id } = row;
   const known = [...(version === undefined ? [] : [`version ${version}`]), ...(id === undefined ? [] : [`item ${id}`])];
-  return `${known.length === 0 ? "a row that cannot be read" : known.join(", ")} (page ${page})`;
+  const older = id !== undefined && savedIds.has(id) ? "; an older version of this item was saved" : "";
+  return `${known.length === 0 ? "a row that cannot be read" : known.join(", ")} (page ${page})${older}`;
 }
