@@ -78,12 +78,6 @@ function openForWriting(path: string, exists: boolean): Database {
   }
 }
 
-/** Identifies the file that is at this path now. */
-export function fileIdentity(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.dev} ${stat.ino}`;
-}
-
 /** Opening a pipe would hang, and a device keeps nothing. A folder is left to SQLite, which explains it. */
 function checkKind(path: string): void {
   const stat = statSync(path);

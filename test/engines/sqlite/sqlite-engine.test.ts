@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
@@ -275,23 +275,6 @@ describe("a store on disk", () => {
     expect(latest(await survivor.pull())).toEqual([]);
     for (const { engine } of engines) await engine.close();
     await survivor.close();
-  });
-
-  test("takes no writes while its file is missing or replaced", async () => {
-    const engine = open();
-    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
-    renameSync(path, `${path}.gone`);
-    const bookmark = await engine.pull();
-    await expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
-      "removed or replaced while the service runs",
-    );
-    writeFileSync(path, "");
-    await expect(engine.commit(batchOf(bookmark, () => [row(2)]))).rejects.toThrow(
-      "removed or replaced while the service runs",
-    );
-    renameSync(`${path}.gone`, path);
-    await engine.commit(batchOf(bookmark, () => [row(2)]));
-    await engine.close();
   });
 
   test("goes on while other programs open and close its file", async () => {
