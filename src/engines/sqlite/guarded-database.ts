@@ -31,9 +31,14 @@ export class GuardedDatabase {
     this.database = openDatabase(path, readOnly);
     this.#file = realpathSync(path);
     if (readOnly) return;
-    // SQLite would run checkpoints by itself, without a look at the files.
-    this.database.run("PRAGMA wal_autocheckpoint = 0");
-    this.#guard = new FileGuard(this.#file);
+    try {
+      // SQLite would run checkpoints by itself, without a look at the files.
+      this.database.run("PRAGMA wal_autocheckpoint = 0");
+      this.#guard = new FileGuard(this.#file);
+    } catch (error) {
+      this.database.close();
+      throw explainSqliteError(error, path);
+    }
   }
 
   get isRetired(): boolean {
@@ -42,8 +47,7 @@ export class GuardedDatabase {
 
   /** Throws if the files were replaced or removed. Once that has happened, it always throws. */
   check(): void {
-    const interference = this.isRetired ? undefined : this.#guard?.check();
-    if (interference) this.#retire(interference);
+    if (!this.isRetired) this.#lookAtFiles();
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
   }
 
@@ -55,12 +59,14 @@ export class GuardedDatabase {
     if (frames < this.#checkpointAt - checkpointFrames) this.#checkpointAt = checkpointFrames;
     if (frames < this.#checkpointAt) return;
     this.#checkpointAt = frames + checkpointFrames;
-    let interference = this.#guard.check();
-    if (!interference) {
-      this.#logWatch.note(bytes, () => this.#runCheckpoint());
-      interference = this.#guard.checkCheckpoint();
-    }
-    if (interference) this.#retire(interference);
+    this.#logWatch.note(bytes, () => {
+      this.#lookAtFiles();
+      if (this.isRetired) return true;
+      const isWhole = this.#runCheckpoint();
+      const interference = this.#guard?.checkCheckpoint();
+      if (interference) this.#retire(interference);
+      return isWhole;
+    });
   }
 
   close(): void {
@@ -68,6 +74,15 @@ export class GuardedDatabase {
     this.check();
     this.database.close();
     this.#guard?.release();
+  }
+
+  #lookAtFiles(): void {
+    try {
+      const interference = this.#guard?.check();
+      if (interference) this.#retire(interference);
+    } catch (error) {
+      throw explainSqliteError(error, this.#path);
+    }
   }
 
   /** Returns whether all of the log was copied. A program that reads an old state of the store can prevent that. */

@@ -71,6 +71,25 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
     expect(readFileSync(path)).toEqual(before);
   });
 
+  test("another program's database that carries our mark", () => {
+    const other = new Database(path);
+    other.run(`PRAGMA application_id = ${0x746f646f}; PRAGMA user_version = 2; CREATE TABLE change (version TEXT)`);
+    other.close();
+    const before = readFileSync(path);
+    expect(refusal()).toContain("its tables are not those of one");
+    expect(refusal(true)).toContain("its tables are not those of one");
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("a device or a pipe", () => {
+    path = "/dev/null";
+    expect(refusal()).toContain("a device or a pipe");
+    path = join(folder.path, "pipe");
+    expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
+    expect(refusal()).toContain("a device or a pipe");
+    expect(refusal(true)).toContain("a device or a pipe");
+  });
+
   test("a store of a newer version", async () => {
     await open().close();
     const newer = new Database(path);
