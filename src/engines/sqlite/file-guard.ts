@@ -68,6 +68,8 @@ export class FileGuard {
     if (log === this.#log.identity && index === this.#index.identity) return undefined;
     const isSplit = [log, index].some((found, at) => found && found !== [this.#log, this.#index][at]?.identity);
     if (isSplit) return replaced("its -wal or -shm file is another one, so two processes may have written to it");
+    // Another process of ours does that when it finds that the store was replaced.
+    if (!log && this.#log.hasName) return replaced("its log was moved away");
     return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
   }
 

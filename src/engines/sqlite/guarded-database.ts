@@ -101,17 +101,21 @@ export class GuardedDatabase {
     if (this.database.inTransaction) this.database.run("ROLLBACK");
     const isSaved = kind === "log-removed" && this.#savesLog();
     this.#closeUntouched();
-    if (kind === "replaced" && this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
-    const log = kind === "replaced" && this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
+    const fate = isSaved ? "All commits were copied into the store" : this.#setLogAside(kind);
     this.#guard?.release();
-    const fate =
-      log === undefined
-        ? isSaved
-          ? "All commits were copied into the store"
-          : "Commits that were only in its log may be lost"
-        : `Its log was set aside as ${log}: it has the last commits of the store as it was`;
     this.#retirement = `${this.#path}: ${finding} while the service runs. Writes are refused, and this process does not touch the file any more. ${fate}. Start the service again to serve the file as it is now`;
     this.#onWarning(this.#retirement);
+  }
+
+  /** Keeps SQLite from copying the log of the old store into the new file. Says where the last commits are. */
+  #setLogAside(kind: Interference["kind"]): string {
+    if (kind === "log-removed") return "Commits that were only in the log may be lost";
+    // The log comes first: as long as it is in its place, other processes take a missing -shm file for an accident.
+    const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
+    if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
+    return log === undefined
+      ? "The last commits of the store as it was are in its log, which is no longer in its place"
+      : `Its log was set aside as ${log}: it has the last commits of the store as it was`;
   }
 
   /** Copies a log that was removed, but is still open, into the store. */
@@ -134,7 +138,9 @@ export class GuardedDatabase {
     try {
       this.database.close(true);
     } finally {
-      if (hides && !existsSync(this.#file)) renameSync(hidden, this.#file);
+      if (hides && existsSync(this.#file))
+        this.#onWarning(`${this.#file}: this is a new file. The one before is ${hidden}`);
+      else if (hides) renameSync(hidden, this.#file);
     }
   }
 }

@@ -25,6 +25,11 @@ export class HeldFile {
     return new DataView(bytes.buffer, 0, readSync(this.#descriptor, bytes, 0, length, position));
   }
 
+  /** False if the file was removed. It then exists only as long as somebody has it open. */
+  get hasName(): boolean {
+    return fstatSync(this.#descriptor).nlink > 0;
+  }
+
   /** Call this after SQLite has closed the file. */
   release(): void {
     const held = descriptorsOf.get(this.identity);

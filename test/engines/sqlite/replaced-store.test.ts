@@ -146,6 +146,25 @@ test("if a second process has made a log of its own, the first one takes no writ
   }
 });
 
+test("a second engine on the same file notices too, even if the first has already set the log aside", async () => {
+  const second = open();
+  const start = await second.pull();
+  copyFileSync(backup, path);
+  await expect(commit()).rejects.toThrow("another program has written into the file");
+  await expect(second.commit(batchOf(start, () => [row(start.version + 1)]))).rejects.toThrow("while the service runs");
+  expect(readFileSync(path)).toEqual(readFileSync(backup));
+  expect(await versionsAtNextStart()).toEqual(numbers(100));
+});
+
+test("a log that is moved away is left alone, and no more writes are taken", async () => {
+  const before = readFileSync(path);
+  renameSync(`${path}-wal`, `${path}-wal.moved`);
+  await expectRefusal("its log was moved away");
+  expect(readFileSync(path)).toEqual(before);
+  renameSync(`${path}-wal.moved`, `${path}-wal`);
+  expect(await versionsAtNextStart()).toEqual(numbers(400));
+});
+
 test("checkpoints of other programs, backups and a vacuum are no reason to refuse writes", async () => {
   const other = new Database(path);
   for (const sql of [
