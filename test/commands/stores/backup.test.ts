@@ -179,16 +179,28 @@ describe("docs/backups.md", () => {
   test("the cron line keeps the newest 14 backups, and deletes none if the backup fails", async () => {
     const service = await serve(sqlite("store.db"));
     await fill(service);
-    const [, line = ""] = /^15 3 \* \* \* (.*)$/m.exec(readFileSync(join(projectFolder, "docs/backups.md"), "utf8")) ?? [];
+    const [, line = ""] =
+      /^15 3 \* \* \* (.*)$/m.exec(readFileSync(join(projectFolder, "docs/backups.md"), "utf8")) ?? [];
     expect(line).toContain("todoitems backup");
     mkdirSync(path("bin"));
     mkdirSync(path("backups"));
-    writeFileSync(path("bin/todoitems"), `#!/bin/sh\nexec node "${projectFolder}/bin/todoitems.js" "$@"\n`, { mode: 0o755 });
+    writeFileSync(path("bin/todoitems"), `#!/bin/sh\nexec node "${projectFolder}/bin/todoitems.js" "$@"\n`, {
+      mode: 0o755,
+    });
     for (let day = 10; day < 30; day++) writeFileSync(path(`backups/todoitems-202601${day}T031500Z.db`), "");
     const cron = (store: string) =>
-      Bun.spawnSync(["sh", "-c", line.replace("/var/backups/todoitems", path("backups")).replace("/var/lib/todoitems/todoitems.db", path(store))], {
-        env: { ...process.env, PATH: `${path("bin")}:${process.env["PATH"]}` },
-      });
+      Bun.spawnSync(
+        [
+          "sh",
+          "-c",
+          line
+            .replace("/var/backups/todoitems", path("backups"))
+            .replace("/var/lib/todoitems/todoitems.db", path(store)),
+        ],
+        {
+          env: { ...process.env, PATH: `${path("bin")}:${process.env["PATH"]}` },
+        },
+      );
     expect(cron("missing.db").exitCode).toBe(3);
     expect(readdirSync(path("backups"))).toHaveLength(20);
     expect(cron("store.db").exitCode).toBe(0);
