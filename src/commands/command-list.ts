@@ -3,7 +3,9 @@
 import { serve } from "../serve/serve.ts";
 import { describeSettings } from "../serve/settings.ts";
 import { add } from "./add.ts";
+import { backup } from "./backup.ts";
 import { certificate } from "./certificate.ts";
+import { check } from "./check.ts";
 import type { Command, Flag } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { connectionVariables } from "./connect.ts";
@@ -13,7 +15,9 @@ import { exportItems } from "./export.ts";
 import { helpCommand } from "./help.ts";
 import { importItems } from "./import.ts";
 import { list } from "./list.ts";
+import { recover } from "./recover.ts";
 import { remove } from "./remove.ts";
+import { restore } from "./restore.ts";
 import { show } from "./show.ts";
 import { user } from "./user.ts";
 import { watch } from "./watch.ts";
@@ -36,6 +40,10 @@ export const commands: readonly Command[] = [
   watch,
   exportItems,
   importItems,
+  backup,
+  restore,
+  check,
+  recover,
   user,
   certificate,
   completionCommand(() => commands),

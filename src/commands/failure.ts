@@ -1,6 +1,7 @@
 // Turns an error into what the command prints (what happened, and what to do next) and its exit code.
 
 import { isTodoError } from "../client/errors.ts";
+import { StoreError } from "../collection/engine.ts";
 import { UsageError } from "./command.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3 } as const;
@@ -14,6 +15,7 @@ export class CommandError extends Error {
 export function describeFailure(error: unknown): { message: string; exitCode: number } | undefined {
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
   if (error instanceof CommandError) return { message: error.message, exitCode: exitCodes.refused };
+  if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
   if (!isTodoError(error)) return undefined;
   const unreachable = isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
   return {

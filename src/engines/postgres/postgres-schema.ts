@@ -131,6 +131,17 @@ export async function prepareStore(session: PostgresSession): Promise<void> {
   await session.use((sql) => withTimeout(migrationMs, migrate(sql)));
 }
 
+/** Throws if there is no store, or if its tables have to be brought up to date first. Changes nothing. */
+export async function checkSchema(sql: Sql): Promise<void> {
+  const version = await readSchemaVersion(sql);
+  if (version === migrations.length) return;
+  throw new StoreError(
+    version === 0
+      ? "this database has no todoitems store; check the address"
+      : `the store has schema ${version} and needs ${migrations.length}; start the service once to bring it up to date`,
+  );
+}
+
 async function migrate(sql: Sql): Promise<void> {
   await checkEncoding(sql);
   if ((await readSchemaVersion(sql)) === migrations.length) return;

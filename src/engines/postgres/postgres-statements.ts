@@ -149,7 +149,7 @@ export async function commitBatch(
 // cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
 /** The JSON field of a tombstone is empty. Real JSON is never empty. */
-function lineOf({ version, position, id, json }: Change): string {
+export function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
 

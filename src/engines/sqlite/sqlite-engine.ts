@@ -13,8 +13,11 @@ import {
   StoreError,
   type Version,
 } from "../../collection/engine.ts";
-import { explainSqliteError, fileIdentity, isFailedWrite, isSqliteBusy, openDatabase } from "./sqlite-file.ts";
-import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
+import { GuardedDatabase } from "./guarded-database.ts";
+import { rowChecksum } from "./row-checksum.ts";
+import { damageAdvice, explainSqliteError, isFailedWrite, isSqliteBusy } from "./sqlite-errors.ts";
+import { StoreRow } from "./store-row.ts";
+import { Survey, Sweep } from "./sweep.ts";
 
 /** How long a commit waits while other processes commit. After that it fails. */
 const busyMs = 5_000;
@@ -23,51 +26,82 @@ const changesAtOnce = 1_000;
 /** At most this many rows are deleted on closing. This bounds the time that closing takes. */
 const sweptAtCloseMax = 100_000;
 
-interface StoreRow {
-  readonly epoch: string;
-  readonly prunedThrough: Version;
-  readonly version: Version;
+export interface SqliteEngineOptions {
+  readonly readOnly: boolean;
+  readonly onWarning?: (message: string) => void;
+}
+
+interface StoredChange extends Change {
+  readonly checksum: number;
 }
 
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #readOnly: boolean;
-  readonly #identity: string | undefined;
+  readonly #files: GuardedDatabase;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #storeRow: StoreRow;
   readonly #sweep = new Sweep();
   #dataVersion: number;
-  #lastKnown: Version = 0;
+  /** The newest state of the store that this process has read or written. */
+  #lastKnown: Bookmark = { epoch: "", version: 0 };
+  /** True if the last commit has failed. A health check then tries whether the store can be written again. */
+  #lastFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #erasing: Promise<void> | undefined;
 
-  /** Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. */
-  constructor(path: string, { readOnly }: { readOnly: boolean }) {
+  /**
+   * Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. `onWarning`
+   * gets messages for the operator.
+   */
+  constructor(path: string, { readOnly, onWarning = () => {} }: SqliteEngineOptions) {
     this.#path = path;
     this.#readOnly = readOnly;
-    this.#database = openDatabase(path, readOnly);
-    this.#identity = fileIdentity(path);
+    this.#files = new GuardedDatabase(path, readOnly, onWarning);
+    this.#database = this.#files.database;
     this.#statements = prepare(this.#database);
+    this.#storeRow = new StoreRow(this.#database, path);
     this.#dataVersion = this.#readDataVersion();
   }
 
   hasNews(): boolean {
-    return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+    // Nothing that other processes do to a store that is not ours any more is news.
+    return !this.#files.isRetired && this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
   }
 
   async pull(since?: Bookmark): Promise<News> {
+    const { epoch, version } = this.#lastKnown;
+    // The file cannot be read any more, but who has all of it may go on reading from memory.
+    if (this.#files.isRetired && since?.epoch === epoch && since.version === version) {
+      return { epoch, version, whole: false, changes: [] };
+    }
+    this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
   async commit(batch: Batch): Promise<void> {
+    try {
+      await this.#commit(batch);
+      this.#lastFailed = false;
+    } catch (error) {
+      this.#lastFailed = true;
+      throw error;
+    }
+    this.#files.checkpoint();
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
     let changes: readonly PlannedChange[];
     let sweptCount: number;
     try {
-      this.#checkFile();
+      // Look at the files again: it may have taken long to get the lock.
+      this.#files.check();
       const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();
       ({ changes } = batch.decide(missed));
@@ -76,8 +110,13 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       throw await this.#abort(error);
     }
-    this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
+    this.#lastKnown = { ...this.#lastKnown, version: changes.at(-1)?.version ?? this.#lastKnown.version };
     this.#sweep.committed(changes, sweptCount);
+  }
+
+  async checkWritable(): Promise<void> {
+    this.#files.check();
+    if (this.#lastFailed) await this.#eraseFailedCommit();
   }
 
   // If another process is committing, this waits for it without blocking. If SQLite waited, it would block all reads.
@@ -94,22 +133,24 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Throws if the file was deleted or replaced, because everything written to it would be lost. */
-  #checkFile(): void {
-    if (fileIdentity(this.#path) === this.#identity) return;
-    throw new StoreError(
-      `${this.#path}: the file was removed or replaced while the service runs; start the service anew`,
-    );
-  }
-
   /** Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. */
   async close(): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
+    this.#checkAtClose();
     try {
       if (this.#hasFailedCommit) await this.#eraseFailedCommit();
       if (rest.length > 0) await this.#sweepNow(rest);
     } finally {
-      this.#database.close();
+      this.#files.close();
+    }
+  }
+
+  /** Throws if the files are no longer those that were opened: the last commits are then not in the file. */
+  #checkAtClose(): void {
+    try {
+      this.#files.check();
+    } catch (error) {
+      throw error instanceof StoreError ? new StoreError(error.message, { undecided: true }) : error;
     }
   }
 
@@ -129,14 +170,20 @@ export class SqliteEngine implements Engine {
 
   /** Writes the changes, and deletes some of the rows that a sweep has chosen. Returns how many it deleted. */
   #store(changes: readonly PlannedChange[]): number {
-    for (const { version, position, id, json } of changes) this.#statements.insert.run(version, position, id, json);
+    for (const change of changes) {
+      const { version, position, id, json } = change;
+      this.#statements.insert.run(version, position, id, json, rowChecksum(change));
+    }
     const swept = this.#sweep.next(changes.length);
     if (swept.length > 0) this.#remove(swept);
     return swept.length;
   }
 
   #remove(versions: readonly Version[]): void {
-    this.#statements.setPrunedThrough.run(this.#sweep.prunedThrough);
+    const store = this.#storeRow.read();
+    if (this.#sweep.prunedThrough > store.prunedThrough) {
+      this.#storeRow.write({ ...store, prunedThrough: this.#sweep.prunedThrough });
+    }
     for (const version of versions) this.#statements.remove.run(version);
   }
 
@@ -186,6 +233,7 @@ export class SqliteEngine implements Engine {
       this.#statements.addToPrunedThrough.run(-1);
       this.#statements.commit.run();
       this.#hasFailedCommit = false;
+      this.#lastFailed = false;
     } catch (error) {
       this.#rollBack();
       throw explainSqliteError(error, this.#path);
@@ -194,11 +242,12 @@ export class SqliteEngine implements Engine {
 
   #rollBack(): void {
     // After some errors, such as a full disk, SQLite has already rolled back.
-    if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
+    if (!this.#files.isRetired && this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
   }
 
   #missed(since: Bookmark): News | undefined {
-    const { epoch, version } = this.#readStore();
+    const { epoch } = this.#storeRow.read();
+    const version = this.#readVersion();
     return epoch === since.epoch && version === since.version ? undefined : this.#news(since);
   }
 
@@ -206,18 +255,17 @@ export class SqliteEngine implements Engine {
     // The data version is read before the changes. If another process commits in between, its changes are reported as
     // news a second time. That does no harm.
     this.#dataVersion = this.#readDataVersion();
-    const { epoch, prunedThrough, version } = this.#readStore();
+    const { epoch, prunedThrough } = this.#storeRow.read();
+    const version = this.#readVersion();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
     // If there are changes newer than the last one known here, another process has stored them.
-    if (since && version > this.#lastKnown) this.#sweep.missed();
-    this.#lastKnown = version;
+    if (since && version > this.#lastKnown.version) this.#sweep.missed();
+    this.#lastKnown = { epoch, version };
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 
-  #readStore(): StoreRow {
-    const store = this.#statements.store.get();
-    if (!store) throw new StoreError(`${this.#path}: the store has lost its epoch; restore it from a backup`);
-    return store;
+  #readVersion(): Version {
+    return this.#statements.version.get()?.version ?? 0;
   }
 
   // Reads a page of rows at a time. Reading all rows at once would take more memory than the items themselves; reading
@@ -228,7 +276,7 @@ export class SqliteEngine implements Engine {
     try {
       if (begins) this.#statements.beginRead.run();
       for (let last: Version | undefined = 0; last !== undefined; ) {
-        const changes: Change[] = this.#statements.changesAfter.all(last, changesAtOnce);
+        const changes: Change[] = this.#read(last, changesAtOnce);
         for (const change of changes) {
           survey.note(change);
           yield change;
@@ -244,14 +292,22 @@ export class SqliteEngine implements Engine {
   }
 
   #changesSince(version: Version): Change[] {
-    return this.#statements.changesAfter.all(version, -1);
+    return this.#read(version, -1);
+  }
+
+  /** Reads the rows after a version, and verifies each. */
+  #read(version: Version, limit: number): Change[] {
+    const rows = this.#statements.changesAfter.all(version, limit);
+    const bad = rows.find((row) => row.checksum !== rowChecksum(row));
+    if (!bad) return rows;
+    throw new StoreError(
+      `${this.#path}: the row of version ${bad.version} is damaged: its checksum does not match its content; ${damageAdvice(this.#path)}`,
+    );
   }
 
   /** Reads the whole table to find out which rows a sweep can delete. */
   #survey(): void {
-    const survey = new Survey();
-    for (const row of this.#statements.outline.iterate()) survey.note(row);
-    this.#sweep.begin(survey);
+    for (const _ of this.#everyChange());
   }
 
   #readDataVersion(): number {
@@ -275,21 +331,14 @@ function prepare(database: Database) {
     rollback: database.query("ROLLBACK"),
     // A number that changes when another connection commits, but not when this one does.
     dataVersion: database.query<{ data_version: number }, []>("PRAGMA data_version"),
-    store: database.query<StoreRow, []>(
-      "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",
+    version: database.query<{ version: Version }, []>("SELECT coalesce(max(version), 0) AS version FROM change"),
+    changesAfter: database.query<StoredChange, [Version, number]>(
+      "SELECT version, position, id, json, checksum FROM change WHERE version > ? ORDER BY version LIMIT ?",
     ),
-    changesAfter: database.query<Change, [Version, number]>(
-      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
-    ),
-    // Every row without its JSON, which is enough to tell which rows are obsolete.
-    outline: database.query<SurveyedRow, []>(
-      "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
-    ),
-    insert: database.query<never, [Version, Version, string, string | null]>(
-      "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",
+    insert: database.query<never, [Version, Version, string, string | null, number]>(
+      "INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
     ),
     remove: database.query<never, [Version]>("DELETE FROM change WHERE version = ?"),
-    setPrunedThrough: database.query<never, [Version]>("UPDATE store SET pruned_through = max(pruned_through, ?)"),
     addToPrunedThrough: database.query<never, [number]>("UPDATE store SET pruned_through = pruned_through + ?"),
   };
 }

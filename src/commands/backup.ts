@@ -1,0 +1,66 @@
+// `todoitems backup`: writes the current items of a store to a new SQLite file, also while a service runs on the store.
+
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { jsonSummaryFlag, printLine } from "./output.ts";
+import { copyStore, isSameFile } from "./stores/store-copy.ts";
+import { forceFlag, type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
+import { describeSummary, timeStamp } from "./stores/store-summary.ts";
+import type { StoreSummary } from "./stores/store-writer.ts";
+
+export const backup = defineCommand(
+  {
+    name: "backup",
+    parameters: "[FILE]",
+    summary: "save the store to a file, also while the service runs",
+    flags: [storeFlag, { ...forceFlag, meaning: "replace FILE if it exists" }, jsonSummaryFlag],
+    notes:
+      "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
+  },
+  async (args, environment) => {
+    const [file = `todoitems-${timeStamp(new Date())}.db`] = positionalsOf(args, 0, 1, "file");
+    const store = storeOf(args, environment);
+    if (file === "-" && args.has("json"))
+      throw new UsageError("--json needs a FILE: standard output is where the backup goes.");
+    const startedAt = performance.now();
+    const summary = file === "-" ? await toOutput(store) : await toFile(store, file, args.has("force"));
+    if (args.has("json")) await printLine(JSON.stringify({ file, ...summary }));
+    else
+      process.stderr.write(
+        `Saved ${file === "-" ? "to standard output" : file}: ${describeSummary(summary, startedAt)}\n`,
+      );
+    return 0;
+  },
+);
+
+async function toFile(store: KeptStore, path: string, force: boolean): Promise<StoreSummary> {
+  if (store.engine === "sqlite" && isSameFile(store.path, path))
+    throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
+  const refuse = () => {
+    if (existsSync(path) && !force)
+      throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
+    // A log would be taken for a part of the new file.
+    if (existsSync(`${path}-wal`))
+      throw new CommandError(`${path}-wal exists: ${path} seems to be a store in use. Choose another name.`);
+  };
+  refuse();
+  return copyStore(await openSnapshot(store), path, refuse);
+}
+
+/** Writes the backup to a temporary file first, so that only a complete and verified one is sent. */
+async function toOutput(store: KeptStore): Promise<StoreSummary> {
+  if (process.stdout.isTTY)
+    throw new UsageError("A backup is not text for a terminal. Send it elsewhere: todoitems backup - | gzip > FILE.");
+  const folder = mkdtempSync(join(tmpdir(), "todoitems-backup-"));
+  try {
+    const path = join(folder, "backup.db");
+    const summary = await copyStore(await openSnapshot(store), path);
+    await Bun.write(Bun.stdout, Bun.file(path));
+    return summary;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

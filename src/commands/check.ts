@@ -1,0 +1,48 @@
+// `todoitems check`: reads a whole store and says whether it is sound.
+
+import { defineCommand, positionalsOf } from "./command.ts";
+import { jsonFlag, printLine } from "./output.ts";
+import { checkPostgres } from "./stores/check-postgres.ts";
+import type { CheckReport } from "./stores/check-report.ts";
+import { checkSqlite } from "./stores/check-sqlite.ts";
+import {
+  describeStore,
+  type KeptStore,
+  parseStoreOrPath,
+  requireFile,
+  storeFlag,
+  storeOf,
+} from "./stores/store-setting.ts";
+
+export const check = defineCommand(
+  {
+    name: "check",
+    parameters: "[STORE]",
+    summary: "check that a store is sound",
+    flags: [storeFlag, jsonFlag],
+    notes:
+      "STORE is a file, such as a backup, or what --store takes. A service may be running on it. Exit codes: 0 the store is sound, 1 it is damaged, 3 it cannot be opened.",
+  },
+  async (args, environment) => {
+    const [named] = positionalsOf(args, 0, 1, "store");
+    const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
+    const report = await checkStore(store);
+    const { facts, findings, isSound } = report;
+    if (args.has("json")) await printLine(JSON.stringify({ sound: isSound, ...Object.fromEntries(facts), findings }));
+    else await printLine([`Checked ${describeStore(store)}`, ...report.lines(), verdict(store, isSound)].join("\n"));
+    return isSound ? 0 : 1;
+  },
+);
+
+async function checkStore(store: KeptStore): Promise<CheckReport> {
+  if (store.engine === "postgres") return checkPostgres(store);
+  requireFile(store.path);
+  return checkSqlite(store.path);
+}
+
+function verdict(store: KeptStore, isSound: boolean): string {
+  if (isSound) return "The store is sound.";
+  return store.engine === "sqlite"
+    ? `The store is damaged. Stop the service, and keep the file. Then restore a backup, or save what is intact: todoitems recover ${store.path} NEW`
+    : "The store is damaged. Restore a backup: todoitems restore FILE --force";
+}

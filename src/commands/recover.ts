@@ -1,0 +1,85 @@
+// `todoitems recover`: saves every row of a damaged store that can be trusted into a new store, and names the rest.
+
+import { existsSync } from "node:fs";
+import type { Change } from "../collection/engine.ts";
+import type { Snapshot } from "../engines/snapshot.ts";
+import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { jsonFlag, printLine } from "./output.ts";
+import { copyStore } from "./stores/store-copy.ts";
+import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
+import { describeSummary, formatCount } from "./stores/store-summary.ts";
+
+export const recover = defineCommand(
+  {
+    name: "recover",
+    parameters: "STORE NEW",
+    summary: "save what is intact in a damaged SQLite store",
+    flags: [jsonFlag],
+    notes:
+      "STORE is only read, with its log if there is one. NEW is a new file, which serve --store sqlite:NEW can open. Rows that cannot be trusted are named and left out. Stop the service first.",
+  },
+  async (args) => {
+    const [from = "", to = ""] = positionalsOf(args, 2, 2, "file");
+    const path = sqlitePath(from);
+    const newPath = sqlitePath(to);
+    requireFile(path);
+    if (existsSync(newPath))
+      throw new CommandError(`${newPath} exists already. Choose another name for the new store.`);
+    const startedAt = performance.now();
+    const { rows, losses } = salvage(path);
+    const items = currentItems(rows);
+    const summary = await copyStore(snapshotOf(items), newPath);
+    const lostRows = losses.filter(({ row }) => row);
+    const counts = { found: rows.length + lostRows.length, saved: rows.length, lost: lostRows.length };
+    if (args.has("json")) await printLine(JSON.stringify({ ...summary, ...counts, losses }));
+    else {
+      const pages = losses.length - lostRows.length;
+      const savedIds = new Set(items.map(({ id }) => id));
+      await printLine(
+        [
+          `Found ${formatCount(counts.found, "row")} in ${path}: ${counts.saved} saved, ${counts.lost} lost${pages > 0 ? `, and ${formatCount(pages, "page")} with an unknown number of rows` : ""}`,
+          ...losses.map((loss) => `  lost: ${describeLoss(loss, savedIds)}`),
+          `Saved ${newPath}: ${describeSummary(summary, startedAt)}`,
+        ].join("\n"),
+      );
+    }
+    return losses.length === 0 ? 0 : 1;
+  },
+);
+
+function sqlitePath(text: string): string {
+  const store = parseStoreOrPath(text);
+  if (store.engine === "sqlite") return store.path;
+  throw new UsageError("recover works on SQLite files. For PostgreSQL, restore a backup.");
+}
+
+/**
+ * The items that the rows lead to: the latest row of each ID, unless it says that the item was deleted. This goes by ID,
+ * not by position. If an item was deleted and created again, and the row of the deletion is lost, the older item must
+ * not come back beside the newer one.
+ */
+function currentItems(rows: readonly Change[]): Change[] {
+  const latest = new Map<string, Change>();
+  for (const row of rows) latest.set(row.id, row);
+  return [...latest.values()].filter(({ json }) => json !== null).sort((a, b) => a.version - b.version);
+}
+
+function snapshotOf(items: readonly Change[]): Snapshot {
+  return {
+    itemCount: items.length,
+    async *items() {
+      yield* items;
+    },
+    async close() {},
+  };
+}
+
+function describeLoss({ page, row }: Loss, savedIds: ReadonlySet<string>): string {
+  if (!row) return `page ${page}, with all rows that were not found elsewhere`;
+  const { version, id } = row;
+  const known = [...(version === undefined ? [] : [`version ${version}`]), ...(id === undefined ? [] : [`item ${id}`])];
+  const older = id !== undefined && savedIds.has(id) ? "; an older version of this item was saved" : "";
+  return `${known.length === 0 ? "a row that cannot be read" : known.join(", ")} (page ${page})${older}`;
+}

@@ -1,0 +1,122 @@
+// `todoitems restore`: makes a backup the content of a store. The store gets a new epoch, so that no client takes what
+// it remembers to be current.
+
+import { existsSync } from "node:fs";
+import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
+import type { Snapshot } from "../engines/snapshot.ts";
+import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { jsonSummaryFlag, printLine } from "./output.ts";
+import { checkSqlite } from "./stores/check-sqlite.ts";
+import { compareRows, RowsHash } from "./stores/rows-hash.ts";
+import { copyStore, isSameFile } from "./stores/store-copy.ts";
+import { describeStore, forceFlag, type KeptStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
+import { describeSummary, formatCount, timeStamp } from "./stores/store-summary.ts";
+import { copyRights, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
+import { portions, type StoreSummary } from "./stores/store-writer.ts";
+import { ProgressBar } from "./transfer/progress-bar.ts";
+
+type PostgresStore = Extract<KeptStore, { readonly engine: "postgres" }>;
+
+export const restore = defineCommand(
+  {
+    name: "restore",
+    parameters: "FILE",
+    summary: "replace the store with a backup",
+    flags: [
+      storeFlag,
+      { ...forceFlag, meaning: "replace a store that exists; it is kept under another name" },
+      jsonSummaryFlag,
+    ],
+    notes:
+      "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
+  },
+  async (args, environment) => {
+    const [file = ""] = positionalsOf(args, 1, 1, "file");
+    const store = storeOf(args, environment);
+    const startedAt = performance.now();
+    requireFile(file);
+    const force = args.has("force");
+    const { kept, ...summary } =
+      store.engine === "sqlite" ? await toSqlite(file, store.path, force) : await toPostgres(file, store, force);
+    if (args.has("json")) await printLine(JSON.stringify({ ...summary, ...(kept !== undefined && { kept }) }));
+    else {
+      process.stderr.write(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}\n`);
+      if (kept !== undefined)
+        process.stderr.write(`The old store is now ${kept}. Delete it when you no longer need it.\n`);
+    }
+    return 0;
+  },
+);
+
+/** The summary, and where the old store is now, if there was one. */
+type Restored = StoreSummary & { readonly kept?: string };
+
+async function toSqlite(file: string, path: string, force: boolean): Promise<Restored> {
+  if (isSameFile(file, path)) throw new UsageError(`${file} is the store itself. Name a backup.`);
+  const replaces = existsSync(path);
+  if (replaces && !force)
+    throw new CommandError(`${path} exists already. Replace it with --force; it is then kept under another name.`);
+  const kept = `${path}.before-restore-${timeStamp(new Date())}`;
+  const snapshot = openBackup(file);
+  const unlock = replaces ? lockStore(path, kept) : undefined;
+  if (replaces && !unlock)
+    process.stderr.write(`${path} is damaged and cannot be locked. Make sure that no service has it open.\n`);
+  try {
+    const summary = await copyStore(snapshot, path, (partial) => {
+      copyRights(path, partial);
+      keepOldStore(path, kept);
+      // Windows cannot replace a file that is open.
+      if (process.platform === "win32") unlock?.();
+    });
+    const isKept = existsSync(kept) || existsSync(`${kept}-wal`);
+    return { ...summary, ...(isKept && { kept }) };
+  } catch (error) {
+    putLogBack(path, kept);
+    throw error;
+  } finally {
+    unlock?.();
+  }
+}
+
+function openBackup(file: string): Snapshot {
+  const [finding] = checkSqlite(file).findings;
+  if (finding === undefined) return SqliteSnapshot.open(file);
+  throw new CommandError(
+    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup, or save what is intact: todoitems recover ${file} NEW`,
+  );
+}
+
+async function toPostgres(file: string, store: PostgresStore, force: boolean): Promise<Restored> {
+  const snapshot = openBackup(file);
+  const bar = new ProgressBar(process.stderr);
+  const written = new RowsHash();
+  let hash = "";
+  const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
+  async function* items() {
+    for await (const portion of portions(snapshot.items())) {
+      for (const item of portion) written.add(item);
+      bar.update(written.count, fraction(written.count));
+      yield portion;
+    }
+  }
+  try {
+    await replaceItems(store, {
+      mayReplace(itemCount) {
+        if (itemCount === 0 || force) return;
+        throw new CommandError(
+          `The store has ${formatCount(itemCount, "item")}. Make a backup of it first, then replace it with --force.`,
+        );
+      },
+      portions: items(),
+      async verify(found) {
+        hash = await compareRows(written, found, (count) => bar.update(count, 0.5 + fraction(count)));
+      },
+    });
+    return { items: written.count, hash };
+  } finally {
+    bar.clear();
+    await snapshot.close();
+  }
+}

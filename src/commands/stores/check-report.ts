@@ -1,0 +1,33 @@
+// What `check` has found out about a store, and how it is printed.
+
+/** More findings than this are only counted. */
+const findingsShown = 20;
+
+export class CheckReport {
+  readonly facts: [label: string, text: string][] = [];
+  readonly findings: string[] = [];
+  #findingCount = 0;
+
+  fact(label: string, text: string): void {
+    this.facts.push([label, text]);
+  }
+
+  finding(text: string): void {
+    this.#findingCount++;
+    if (this.findings.length < findingsShown) this.findings.push(text);
+  }
+
+  get isSound(): boolean {
+    return this.#findingCount === 0;
+  }
+
+  lines(): string[] {
+    const width = Math.max(0, ...this.facts.map(([label]) => label.length));
+    const moreCount = this.#findingCount - this.findings.length;
+    return [
+      ...this.facts.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`),
+      ...this.findings.map((finding) => `  damaged: ${finding}`),
+      ...(moreCount > 0 ? [`  and ${moreCount} more`] : []),
+    ];
+  }
+}

@@ -1,0 +1,159 @@
+// Checks a SQLite store: the file, its log, and every row. It only reads, so it can run beside a service.
+
+import { Database, SQLiteError } from "bun:sqlite";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { type Change, StoreError, type Version } from "../../collection/engine.ts";
+import { rowFault } from "../../engines/row-rules.ts";
+import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
+import { checkOwner, currentSchema, schemaOf } from "../../engines/sqlite/schema.ts";
+import { StoreRow } from "../../engines/sqlite/store-row.ts";
+import { Survey } from "../../engines/sqlite/sweep.ts";
+import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
+import { CheckReport } from "./check-report.ts";
+import { formatBytes, formatCount } from "./store-summary.ts";
+
+interface StoredRow extends Change {
+  readonly checksum?: number;
+}
+
+export function checkSqlite(path: string): CheckReport {
+  const report = new CheckReport();
+  refuseForeign(path);
+  checkLog(path, report);
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { readonly: true });
+    // Everything is read at one moment, whatever a service commits meanwhile.
+    database.run("BEGIN");
+    checkOwner(database, path);
+    checkFile(database, path, report);
+    if (schemaOf(database) === 0) report.finding("the file has no tables");
+    else checkTables(database, path, report);
+    reportFreeSpace(database, report);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    report.finding(`SQLite cannot read on: ${error.message}`);
+  } finally {
+    database?.close();
+  }
+  return report;
+}
+
+/** Throws if the file is not a store at all. A damaged store still has one of these two marks. */
+function refuseForeign(path: string): void {
+  const start = Buffer.alloc(100);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, start, 0, start.length, 0);
+  } finally {
+    closeSync(file);
+  }
+  const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
+  if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store`);
+}
+
+function checkLog(path: string, report: CheckReport): void {
+  const { bytes, transactions, bad, isDamaged } = scanLog(path);
+  const place = bad && (bad.frame === 0 ? "its header" : `frame ${bad.frame}, byte ${bad.offset}`);
+  if (isDamaged) report.finding(`the log is damaged at ${place}; complete commits follow that place`);
+  report.fact(
+    "Log",
+    bytes === 0
+      ? "empty"
+      : `${formatBytes(bytes)}, ${formatCount(transactions, "commit")}${bad && !isDamaged ? ", and the start of one that was never completed, which is normal after a crash" : ""}`,
+  );
+}
+
+function checkFile(database: Database, path: string, report: CheckReport): void {
+  const schema = schemaOf(database);
+  report.fact("File", `${formatBytes(statSync(path).size)}, schema ${schema}`);
+  if (schema > 0 && schema < currentSchema)
+    report.fact("Note", "this schema has no checksums; start the service once to bring the store up to date");
+  for (const { integrity_check: finding } of database
+    .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
+    .iterate())
+    if (finding !== "ok") report.finding(`SQLite: ${finding.replaceAll("\n", " ")}`);
+}
+
+function checkTables(database: Database, path: string, report: CheckReport): void {
+  checkRows(database, report);
+  if (report.isSound) checkHistories(database, report);
+  checkStoreRow(database, path, report);
+}
+
+function checkRows(database: Database, report: CheckReport): void {
+  const survey = new Survey();
+  let last: Version = 0;
+  try {
+    for (const row of database.query<StoredRow, []>("SELECT * FROM change ORDER BY version").iterate()) {
+      last = row.version;
+      survey.note(row);
+      const isWrong = row.checksum !== undefined && row.checksum !== rowChecksum(row);
+      const fault = isWrong ? "its checksum is wrong" : rowFault(row);
+      if (fault !== undefined) report.finding(`version ${row.version}, item ${row.id}: ${fault}`);
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    report.finding(`the rows after version ${last} cannot be read: ${error.message}`);
+  }
+  const { rowCount, obsolete, tombstones } = survey;
+  report.fact("Items", (rowCount - obsolete.length - tombstones.length).toLocaleString("en"));
+  report.fact(
+    "Rows",
+    `${rowCount.toLocaleString("en")}, with ${obsolete.length} that were replaced and ${tombstones.length} of deleted items`,
+  );
+}
+
+/** Rules about several rows, with what to say about an item that breaks one. */
+const histories: readonly (readonly [sql: string, fault: string])[] = [
+  ["SELECT id FROM change GROUP BY position HAVING count(DISTINCT id) > 1", "its rows have different IDs"],
+  [
+    "SELECT id FROM change GROUP BY position HAVING max(iif(json IS NULL, version, 0)) NOT IN (0, max(version))",
+    "it was changed after it was deleted",
+  ],
+  ["SELECT id FROM item GROUP BY id HAVING count(*) > 1", "it is in the list twice"],
+];
+
+function checkHistories(database: Database, report: CheckReport): void {
+  for (const [sql, fault] of histories)
+    for (const { id } of database.query<{ id: string }, []>(sql).iterate()) report.finding(`item ${id}: ${fault}`);
+}
+
+function checkStoreRow(database: Database, path: string, report: CheckReport): void {
+  if (schemaOf(database) < currentSchema) return;
+  const counts = database
+    .query<{ rows: number; version: Version }, []>(
+      "SELECT (SELECT count(*) FROM store) AS rows, (SELECT coalesce(max(version), 0) FROM change) AS version",
+    )
+    .get();
+  if (counts?.rows !== 1) {
+    report.finding(`table store has ${counts?.rows} rows, and must have one`);
+    return;
+  }
+  try {
+    const { epoch, prunedThrough } = new StoreRow(database, path).read();
+    if (epoch === "") report.finding("the store has lost its epoch");
+    if (prunedThrough < 0 || prunedThrough > counts.version)
+      report.finding(
+        `deletions were dropped up to version ${prunedThrough}, but the last version is ${counts.version}`,
+      );
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report.finding("the checksum of the row in table store is wrong");
+  }
+}
+
+function reportFreeSpace(database: Database, report: CheckReport): void {
+  const read = (name: string) => database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
+  const bytes = read("freelist_count") * read("page_size");
+  report.fact(
+    "Free space",
+    bytes === 0 ? "none" : `${formatBytes(bytes)} in the file are unused; VACUUM would give them back`,
+  );
+}
+
+function isDamage(error: unknown): error is SQLiteError {
+  return (
+    error instanceof SQLiteError && ["SQLITE_NOTADB", "SQLITE_CORRUPT"].some((code) => error.code?.startsWith(code))
+  );
+}

@@ -1,0 +1,64 @@
+// The store that a command works on: the same setting as that of `serve`, from the flag or the environment.
+
+import { existsSync } from "node:fs";
+import { StoreError } from "../../collection/engine.ts";
+import { describeAddress } from "../../engines/postgres/postgres-address.ts";
+import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
+import type { Snapshot } from "../../engines/snapshot.ts";
+import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
+import { type Environment, variableOf } from "../../serve/environment.ts";
+import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
+import { definitions } from "../../serve/settings-table.ts";
+import { type Arguments, type Flag, UsageError } from "../command.ts";
+
+const setting = definitions.store;
+
+/** A store that outlives its process. */
+export type KeptStore = Exclude<StoreAddress, { readonly engine: "memory" }>;
+
+export const storeFlag: Flag = {
+  name: setting.flag,
+  placeholder: setting.placeholder,
+  meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
+};
+
+export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace what is there" };
+
+export function storeOf(args: Arguments, environment: Environment): KeptStore {
+  return parseStore(args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default));
+}
+
+/** Accepts what `--store` accepts, and also the path of a file. */
+export function parseStoreOrPath(text: string): KeptStore {
+  const kinds = ["sqlite:", "memory:", "postgres:", "postgresql:"];
+  return parseStore(kinds.some((kind) => text.startsWith(kind)) ? text : `sqlite:${text}`);
+}
+
+function parseStore(text: string): KeptStore {
+  try {
+    const store = setting.parse(text);
+    if (store.engine !== "memory") return store;
+  } catch (error) {
+    if (!(error instanceof WrongValue)) throw error;
+    // The text may contain a password, so it is not repeated.
+    throw new UsageError(`--store: ${error.message}.`);
+  }
+  throw new UsageError("A store in memory ends with its service. Give --store sqlite:PATH or --store postgres://….");
+}
+
+/** The store as it is shown to people, without user and password. */
+export function describeStore(store: KeptStore): string {
+  return store.engine === "sqlite" ? store.path : describeAddress(store);
+}
+
+export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
+  if (store.engine === "postgres") return PostgresSnapshot.open(store);
+  requireFile(store.path);
+  return SqliteSnapshot.open(store.path);
+}
+
+/** Throws if there is no file, because SQLite would make one. */
+export function requireFile(path: string): void {
+  if (existsSync(path)) return;
+  throw new StoreError(`${path}: there is no such file. Name the store with --store sqlite:PATH`);
+}

@@ -1,0 +1,99 @@
+// Writes the items of a snapshot to a new SQLite store, and reads the file back to prove that it has them all. Backups
+// and restored stores are made here. The engine that serves the store also writes it, so the new file has a history of
+// its own: no client takes what it remembers of another store to be current.
+
+import { Database } from "bun:sqlite";
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
+import type { Bookmark, Change, PlannedChange } from "../../collection/engine.ts";
+import type { Snapshot } from "../../engines/snapshot.ts";
+import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
+import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
+import { compareRows, RowsHash } from "./rows-hash.ts";
+
+/** A commit has at most this many items, and at most about this many characters. Both bound the memory. */
+const itemsAtOnce = 1_000;
+const charactersAtOnce = 4_000_000;
+
+export interface StoreSummary {
+  readonly items: number;
+  /** The size of the new file. Undefined if the store is a database. */
+  readonly bytes?: number;
+  /** The hash of the items that were read back. `export` prints the same for the same items. */
+  readonly hash: string;
+}
+
+/** Called with the part of the work that is done, from 0 to 1. */
+export type OnProgress = (items: number, fraction: number) => void;
+
+/** Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. */
+export async function writeStore(path: string, snapshot: Snapshot, onProgress: OnProgress): Promise<StoreSummary> {
+  removeStore(path);
+  const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
+  const written = new RowsHash();
+  const engine = new SqliteEngine(path, { readOnly: false });
+  try {
+    let since: Bookmark = await engine.pull();
+    for await (const items of portions(snapshot.items())) {
+      await engine.commit(batchOf(since, items));
+      since = { epoch: since.epoch, version: items.at(-1)?.version ?? since.version };
+      for (const item of items) written.add(item);
+      onProgress(written.count, fraction(written.count));
+    }
+  } finally {
+    await engine.close();
+  }
+  leaveLogMode(path);
+  syncFile(path);
+  const snapshotOfNew = SqliteSnapshot.open(path);
+  try {
+    const hash = await compareRows(written, snapshotOfNew.items(), (count) => onProgress(count, 0.5 + fraction(count)));
+    return { items: written.count, bytes: statSync(path).size, hash };
+  } finally {
+    await snapshotOfNew.close();
+  }
+}
+
+/** Removes a SQLite file and the files that SQLite puts beside it. */
+export function removeStore(path: string): void {
+  for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${ending}`, { force: true });
+}
+
+/** Makes sure that what a file contains is on disk. */
+function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function batchOf(since: Bookmark, items: readonly PlannedChange[]) {
+  return { since, decide: () => ({ changes: items, dependsOn: undefined }), moved() {} };
+}
+
+/** Groups items for one commit each. */
+export async function* portions(items: AsyncIterable<Change>): AsyncGenerator<PlannedChange[]> {
+  let portion: PlannedChange[] = [];
+  let characters = 0;
+  for await (const item of items) {
+    portion.push({ ...item, replaces: undefined });
+    characters += item.json?.length ?? 0;
+    if (portion.length < itemsAtOnce && characters < charactersAtOnce) continue;
+    yield portion;
+    portion = [];
+    characters = 0;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+// A file in WAL mode gets two more files beside it whenever it is read. This one is complete in itself, also on a
+// read-only disk. The service changes it back.
+function leaveLogMode(path: string): void {
+  const database = new Database(path, { readwrite: true });
+  try {
+    database.run("PRAGMA journal_mode = DELETE");
+  } finally {
+    database.close();
+  }
+}

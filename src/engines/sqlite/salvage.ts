@@ -1,0 +1,190 @@
+// Finds every row of a damaged store that can be trusted, in the file and in its log. A row can be trusted if its
+// checksum is right, wherever it is found: rows are never rewritten, so each copy of it is the same.
+//
+// Rows are found in two ways. The first is to read each table page as SQLite does. If a page is damaged, the bytes of
+// all its copies are also searched for what looks like the start of one of our rows.
+
+import type { Change, Version } from "../../collection/engine.ts";
+import { rowFault } from "../row-rules.ts";
+import { rowChecksum } from "./row-checksum.ts";
+import { StorePages } from "./store-pages.ts";
+import { type Cell, cellOffsets, childrenOf, kindOf, readCell, readVarint, type Value } from "./table-page.ts";
+
+/** A row or a page that could not be saved. */
+export interface Loss {
+  readonly page: number;
+  /** What is known of the row. Undefined if the loss is a whole page, with an unknown number of rows. */
+  readonly row: { readonly version?: Version; readonly id?: string } | undefined;
+}
+
+export interface Salvaged {
+  /** In order of version. Obsolete rows and tombstones are among them. */
+  readonly rows: readonly Change[];
+  readonly losses: readonly Loss[];
+}
+
+export function salvage(path: string): Salvaged {
+  const pages = new StorePages(path);
+  try {
+    return new Salvage(pages).run();
+  } finally {
+    pages.close();
+  }
+}
+
+/** Where page 1 has the number of the schema. Schema 1 had no checksums. */
+const schemaOffset = 60;
+/** The column of the schema table that names a table's first page. */
+const rootColumn = 3;
+
+type LostRow = NonNullable<Loss["row"]>;
+
+class Salvage {
+  readonly #pages: StorePages;
+  readonly #trust: (cell: Cell) => Change | undefined;
+  readonly #rows = new Map<Version, Change>();
+  readonly #losses: Loss[] = [];
+  /** Pages that another page names as a part of a table. */
+  readonly #expected = new Set<number>([1]);
+
+  constructor(pages: StorePages) {
+    this.#pages = pages;
+    this.#trust = pages.newest(1)?.readUInt32BE(schemaOffset) === 1 ? wellFormed : checked;
+  }
+
+  run(): Salvaged {
+    const suspects = [...this.#pages.pages()].filter((number) => !this.#read(number));
+    for (const number of suspects) this.#search(number);
+    for (const page of suspects) {
+      if (this.#expected.has(page) && !this.#isTable(page)) this.#losses.push({ page, row: undefined });
+    }
+    return {
+      rows: [...this.#rows.values()].sort((a, b) => a.version - b.version),
+      losses: this.#losses.filter(({ row }) => !row || !this.#isSaved(row)),
+    };
+  }
+
+  /** Reads the rows of all copies of a page. Returns false if the newest copy is not an intact leaf. */
+  #read(number: number): boolean {
+    const [newest, ...older] = this.#pages.copies(number);
+    if (!newest) return false;
+    for (const copy of older) this.#readLeaf(copy, number);
+    if (number === 1) return this.#readSchema(newest);
+    return this.#readLeaf(newest, number)?.lost.length === 0;
+  }
+
+  /** Page 1 lists the tables, and where each one starts. */
+  #readSchema(page: Buffer): boolean {
+    for (const offset of cellOffsets(page, 1) ?? []) {
+      const root = this.#cellAt(page, offset)?.values[rootColumn];
+      if (typeof root === "number" && root > 1) this.#expected.add(root);
+    }
+    return this.#isTable(1);
+  }
+
+  /** Saves the rows of a leaf, and returns those that cannot be trusted. Undefined if the page is not a leaf. */
+  #readLeaf(page: Buffer, number: number): { readonly count: number; readonly lost: readonly LostRow[] } | undefined {
+    const offsets = kindOf(page, number) === "leaf" ? cellOffsets(page, number) : undefined;
+    if (!offsets) return undefined;
+    const lost: LostRow[] = [];
+    for (const offset of offsets) {
+      const cell = this.#cellAt(page, offset);
+      if (!(cell && (this.#save(cell) || isStoreRow(cell)))) lost.push(lostRow(cell));
+    }
+    return { count: offsets.length, lost };
+  }
+
+  /** Searches all copies of a damaged page for rows, and names what is lost. */
+  #search(number: number): void {
+    const [newest, ...older] = this.#pages.copies(number);
+    if (!newest) return;
+    const { lost } = this.#readLeaf(newest, number) ?? { lost: [] };
+    const foundCount = this.#searchBytes(newest);
+    for (const copy of older) this.#searchBytes(copy);
+    const known = lost.filter(({ version }) => version !== undefined);
+    const unreadableCount = lost.length - known.length - foundCount;
+    this.#losses.push(...known.map((row) => ({ page: number, row })));
+    for (let n = 0; n < unreadableCount; n++) this.#losses.push({ page: number, row: {} });
+    // An interior page has no rows. If there are some, it is a leaf whose kind was damaged.
+    if (kindOf(newest, number) !== "interior") return;
+    const expected = foundCount > 0 ? [number] : childrenOf(newest, number);
+    for (const page of expected) this.#expected.add(page);
+  }
+
+  /** Saves every row that begins somewhere in these bytes. Returns how many of them were not known yet. */
+  #searchBytes(page: Buffer): number {
+    const before = this.#rows.size;
+    for (const offset of likelyCells(page)) {
+      const cell = this.#cellAt(page, offset);
+      if (cell) this.#save(cell);
+    }
+    return this.#rows.size - before;
+  }
+
+  #cellAt(page: Buffer, offset: number): Cell | undefined {
+    return readCell(page, offset, (number) => this.#pages.newest(number), this.#pages.bytes);
+  }
+
+  #save(cell: Cell): boolean {
+    const row = this.#trust(cell);
+    if (row) this.#rows.set(row.version, row);
+    return row !== undefined;
+  }
+
+  /** True if another copy of the row was intact. The version itself may be damaged, so the ID must fit too. */
+  #isSaved({ version, id }: LostRow): boolean {
+    const saved = version === undefined ? undefined : this.#rows.get(version);
+    return saved !== undefined && (id === undefined || id === saved.id);
+  }
+
+  #isTable(number: number): boolean {
+    const page = this.#pages.newest(number);
+    if (!page || kindOf(page, number) === undefined || !cellOffsets(page, number)) return false;
+    return number !== 1 || page.toString("latin1", 0, 15) === "SQLite format 3";
+  }
+}
+
+/** The row of a cell, if its checksum is right. */
+function checked({ key, values: [, position, id, json, checksum] }: Cell): Change | undefined {
+  const row = rowOf(key, position, id, json);
+  return row && rowChecksum(row) === checksum ? row : undefined;
+}
+
+/** The row of a cell that has no checksum, if its item is well-formed and has the same ID as the row. */
+function wellFormed({ key, values: [, position, id, json, ...more] }: Cell): Change | undefined {
+  const row = more.length === 0 ? rowOf(key, position, id, json) : undefined;
+  return row && rowFault(row) === undefined ? row : undefined;
+}
+
+function rowOf(version: Version, position: Value, id: Value, json: Value): Change | undefined {
+  if (typeof position !== "number" || typeof id !== "string") return undefined;
+  return typeof json === "string" || json === null ? { version, position, id, json } : undefined;
+}
+
+/** The one row of table `store` begins with its epoch. A row of an item begins with null, in place of its key. */
+function isStoreRow({ values: [epoch] }: Cell): boolean {
+  return typeof epoch === "string";
+}
+
+function lostRow(cell: Cell | undefined): LostRow {
+  const id = cell?.values[2];
+  return { ...(cell && { version: cell.key }), ...(typeof id === "string" && { id }) };
+}
+
+/** The type of an ID in a record: text of 36 bytes. */
+const idType = 0x55;
+
+/**
+ * Where cells may begin. A record of ours starts with the length of its header, null, a short integer and an ID. Before
+ * it are two numbers of 1 to 8 bytes, the length of the record and its key. JSON text contains no null.
+ */
+function* likelyCells(page: Buffer): Generator<number> {
+  for (let at = page.indexOf(idType); at !== -1; at = page.indexOf(idType, at + 1)) {
+    const record = at - 3;
+    if (record < 2 || page[record + 1] !== 0 || (page[record] ?? 0) > 20) continue;
+    for (let start = Math.max(0, record - 16); start <= record - 2; start++) {
+      const length = readVarint(page, start);
+      if (length && readVarint(page, length.end)?.end === record) yield start;
+    }
+  }
+}

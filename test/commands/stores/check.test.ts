@@ -1,0 +1,195 @@
+// `todoitems check` and `recover`, run as processes.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Change } from "../../../src/collection/engine.ts";
+import { temporaryFolder } from "../../engines/engine-kinds.ts";
+import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
+import { Program, runProgram } from "../../program.ts";
+import { ids, item } from "../../service.ts";
+import { writeDamageable } from "./damaged-store.ts";
+
+const folder = temporaryFolder();
+const path = (name: string) => join(folder.path, name);
+const sound = path("sound.db");
+let written: Map<number, Change>;
+
+beforeAll(async () => {
+  written = await writeDamageable(sound, 120);
+});
+
+afterAll(() => folder.dispose());
+
+function run(command: string, ...args: string[]) {
+  return runProgram(command, { args, cwd: folder.path });
+}
+
+/** A copy of the store with its log, or of the same store after a clean stop. */
+function copy(name: string, { log }: { readonly log: boolean }): string {
+  rmSync(path(`${name}-wal`), { force: true });
+  copyFileSync(log ? sound : `${sound}.original`, path(name));
+  if (log) copyFileSync(`${sound}-wal`, path(`${name}-wal`));
+  return path(name);
+}
+
+/** Flips a bit of this text in a file. */
+function spoil(file: string, text: string): void {
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf(text);
+  expect(at).toBeGreaterThanOrEqual(0);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+}
+
+function itemCount(): number {
+  const latest = new Map([...written.values()].map((row) => [row.id, row.json]));
+  return [...latest.values()].filter((json) => json !== null).length;
+}
+
+describe("check", () => {
+  test("says that a sound store is sound, with or without a log", async () => {
+    for (const log of [true, false]) {
+      const { exitCode, stdout } = await run("check", copy("store.db", { log }));
+      expect(stdout).toContain(`Items       ${itemCount()}`);
+      expect(stdout).toContain("The store is sound.");
+      expect(exitCode).toBe(0);
+    }
+  });
+
+  test("works beside a running service, which it does not disturb", async () => {
+    const store = path("served.db");
+    const service = await Program.start({ args: ["--port", "0", "--store", `sqlite:${store}`] });
+    try {
+      await service.send("POST", "/api/todoitems/", item(ids.one));
+      const { exitCode, stdout } = await runProgram("check", { environment: { TODOITEMS_STORE: `sqlite:${store}` } });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining("The store is sound.") });
+      expect((await service.send("POST", "/api/todoitems/", item(ids.two))).status).toBe(201);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test("names the row that a flipped bit has changed, and exits with 1", async () => {
+    const store = copy("store.db", { log: false });
+    const row = [...written.values()].find(({ json }) => json?.includes("changed 33"));
+    spoil(store, "changed 33");
+    const { exitCode, stdout } = await run("check", store);
+    expect(stdout).toContain(`damaged: version ${row?.version}, item ${row?.id}: its checksum is wrong`);
+    expect(stdout).toContain("todoitems recover");
+    expect(exitCode).toBe(1);
+  });
+
+  test("finds items and histories that cannot be, although their checksums are right", async () => {
+    const store = copy("store.db", { log: false });
+    const { rowChecksum } = await import("../../../src/engines/sqlite/row-checksum.ts");
+    const database = new Database(store);
+    const insert = (row: Change) =>
+      database
+        .query("INSERT INTO change VALUES (?, ?, ?, ?, ?)")
+        .run(row.version, row.position, row.id, row.json, rowChecksum(row));
+    insert({ version: 1_001, position: 1_001, id: ids.one, json: "{" });
+    insert({ version: 1_002, position: 1_002, id: ids.two, json: item(ids.three) });
+    insert({ version: 1_003, position: 1_004, id: ids.three, json: item(ids.three) });
+    database.close();
+    const { exitCode, stdout } = await run("check", store);
+    expect(stdout).toContain("version 1001");
+    expect(stdout).toContain(`its item has the ID ${ids.three}, and the row has ${ids.two}`);
+    expect(stdout).toContain("its position 1004 is not the version of an earlier row");
+    expect(exitCode).toBe(1);
+  });
+
+  test("finds a damaged log, and does not complain about a commit that a crash has cut short", async () => {
+    const store = copy("store.db", { log: true });
+    const log = readFileSync(`${store}-wal`);
+    const torn = Buffer.from(log).fill(0, log.length - 1_000);
+    writeFileSync(`${store}-wal`, torn);
+    expect(await run("check", store)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("normal after a crash"),
+    });
+    log[5_000] = (log[5_000] ?? 0) ^ 1;
+    writeFileSync(`${store}-wal`, log);
+    expect(await run("check", store)).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining("the log is damaged at frame"),
+    });
+  });
+
+  test("says how much a VACUUM would give back after many deletions", async () => {
+    const store = copy("store.db", { log: false });
+    const database = new Database(store);
+    database.run("PRAGMA secure_delete = ON; DELETE FROM change WHERE version < 100");
+    database.close();
+    expect((await run("check", store)).stdout).toMatch(/Free space +\d.* unused; VACUUM would give them back/);
+  });
+
+  test("exits with 3 if there is no store, and with 2 if it is used wrongly", async () => {
+    writeFileSync(path("text.db"), "just text ".repeat(100));
+    expect(await run("check", "missing.db")).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(await run("check", "text.db")).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(await run("check", "one.db", "two.db")).toMatchObject({ exitCode: 2 });
+  });
+
+  test("checks a PostgreSQL store", async () => {
+    const store = await createPostgresStore();
+    try {
+      const service = await Program.start({ args: ["--port", "0", "--store", store.url] });
+      for (const id of [ids.one, ids.two]) await service.send("POST", "/api/todoitems/", item(id));
+      await service.fetch(`/api/todoitems/${ids.two}`, { method: "DELETE" });
+      await service.stop();
+      expect(await run("check", store.url)).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining("2, with 1 of deleted items"),
+      });
+      await store.run(
+        `INSERT INTO todoitems.item VALUES (9, 9, '${ids.one}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
+      );
+      const { exitCode, stdout } = await run("check", "--store", store.url);
+      for (const finding of [
+        "version 9 is later than the clock",
+        "it is in the list twice",
+        `version 9, item ${ids.one}`,
+      ])
+        expect(stdout).toContain(finding);
+      expect(exitCode).toBe(1);
+    } finally {
+      await store.dispose();
+    }
+  });
+});
+
+describe("recover", () => {
+  test("saves a store that SQLite refuses, names what it left, and does not touch the damaged files", async () => {
+    const store = copy("store.db", { log: false });
+    spoil(store, "SQLite format 3");
+    spoil(store, "changed 33");
+    const before = readFileSync(store);
+    const { exitCode, stdout } = await run("recover", store, "new.db");
+    const [, found, saved, lost] = /Found (\d+) rows in .*: (\d+) saved, (\d+) lost/.exec(stdout)?.map(Number) ?? [];
+    expect({ exitCode, lost }).toEqual({ exitCode: 1, lost: 1 });
+    expect(found).toBe((saved ?? 0) + (lost ?? 0));
+    expect(stdout).toContain("lost: page 1,");
+    expect(stdout).toMatch(/lost: version \d+, item 00000000-0000-4000-8000-000000000033/);
+    expect(readFileSync(store)).toEqual(before);
+    expect(await run("check", "new.db")).toMatchObject({ exitCode: 0 });
+    const service = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path("new.db")}`] });
+    const list = JSON.parse(await service.list()) as unknown[];
+    await service.stop();
+    expect(list).toHaveLength(itemCount() - 1);
+    expect(await run("recover", store, "new.db")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("exists already"),
+    });
+  });
+
+  test("saves the commits that follow a damaged place in the log", async () => {
+    const store = copy("store.db", { log: true });
+    const log = readFileSync(`${store}-wal`);
+    log[5_000] = (log[5_000] ?? 0) ^ 1;
+    writeFileSync(`${store}-wal`, log);
+    const { stdout } = await run("recover", store, "from-log.db", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ items: itemCount(), lost: 0 });
+  });
+});

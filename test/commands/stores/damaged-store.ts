@@ -1,0 +1,66 @@
+// Stores of every page kind, and random damage to them.
+
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { Change, PlannedChange } from "../../../src/collection/engine.ts";
+import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+
+export type Random = () => number;
+
+/** Random numbers from 0 to 1 that are the same for the same seed (xorshift). */
+export function randomFrom(seed: number): Random {
+  let state = (seed * 2_654_435_761) >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    state >>>= 0;
+    return state / 2 ** 32;
+  };
+}
+
+const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+/**
+ * Writes a store with items, changed items, deleted items and long items, and returns every row that was ever written.
+ * The last commits stay in the log, as they do after a crash: the files are copied from an open store.
+ */
+export async function writeDamageable(path: string, itemCount: number): Promise<Map<number, Change>> {
+  const written = new Map<number, Change>();
+  const original = `${path}.original`;
+  const engine = new SqliteEngine(original, { readOnly: false });
+  const store = await engine.pull();
+  Array.from(store.changes);
+  let version = 0;
+  const latest = new Map<number, Change>();
+  const commit = async (rows: readonly [item: number, text: string | null][]) => {
+    const changes = rows.map(([n, text]): PlannedChange => {
+      const before = latest.get(n);
+      version++;
+      const json = text === null ? null : `{"ID":"${idOf(n)}","text":${JSON.stringify(text)}}`;
+      const change = { version, position: before?.position ?? version, id: idOf(n), json };
+      latest.set(n, change);
+      written.set(version, change);
+      return { ...change, replaces: before?.version };
+    });
+    await engine.commit({
+      since: { epoch: store.epoch, version: version - rows.length },
+      decide: () => ({ changes, dependsOn: undefined }),
+      moved() {},
+    });
+  };
+  for (let n = 0; n < itemCount; n++) await commit([[n, "x".repeat(n % 17 === 0 ? 9_000 : 40 + (n % 50))]]);
+  for (let n = 0; n < itemCount; n += 3) await commit([[n, `changed ${n}`]]);
+  for (let n = 0; n < itemCount; n += 10) await commit([[n, null]]);
+  copyFileSync(original, path);
+  if (existsSync(`${original}-wal`)) copyFileSync(`${original}-wal`, `${path}-wal`);
+  await engine.close();
+  return written;
+}
+
+/** Overwrites a part of a file with other bytes, or flips one bit of it. */
+export function damage(path: string, offset: number, length: number, random: Random): void {
+  const bytes = readFileSync(path);
+  if (length === 0) bytes[offset] = (bytes[offset] ?? 0) ^ (1 << Math.floor(random() * 8));
+  for (let n = 0; n < length; n++) bytes[offset + n] = Math.floor(random() * 256);
+  writeFileSync(path, bytes);
+}
