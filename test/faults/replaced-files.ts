@@ -50,9 +50,10 @@ async function replaceOnce(name: keyof typeof replacements, random: Random, tall
   const path = join(folder.path, "store.db");
   const backup = join(folder.path, "backup.db");
   const sent = new Map<string, Sent>();
+  let program: Program | undefined;
   try {
     const backedUp = await makeBackup(path, backup, random, sent);
-    const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
+    program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
     await underLoad(program, random, sent, () => replacements[name](path, backup));
     await program.stop(random.pick(["SIGTERM", "SIGKILL"]));
     tally.operations += sent.size;
@@ -64,6 +65,7 @@ async function replaceOnce(name: keyof typeof replacements, random: Random, tall
   } catch (error) {
     tally.noteWrong(`${name}: ${error}`);
   } finally {
+    await program?.stop("SIGKILL");
     folder.dispose();
   }
 }

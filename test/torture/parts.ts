@@ -9,6 +9,8 @@ import { killRounds } from "../faults/kill-rounds.ts";
 import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
 import { replacedFilesPart } from "../faults/replaced-files.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
+import { http2Part, streamsPart } from "../fuzz/connections.ts";
+import { requestsPart } from "../fuzz/requests.ts";
 import { projectFolder } from "../program.ts";
 import type { Part } from "./part.ts";
 
@@ -79,4 +81,7 @@ export const parts: readonly Part[] = [
   replacedFilesPart,
   failoverPart,
   simulationPart,
+  requestsPart,
+  streamsPart,
+  http2Part,
 ];

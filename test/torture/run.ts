@@ -4,7 +4,7 @@
 //
 //   npm run torture -- --minutes 60 [--seed 1] [--only PART] [--publish]
 //
-// --publish writes the figures into docs/reliability.md and docs/reliability.json.
+// --only takes the beginning of a name: `--only fuzz` runs all parts that begin with it. --publish writes the figures into docs/reliability.md and docs/reliability.json.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const { values } = parseArgs({
     publish: { type: "boolean", default: false },
   },
 });
-const chosen = parts.filter(({ name }) => values.only === undefined || name === values.only);
+const chosen = parts.filter(({ name }) => name.startsWith(values.only ?? ""));
 const minutes = Number(values.minutes);
 const seed = Number(values.seed);
 if (chosen.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
