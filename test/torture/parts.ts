@@ -11,6 +11,7 @@ import { replacedFilesPart } from "../faults/replaced-files.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
 import { http2Part, streamsPart } from "../fuzz/connections.ts";
 import { requestsPart } from "../fuzz/requests.ts";
+import { loadPart } from "../load/load.ts";
 import { projectFolder } from "../program.ts";
 import type { Part } from "./part.ts";
 
@@ -84,4 +85,5 @@ export const parts: readonly Part[] = [
   requestsPart,
   streamsPart,
   http2Part,
+  loadPart,
 ];
