@@ -13,8 +13,11 @@ import {
   StoreError,
   type Version,
 } from "../../collection/engine.ts";
-import { explainSqliteError, fileIdentity, isFailedWrite, isSqliteBusy, openDatabase } from "./sqlite-file.ts";
-import { Survey, type SurveyedRow, Sweep } from "./sweep.ts";
+import { rowChecksum } from "./row-checksum.ts";
+import { damageAdvice, explainSqliteError, isFailedWrite, isSqliteBusy } from "./sqlite-errors.ts";
+import { fileIdentity, openDatabase } from "./sqlite-file.ts";
+import { StoreRow } from "./store-row.ts";
+import { Survey, Sweep } from "./sweep.ts";
 
 /** How long a commit waits while other processes commit. After that it fails. */
 const busyMs = 5_000;
@@ -23,10 +26,8 @@ const changesAtOnce = 1_000;
 /** At most this many rows are deleted on closing. This bounds the time that closing takes. */
 const sweptAtCloseMax = 100_000;
 
-interface StoreRow {
-  readonly epoch: string;
-  readonly prunedThrough: Version;
-  readonly version: Version;
+interface StoredChange extends Change {
+  readonly checksum: number;
 }
 
 export class SqliteEngine implements Engine {
@@ -35,6 +36,7 @@ export class SqliteEngine implements Engine {
   readonly #identity: string | undefined;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #storeRow: StoreRow;
   readonly #sweep = new Sweep();
   #dataVersion: number;
   #lastKnown: Version = 0;
@@ -49,6 +51,7 @@ export class SqliteEngine implements Engine {
     this.#database = openDatabase(path, readOnly);
     this.#identity = fileIdentity(path);
     this.#statements = prepare(this.#database);
+    this.#storeRow = new StoreRow(this.#database, path);
     this.#dataVersion = this.#readDataVersion();
   }
 
@@ -129,14 +132,20 @@ export class SqliteEngine implements Engine {
 
   /** Writes the changes, and deletes some of the rows that a sweep has chosen. Returns how many it deleted. */
   #store(changes: readonly PlannedChange[]): number {
-    for (const { version, position, id, json } of changes) this.#statements.insert.run(version, position, id, json);
+    for (const change of changes) {
+      const { version, position, id, json } = change;
+      this.#statements.insert.run(version, position, id, json, rowChecksum(change));
+    }
     const swept = this.#sweep.next(changes.length);
     if (swept.length > 0) this.#remove(swept);
     return swept.length;
   }
 
   #remove(versions: readonly Version[]): void {
-    this.#statements.setPrunedThrough.run(this.#sweep.prunedThrough);
+    const store = this.#storeRow.read();
+    if (this.#sweep.prunedThrough > store.prunedThrough) {
+      this.#storeRow.write({ ...store, prunedThrough: this.#sweep.prunedThrough });
+    }
     for (const version of versions) this.#statements.remove.run(version);
   }
 
@@ -198,7 +207,8 @@ export class SqliteEngine implements Engine {
   }
 
   #missed(since: Bookmark): News | undefined {
-    const { epoch, version } = this.#readStore();
+    const { epoch } = this.#storeRow.read();
+    const version = this.#readVersion();
     return epoch === since.epoch && version === since.version ? undefined : this.#news(since);
   }
 
@@ -206,7 +216,8 @@ export class SqliteEngine implements Engine {
     // The data version is read before the changes. If another process commits in between, its changes are reported as
     // news a second time. That does no harm.
     this.#dataVersion = this.#readDataVersion();
-    const { epoch, prunedThrough, version } = this.#readStore();
+    const { epoch, prunedThrough } = this.#storeRow.read();
+    const version = this.#readVersion();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
     // If there are changes newer than the last one known here, another process has stored them.
     if (since && version > this.#lastKnown) this.#sweep.missed();
@@ -214,10 +225,8 @@ export class SqliteEngine implements Engine {
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 
-  #readStore(): StoreRow {
-    const store = this.#statements.store.get();
-    if (!store) throw new StoreError(`${this.#path}: the store has lost its epoch; restore it from a backup`);
-    return store;
+  #readVersion(): Version {
+    return this.#statements.version.get()?.version ?? 0;
   }
 
   // Reads a page of rows at a time. Reading all rows at once would take more memory than the items themselves; reading
@@ -228,7 +237,7 @@ export class SqliteEngine implements Engine {
     try {
       if (begins) this.#statements.beginRead.run();
       for (let last: Version | undefined = 0; last !== undefined; ) {
-        const changes: Change[] = this.#statements.changesAfter.all(last, changesAtOnce);
+        const changes: Change[] = this.#read(last, changesAtOnce);
         for (const change of changes) {
           survey.note(change);
           yield change;
@@ -244,14 +253,22 @@ export class SqliteEngine implements Engine {
   }
 
   #changesSince(version: Version): Change[] {
-    return this.#statements.changesAfter.all(version, -1);
+    return this.#read(version, -1);
+  }
+
+  /** Reads the rows after a version, and verifies each. */
+  #read(version: Version, limit: number): Change[] {
+    const rows = this.#statements.changesAfter.all(version, limit);
+    const bad = rows.find((row) => row.checksum !== rowChecksum(row));
+    if (!bad) return rows;
+    throw new StoreError(
+      `${this.#path}: the row of version ${bad.version} is damaged: its checksum does not match its content; ${damageAdvice(this.#path)}`,
+    );
   }
 
   /** Reads the whole table to find out which rows a sweep can delete. */
   #survey(): void {
-    const survey = new Survey();
-    for (const row of this.#statements.outline.iterate()) survey.note(row);
-    this.#sweep.begin(survey);
+    for (const _ of this.#everyChange());
   }
 
   #readDataVersion(): number {
@@ -275,21 +292,14 @@ function prepare(database: Database) {
     rollback: database.query("ROLLBACK"),
     // A number that changes when another connection commits, but not when this one does.
     dataVersion: database.query<{ data_version: number }, []>("PRAGMA data_version"),
-    store: database.query<StoreRow, []>(
-      "SELECT epoch, pruned_through AS prunedThrough, (SELECT coalesce(max(version), 0) FROM change) AS version FROM store",
+    version: database.query<{ version: Version }, []>("SELECT coalesce(max(version), 0) AS version FROM change"),
+    changesAfter: database.query<StoredChange, [Version, number]>(
+      "SELECT version, position, id, json, checksum FROM change WHERE version > ? ORDER BY version LIMIT ?",
     ),
-    changesAfter: database.query<Change, [Version, number]>(
-      "SELECT version, position, id, json FROM change WHERE version > ? ORDER BY version LIMIT ?",
-    ),
-    // Every row without its JSON, which is enough to tell which rows are obsolete.
-    outline: database.query<SurveyedRow, []>(
-      "SELECT version, position, iif(json IS NULL, NULL, '') AS json FROM change ORDER BY version",
-    ),
-    insert: database.query<never, [Version, Version, string, string | null]>(
-      "INSERT INTO change (version, position, id, json) VALUES (?, ?, ?, ?)",
+    insert: database.query<never, [Version, Version, string, string | null, number]>(
+      "INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
     ),
     remove: database.query<never, [Version]>("DELETE FROM change WHERE version = ?"),
-    setPrunedThrough: database.query<never, [Version]>("UPDATE store SET pruned_through = max(pruned_through, ?)"),
     addToPrunedThrough: database.query<never, [number]>("UPDATE store SET pruned_through = pruned_through + ?"),
   };
 }

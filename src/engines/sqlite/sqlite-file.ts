@@ -1,41 +1,30 @@
-// Opens a SQLite file as a store. Checks that the file is a store, that it is not damaged, and that this program knows
-// its schema. Every error message says what to do.
+// Opens a SQLite file as a store. Checks that the file is a store, that neither it nor its log is damaged, and that this
+// program knows its schema. Every error message says what to do.
 
-import { constants, Database, SQLiteError } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
 import { accessSync, existsSync, constants as fileModes, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { newEpoch, StoreError } from "../../collection/engine.ts";
+import { StoreError } from "../../collection/engine.ts";
+import { letIn, migrateStore } from "./migration.ts";
+import { checkOwner, checkSchema, currentSchema, migrate, schemaOf } from "./schema.ts";
+import { cannotLock, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
+import { adoptFile } from "./store-row.ts";
+import { scanLog } from "./write-ahead-log.ts";
 
-/** Marks a SQLite file as a todoitems store: "todo" in ASCII. */
-const applicationId = 0x746f646f;
-
-/** The step at index N brings the schema from version N to version N + 1. Steps are added, never changed. */
-const migrations: readonly ((database: Database) => void)[] = [
-  (database) => {
-    database.run(`
-      CREATE TABLE store (
-        epoch TEXT NOT NULL,
-        pruned_through INTEGER NOT NULL
-      ) STRICT;
-      CREATE TABLE change (
-        version INTEGER PRIMARY KEY,
-        position INTEGER NOT NULL,
-        id TEXT NOT NULL,
-        json TEXT
-      ) STRICT;
-      -- For people who look inside the file: the current items, in the order of the list.
-      CREATE VIEW item AS
-        SELECT id, json, position, max(version) AS version
-        FROM change GROUP BY position HAVING json IS NOT NULL ORDER BY position;
-    `);
-    database.query("INSERT INTO store (epoch, pruned_through) VALUES (?, 0)").run(newEpoch());
-  },
-];
+/** The log is cut back to this size once it was copied into the store. */
+const logBytesKept = 16 * 1024 ** 2;
 
 export function openDatabase(path: string, readOnly: boolean): Database {
   const exists = existsSync(path);
-  if (!readOnly || !exists) return openChecked(path, () => openForWriting(path, exists));
+  if (exists) checkKind(path);
+  checkLog(path);
+  if (!readOnly || !exists) {
+    return openChecked(
+      path,
+      () => openForWriting(path, exists),
+      (database) => adoptFile(database, path),
+    );
+  }
   try {
     return openChecked(path, () => new Database(path, { readonly: true }));
   } catch (error) {
@@ -49,13 +38,14 @@ export function openDatabase(path: string, readOnly: boolean): Database {
 }
 
 /** Opens a connection, and checks that the file is one of our stores, up to date and undamaged. */
-function openChecked(path: string, connect: () => Database): Database {
+function openChecked(path: string, connect: () => Database, onceChecked?: (database: Database) => void): Database {
   let database: Database | undefined;
   try {
     database = connect();
     checkOwner(database, path);
     checkSchema(database, path);
     checkIntegrity(database, path);
+    onceChecked?.(database);
     // SQLite waits for a lock for at most 5 ms, and then the engine tries again. A longer wait would block all
     // requests.
     database.run("PRAGMA busy_timeout = 5");
@@ -73,8 +63,14 @@ function openForWriting(path: string, exists: boolean): Database {
   try {
     database.run("PRAGMA busy_timeout = 5000");
     checkOwner(database, path);
-    makeDurable(database, path);
-    migrate(database);
+    makeDurable(database);
+    if (schemaOf(database) > 0 && schemaOf(database) < currentSchema) {
+      checkIntegrity(database, path);
+      migrateStore(database, path);
+      letIn(database);
+    }
+    useLog(database, path);
+    create(database);
     return database;
   } catch (error) {
     database.close();
@@ -88,19 +84,19 @@ export function fileIdentity(path: string): string | undefined {
   return stat && `${stat.dev} ${stat.ino}`;
 }
 
-/** True if another process holds the lock at the moment. */
-export function isSqliteBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
+/** Opening a pipe would hang, and a device keeps nothing. A folder is left to SQLite, which explains it. */
+function checkKind(path: string): void {
+  const stat = statSync(path);
+  if (stat.isFile() || stat.isDirectory()) return;
+  throw new StoreError(`${path}: this is not an ordinary file but a device or a pipe; choose another --store`);
 }
 
-/** True if data could not be written, for example because the disk is full. False if data could not be synced. */
-export function isFailedWrite(error: unknown): boolean {
-  return error instanceof SQLiteError && (error.code === "SQLITE_FULL" || error.code === "SQLITE_IOERR_WRITE");
-}
-
-function cannotLock(error: unknown): boolean {
-  return (
-    error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))
+function checkLog(path: string): void {
+  const { bad, isDamaged } = scanLog(path);
+  if (!isDamaged || !bad) return;
+  const place = bad.frame === 0 ? "its header" : `frame ${bad.frame}, byte ${bad.offset}`;
+  throw new StoreError(
+    `${path}-wal: the write-ahead log is damaged (${place}), and SQLite would drop the complete commits after that place. Keep the file; ${damageAdvice(path)}`,
   );
 }
 
@@ -114,86 +110,27 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Turns an error of SQLite into a StoreError that explains it. Returns any other error unchanged: it is a defect. */
-export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
-  if (!(error instanceof SQLiteError)) return error;
-  const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
-  const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";
-  const message = `${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`;
-  return new StoreError(undecided ? `${message}. Whether the last commit happened is not known` : message, {
-    cause: error,
-    undecided,
-  });
-}
-
-const notWritable =
-  "the file is not writable; give this user write access to it and its folder, or start with --read-only";
-
-const explanations: readonly (readonly [codes: readonly string[], advice: (path: string) => string])[] = [
-  [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
-  [["SQLITE_CORRUPT"], () => "the file is damaged; stop the service and restore it from a backup"],
-  [["SQLITE_READONLY"], () => notWritable],
-  [
-    ["SQLITE_CANTOPEN"],
-    (path) =>
-      `the file cannot be opened; check that it is a file, that its folder ${dirname(resolve(path))} exists and that this user may write there`,
-  ],
-  [["SQLITE_FULL"], () => "the disk is full; free some space, the service goes on by itself"],
-  [
-    ["SQLITE_IOERR"],
-    () => "the disk reported an error or is full; check it, the service goes on by itself once it can write",
-  ],
-  [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
-];
-
-function checkOwner(database: Database, path: string): void {
-  const tables = database.query<{ count: number }, []>("SELECT count(*) AS count FROM sqlite_schema").get();
-  if (tables?.count === 0) return;
-  if (readPragma(database, "application_id") !== applicationId) {
-    throw new StoreError(
-      `${path}: this is another program's SQLite file, not a todoitems store; choose another with --store sqlite:PATH`,
-    );
-  }
-  const version = readPragma(database, "user_version");
-  if (version > migrations.length) {
-    throw new StoreError(
-      `${path}: the store was written by a newer todoitems (schema ${version}, this one knows ${migrations.length}); start that one instead`,
-    );
-  }
-}
-
-// WAL with full syncs: a commit returns once its log records are on disk. macOS also needs fullfsync, because
-// its plain fsync leaves data in the drive's cache.
-function makeDurable(database: Database, path: string): void {
-  const mode = database.query<{ journal_mode: string }, []>("PRAGMA journal_mode = WAL").get();
-  if (mode?.journal_mode !== "wal") {
-    throw new StoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
-  }
+// With full syncs, a commit returns once its log records are on disk. macOS also needs fullfsync, because its plain
+// fsync leaves data in the drive's cache.
+function makeDurable(database: Database): void {
   // Overwrites deleted items with zeros, instead of leaving them in free pages.
   database.run("PRAGMA secure_delete = ON");
   database.run("PRAGMA synchronous = FULL");
   database.run("PRAGMA fullfsync = ON");
   database.run("PRAGMA checkpoint_fullfsync = ON");
+  database.run(`PRAGMA journal_size_limit = ${logBytesKept}`);
 }
 
-function migrate(database: Database): void {
-  if (readPragma(database, "user_version") === migrations.length) return;
-  const run = database.transaction(() => {
-    // Read again inside the transaction: another process may have migrated in the meantime.
-    for (const migration of migrations.slice(readPragma(database, "user_version"))) migration(database);
-    database.run(`PRAGMA application_id = ${applicationId}`);
-    database.run(`PRAGMA user_version = ${migrations.length}`);
-  });
-  run.immediate();
+function useLog(database: Database, path: string): void {
+  const mode = database.query<{ journal_mode: string }, []>("PRAGMA journal_mode = WAL").get();
+  if (mode?.journal_mode === "wal") return;
+  throw new StoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
 }
 
-function checkSchema(database: Database, path: string): void {
-  const version = readPragma(database, "user_version");
-  if (version !== migrations.length) {
-    throw new StoreError(
-      `${path}: the store has schema ${version} and needs ${migrations.length}; start once without --read-only to bring it up to date`,
-    );
-  }
+function create(database: Database): void {
+  if (schemaOf(database) > 0) return;
+  // The schema is looked at again inside the transaction: another process may have created the store in the meantime.
+  database.transaction(() => migrate(database)).immediate();
 }
 
 function checkIntegrity(database: Database, path: string): void {
@@ -201,10 +138,6 @@ function checkIntegrity(database: Database, path: string): void {
   const [finding] = findings;
   if (finding?.quick_check === "ok") return;
   throw new StoreError(
-    `${path}: the file is damaged; restore it from a backup. First finding: ${finding?.quick_check ?? "none given"}`,
+    `${path}: the file is damaged; ${damageAdvice(path)}. First finding: ${finding?.quick_check ?? "none given"}`,
   );
-}
-
-function readPragma(database: Database, name: "application_id" | "user_version"): number {
-  return database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
 }

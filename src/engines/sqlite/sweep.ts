@@ -50,7 +50,7 @@ const defaultLimits: SweepLimits = { obsoleteMin: 10_000, tombstonesMax, prunedM
 /** How many rows are deleted per committed change. More than one, so that a sweep ends even if writers are busy. */
 const sweptPerChange = 4;
 
-export type SurveyedRow = Pick<Change, "version" | "position" | "json">;
+type SurveyedRow = Pick<Change, "version" | "position" | "json">;
 
 /** Finds the obsolete rows and the tombstones of the whole table. Call `note` for every row, in order of version. */
 export class Survey {

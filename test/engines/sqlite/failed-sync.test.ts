@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
+import { rowChecksum } from "../../../src/engines/sqlite/row-checksum.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { staysPending } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
@@ -121,7 +122,10 @@ test("a write of unknown outcome is settled without harm to what another process
   other.run("BEGIN IMMEDIATE");
   const pull = engine.pull({ epoch: start.epoch, version: 1 });
   expect(await staysPending(pull)).toBe(true);
-  other.run("INSERT INTO change (version, position, id, json) VALUES (2, 2, 'other', '{}')");
+  const change = { version: 2, position: 2, id: "other", json: "{}" };
+  other.run("INSERT INTO change (version, position, id, json, checksum) VALUES (2, 2, 'other', '{}', ?)", [
+    rowChecksum(change),
+  ]);
   other.run("COMMIT");
   expect(await pull).toMatchObject({ version: 2, changes: [{ id: "other" }] });
   expect(versionsAfterCrash()).toEqual([1, 2]);

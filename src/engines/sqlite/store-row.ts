@@ -1,0 +1,57 @@
+// The one row of table `store`: the name of the store's history, and which file the store is.
+
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { newEpoch, StoreError } from "../../collection/engine.ts";
+import { type StoreFields, storeChecksum } from "./row-checksum.ts";
+import { damageAdvice } from "./sqlite-errors.ts";
+
+interface StoredFields extends StoreFields {
+  readonly checksum: number;
+}
+
+export class StoreRow {
+  readonly #path: string;
+  readonly #select;
+  readonly #update;
+
+  constructor(database: Database, path: string) {
+    this.#path = path;
+    this.#select = database.query<StoredFields, []>(
+      "SELECT epoch, pruned_through AS prunedThrough, file, checksum FROM store",
+    );
+    this.#update = database.query<never, [string, number, string, number]>(
+      "UPDATE store SET epoch = ?, pruned_through = ?, file = ?, checksum = ?",
+    );
+  }
+
+  read(): StoreFields {
+    const row = this.#select.get();
+    if (row && row.checksum === storeChecksum(row)) return row;
+    const finding = row ? "the row with its epoch is damaged" : "it has lost its epoch";
+    throw new StoreError(`${this.#path}: the store is damaged: ${finding}; ${damageAdvice(this.#path)}`);
+  }
+
+  write(fields: StoreFields): void {
+    this.#update.run(fields.epoch, fields.prunedThrough, fields.file, storeChecksum(fields));
+  }
+}
+
+/**
+ * Gives a store that is in another file than before a new epoch. Such a file is a copy. Its history may continue in
+ * another way than that of the original, so a client must not take a state of one for a state of the other.
+ */
+export function adoptFile(database: Database, path: string): void {
+  const row = new StoreRow(database, path);
+  // Not the number of the device: it can change when the machine starts again.
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  const file = `${ino} ${birthtimeNs}`;
+  if (row.read().file === file) return;
+  const adopt = database.transaction(() => {
+    const fields = row.read();
+    // A store that was just made, or that comes from a program that did not note the file, keeps its epoch.
+    const epoch = fields.file === "" || fields.file === file ? fields.epoch : newEpoch();
+    row.write({ ...fields, epoch, file });
+  });
+  adopt.immediate();
+}

@@ -1,0 +1,128 @@
+// A store of the first schema, made by the program that wrote it, is brought up to date.
+
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { eventually } from "../../eventually.ts";
+import { temporaryFolder } from "../engine-kinds.ts";
+import { latest } from "../latest-changes.ts";
+
+const schema1 = join(import.meta.dir, "schema-1.db");
+const epoch = "752afddfa0464aa1";
+const names = ["Task 1", "Büro 🧹"];
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, "store.db");
+  copyFileSync(schema1, path);
+});
+
+afterEach(() => folder.dispose());
+
+async function namesIn(file: string): Promise<unknown[]> {
+  const engine = new SqliteEngine(file, { readOnly: false });
+  const news = await engine.pull();
+  const found = latest(news).map(({ json }) => JSON.parse(json ?? "null").Name);
+  expect(news).toMatchObject({ epoch, version: 5 });
+  await engine.close();
+  return found;
+}
+
+test("an old store keeps its items, its versions and its epoch", async () => {
+  expect(await namesIn(path)).toEqual(names);
+  expect(await namesIn(path)).toEqual(names);
+});
+
+test("the store as it was is kept in a copy that the older program can read", async () => {
+  await namesIn(path);
+  const rows = (file: string) => {
+    const database = new Database(file, { readonly: true });
+    try {
+      return [
+        database.query("SELECT * FROM change").all(),
+        database.query("SELECT * FROM store").all(),
+        database.query("PRAGMA user_version").get(),
+        database.query("PRAGMA application_id").get(),
+      ];
+    } finally {
+      database.close();
+    }
+  };
+  const original = join(folder.path, "original.db");
+  copyFileSync(schema1, original);
+  expect(rows(`${path}.before-schema-2`)).toEqual(rows(original));
+});
+
+test("a copy that is already there is never overwritten", async () => {
+  writeFileSync(`${path}.before-schema-2`, "mine");
+  await namesIn(path);
+  expect(readFileSync(`${path}.before-schema-2`, "utf8")).toBe("mine");
+  expect(existsSync(`${path}.before-schema-2.2`)).toBeTrue();
+});
+
+test("an old store that another program has open is refused, and left as it was", async () => {
+  const before = readFileSync(path);
+  const script = `
+    const database = new (require("bun:sqlite").Database)(process.argv[1]);
+    database.query("SELECT count(*) FROM item").get();
+    console.log("open");
+    setInterval(() => {}, 1_000);`;
+  const other = Bun.spawn([process.execPath, "-e", script, path], { stdout: "pipe" });
+  try {
+    await other.stdout.getReader().read();
+    expect(() => new SqliteEngine(path, { readOnly: false })).toThrow("another program has it open");
+    expect(existsSync(`${path}.before-schema-2`)).toBeFalse();
+    expect(readFileSync(path)).toEqual(before);
+  } finally {
+    other.kill("SIGKILL");
+    await other.exited;
+  }
+  expect(await namesIn(path)).toEqual(names);
+});
+
+test("an old store is not changed if it is opened read-only, and the message says what to do", () => {
+  expect(() => new SqliteEngine(path, { readOnly: true })).toThrow("start once without --read-only");
+});
+
+test("an older program refuses the new schema, as this one refuses the next", async () => {
+  await namesIn(path);
+  const newer = new Database(path);
+  newer.run("PRAGMA user_version = 3");
+  newer.close();
+  expect(() => new SqliteEngine(path, { readOnly: false })).toThrow("newer todoitems (schema 3, this one knows 2)");
+});
+
+test("a damaged old store is refused before its rows get checksums", () => {
+  const bytes = readFileSync(path);
+  bytes.fill(0x5a, 8_192 + 8, 8_192 + 16);
+  writeFileSync(path, bytes);
+  expect(() => new SqliteEngine(path, { readOnly: false })).toThrow("damaged");
+  expect(existsSync(`${path}.before-schema-2`)).toBeFalse();
+});
+
+test("a kill at any moment of the migration leaves a store that starts", async () => {
+  const script = `
+    const { SqliteEngine } = await import(process.argv[1]);
+    new SqliteEngine(process.argv[2], { readOnly: false });
+    console.log("done");`;
+  const module = join(import.meta.dir, "../../../src/engines/sqlite/sqlite-engine.ts");
+  // Each kill waits for another trace of the migration in the folder.
+  const traces = ["-journal", ".before-schema-2.unfinished", ".before-schema-2", "-shm"];
+  for (const trace of traces) {
+    copyFileSync(schema1, path);
+    const program = Bun.spawn([process.execPath, "-e", script, module, path], { stdout: "ignore" });
+    await eventually(() => program.exitCode !== null || existsSync(`${path}${trace}`));
+    program.kill("SIGKILL");
+    await program.exited;
+    expect(await namesIn(path)).toEqual(names);
+    expect(readdirSync(folder.path).filter((name) => name.endsWith(".unfinished"))).toEqual([]);
+    folder.dispose();
+    folder = temporaryFolder();
+    path = join(folder.path, "store.db");
+  }
+});
