@@ -124,6 +124,7 @@ function noteFigures(tally: Tally, samples: readonly Sample[], churn: Churn): vo
     feeds: most(({ feed }) => feed),
     "clients disconnected": samples.at(-1)?.closed ?? 0,
     "most MB resident": most(({ residentMegabytes }) => residentMegabytes),
+    "most MB in the kernel for TCP": most(({ socketMegabytes }) => socketMegabytes),
     "MB resident at the end": samples.at(-1)?.residentMegabytes ?? 0,
     "median ms": latencyFigures(samples.map(({ medianMs }) => medianMs)).medianMs,
     "slowest ms": most(({ slowestMs }) => slowestMs),

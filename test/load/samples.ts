@@ -6,6 +6,8 @@ import { lineChart } from "../../bench/chart.ts";
 export interface Sample {
   readonly second: number;
   readonly residentMegabytes: number;
+  /** What the kernel holds for all TCP connections of this machine. It is in no process's memory. */
+  readonly socketMegabytes: number;
   readonly descriptors: number;
   readonly idle: number;
   readonly slow: number;
@@ -17,9 +19,18 @@ export interface Sample {
   readonly slowestMs: number;
 }
 
-export function processFigures(pid: number): { residentMegabytes: number; descriptors: number } {
+const pageBytes = 4096;
+
+type ProcessFigures = Pick<Sample, "residentMegabytes" | "socketMegabytes" | "descriptors">;
+
+export function processFigures(pid: number): ProcessFigures {
   const kilobytes = Number(/^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  return { residentMegabytes: Math.round(kilobytes / 1024), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+  const socketPages = Number(/^TCP: .* mem (\d+)/m.exec(readFileSync("/proc/net/sockstat", "utf8"))?.[1]);
+  return {
+    residentMegabytes: Math.round(kilobytes / 1024),
+    socketMegabytes: Math.round((socketPages * pageBytes) / 1024 ** 2),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  };
 }
 
 export function latencyFigures(latencies: readonly number[]): { medianMs: number; slowestMs: number } {
@@ -38,7 +49,13 @@ export function chartOf(samples: readonly Sample[], command: string): string {
   const seconds = samples.map(({ second }) => second);
   const series = (label: string, value: (sample: Sample) => number) => ({ label, values: samples.map(value) });
   return lineChart("Memory, descriptors and latency under load", command, seconds, [
-    { title: "resident memory, MB", series: [series("memory", ({ residentMegabytes }) => residentMegabytes)] },
+    {
+      title: "memory, MB",
+      series: [
+        series("of the process", ({ residentMegabytes }) => residentMegabytes),
+        series("of the kernel for TCP", ({ socketMegabytes }) => socketMegabytes),
+      ],
+    },
     {
       title: "open",
       series: [
