@@ -11,15 +11,16 @@ import { StoreError } from "../../src/collection/engine.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
-import { missingStrace, type Part, type Tally } from "../torture/part.ts";
+import { missingStrace, type Part, type Tally, type Turn } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
 import { type DiskEvent, readDiskTrace, tracing } from "./disk-trace.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
 import { type Items, readStore } from "./stored-items.ts";
 
 const writerCount = 16;
-/** The longer recordings contain checkpoints under load. */
+/** The longer recordings contain checkpoints under load. A short turn has no time for them. */
 const operationsEach = [30, 30, 150];
+const shortTurnSeconds = 10;
 const cutsPerRecording = 60;
 
 /** A write, in the order in which its writer sent it. Its JSON is undefined if it was a delete. */
@@ -44,10 +45,11 @@ export const powerCutPart: Part = {
   missing: missingStrace,
   run: (turn) =>
     eachRecording(turn, async (recording, folder) => {
-      const { random, tally } = turn;
+      const { random, tally, goOn } = turn;
       const disk = new SimulatedDisk(recording.before);
       let next = 0;
       for (const moment of moments(random, recording.events.length)) {
+        if (!goOn()) break;
         for (; next < moment; next++) disk.apply(recording.events[next] ?? { kind: "answer", etags: [] });
         tally.faults++;
         writeFiles(folder, disk.cut(random));
@@ -64,12 +66,13 @@ export const lyingSyncPart: Part = {
   name: "lying syncs",
   promise: "On a disk that reports syncs it did not do, nothing is promised; the store opens or says why not.",
   weight: 2,
-  secondsMin: 4,
+  secondsMin: 3,
   missing: missingStrace,
   run: (turn) =>
     eachRecording(turn, async (recording, folder) => {
-      const { random, tally } = turn;
+      const { random, tally, goOn } = turn;
       for (const moment of moments(random, recording.events.length)) {
+        if (!goOn()) break;
         const disk = new SimulatedDisk(recording.before);
         const liesFrom = random.below(moment);
         for (const [index, event] of recording.events.slice(0, moment).entries()) {
@@ -85,13 +88,14 @@ export const lyingSyncPart: Part = {
 };
 
 async function eachRecording(
-  { random, tally, goOn }: { random: Random; tally: Tally; goOn(): boolean },
+  { random, tally, seconds, goOn }: Turn,
   attack: (recording: Recording, folder: string) => Promise<void>,
 ): Promise<void> {
   while (goOn()) {
     const folder = temporaryFolder();
+    const length = seconds < shortTurnSeconds ? Math.min(...operationsEach) : random.pick(operationsEach);
     try {
-      const recording = await record(join(folder.path, "live"), random);
+      const recording = await record(join(folder.path, "live"), random, length);
       tally.operations += recording.writers.reduce((sum, { length }) => sum + length, 0);
       await attack(recording, join(folder.path, "cut"));
     } finally {
@@ -101,14 +105,13 @@ async function eachRecording(
 }
 
 /** Runs a service under load and records what it does. It ends with a clean stop or with a kill. */
-async function record(folder: string, random: Random): Promise<Recording> {
+async function record(folder: string, random: Random, length: number): Promise<Recording> {
   mkdirSync(folder);
   const args = ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`];
   await (await Program.start({ args })).stop();
   const before = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
   const trace = join(folder, "..", "trace.txt");
   const program = await Program.start({ args, launcher: tracing(trace) });
-  const length = random.pick(operationsEach);
   const writers = await Promise.all(Array.from({ length: writerCount }, () => write(program, random, length)));
   await program.stop(random.chance(0.5) ? "SIGTERM" : "SIGKILL");
   await eventually(() => /\+\+\+ (exited|killed).*\n$/.test(readFileSync(trace, "latin1").slice(-100)), "strace ends");

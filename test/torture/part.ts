@@ -2,6 +2,9 @@
 
 import type { Random } from "../wire/random.ts";
 
+/** One defect can break a promise thousands of times. This many are described, and all are counted. */
+const findingsMax = 20;
+
 /** What a part has done and found. It is kept up to date, so that it is right even if the part fails. */
 export class Tally {
   operations = 0;
@@ -15,13 +18,17 @@ export class Tally {
   /** Records that an answered write is gone. */
   noteLost(finding: string): void {
     this.lost++;
-    this.findings.push(finding);
+    this.#describe(finding);
   }
 
   /** Records that another promise was broken. */
   noteWrong(finding: string): void {
     this.wrong++;
-    this.findings.push(finding);
+    this.#describe(finding);
+  }
+
+  #describe(finding: string): void {
+    if (this.findings.length < findingsMax) this.findings.push(finding);
   }
 
   count(note: string, number = 1): void {
@@ -30,7 +37,7 @@ export class Tally {
 }
 
 /** The time and the random numbers that a part gets. */
-interface Turn {
+export interface Turn {
   readonly random: Random;
   readonly tally: Tally;
   readonly seconds: number;

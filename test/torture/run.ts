@@ -31,26 +31,34 @@ if (chosen.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-const able = chosen.filter((part) => part.missing?.() === undefined);
-const figures: Figures = {
-  command: `npm run torture -- --minutes ${minutes} --seed ${seed}${values.only === undefined ? "" : ` --only "${values.only}"`}`,
-  date: new Date().toISOString().slice(0, 10),
-  seed,
-  parts: [],
-};
+const skipped = new Map<Part, string>();
+for (const part of chosen) {
+  const missing = part.missing?.();
+  if (missing !== undefined) skipped.set(part, missing);
+}
+// A part that cannot finish one round in its share leaves it to the others. The longest rounds are given up first.
+for (const part of chosen.toSorted((one, other) => (other.secondsMin ?? 0) - (one.secondsMin ?? 0))) {
+  const { secondsMin = 0 } = part;
+  if (!skipped.has(part) && shareOf(part, minutes * 60, chosen) < secondsMin) {
+    skipped.set(part, `one round takes ${secondsMin} s; give more --minutes`);
+  }
+}
+
 const results: PartFigures[] = [];
 let secondsLeft = minutes * 60;
-let weightLeft = able.reduce((sum, { weight }) => sum + weight, 0);
-for (const part of chosen) {
+for (const [index, part] of chosen.entries()) {
   // What one part leaves of its time, or takes too much, is shared by those after it.
-  const seconds = Math.max(1, (secondsLeft * part.weight) / weightLeft);
-  const result = await runPart(part, seconds);
+  const result = await runPart(part, Math.max(1, shareOf(part, secondsLeft, chosen.slice(index))));
   secondsLeft -= result.seconds;
-  if (able.includes(part)) weightLeft -= part.weight;
   results.push(result);
 }
 
-const report: Figures = { ...figures, parts: results };
+const report: Figures = {
+  command: `npm run torture -- --minutes ${minutes} --seed ${seed}${values.only === undefined ? "" : ` --only "${values.only}"`}`,
+  date: new Date().toISOString().slice(0, 10),
+  seed,
+  parts: results,
+};
 console.log(`\n${textReport(report)}\n\n${JSON.stringify(report)}`);
 if (values.publish) {
   const document = join(projectFolder, "docs/reliability.md");
@@ -59,13 +67,17 @@ if (values.publish) {
 }
 process.exit(isBroken(report) ? 1 : 0);
 
+function shareOf(part: Part, seconds: number, among: readonly Part[]): number {
+  const running = among.filter((other) => !skipped.has(other));
+  return (seconds * part.weight) / running.reduce((sum, { weight }) => sum + weight, 0);
+}
+
 async function runPart(part: Part, seconds: number): Promise<PartFigures> {
-  const { name, promise, secondsMin = 0 } = part;
-  const tooShort = seconds < secondsMin ? `one round takes ${secondsMin} s; give more --minutes` : undefined;
-  const skipped = part.missing?.() ?? tooShort;
+  const { name, promise } = part;
+  const reason = skipped.get(part);
   const tally = new Tally();
   const startedAt = performance.now();
-  if (skipped === undefined) {
+  if (reason === undefined) {
     console.log(`${name}: ${Math.round(seconds)} s`);
     const progress = setInterval(() => console.log(`  ${name}: ${summary(tally)}`), 30_000);
     try {
@@ -79,7 +91,7 @@ async function runPart(part: Part, seconds: number): Promise<PartFigures> {
     clearInterval(progress);
     console.log(`  ${summary(tally)}`);
   }
-  return { name, promise, skipped, seconds: Math.round((performance.now() - startedAt) / 100) / 10, ...tally };
+  return { name, promise, skipped: reason, seconds: Math.round((performance.now() - startedAt) / 100) / 10, ...tally };
 }
 
 function summary({ operations, faults, lost, wrong }: Tally): string {
