@@ -92,6 +92,12 @@ export interface Engine {
    */
   commit(batch: Batch): Promise<void>;
 
+  /**
+   * Rejects with a `StoreError` if writes would fail now for a reason that lasts. Health checks call this. An engine has
+   * it only if `hasNews` cannot tell as much.
+   */
+  checkWritable?(): Promise<void>;
+
   close(): Promise<void>;
 }
 

@@ -98,6 +98,18 @@ export class TodoCollection {
     return this.#freshness.refresh(turn);
   }
 
+  /** Rejects with a `StoreError` if requests would fail now for a reason that lasts. */
+  async checkReady(): Promise<void> {
+    await this.refresh();
+    if (this.#options.readOnly) return;
+    try {
+      await this.#engine.checkWritable?.();
+    } catch (error) {
+      if (error instanceof StoreError) this.#options.onStoreError(error);
+      throw error;
+    }
+  }
+
   /** The whole list, ready to send. Shared by all answers, so do not change it. */
   list(): Uint8Array {
     return this.#list.bytes();

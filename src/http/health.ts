@@ -9,10 +9,10 @@ export function liveAnswer(): Answer {
   return healthAnswer(200, "live");
 }
 
-/** Queries the store. So an instance that gets no other requests still notices when the store is back. */
+/** Asks the store whether it can be read and written. So an instance that gets no other requests still notices when the store is back. */
 export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   try {
-    await collection.refresh();
+    await collection.checkReady();
     return healthAnswer(200, "ready");
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

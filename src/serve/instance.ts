@@ -73,7 +73,12 @@ async function stop(
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
+    log(
+      "error",
+      error.undecided
+        ? error.message
+        : `Everything answered is stored, but the store was not left tidy: ${error.message}`,
+    );
     return 1;
   }
 }
@@ -103,7 +108,7 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   if (store.engine === "postgres") {
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
-  return new SqliteEngine(store.path, { readOnly });
+  return new SqliteEngine(store.path, { readOnly, onWarning: (message) => log("warn", message) });
 }
 
 /** Logs when the store fails and when it works again. */

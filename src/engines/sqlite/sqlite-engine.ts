@@ -13,9 +13,9 @@ import {
   StoreError,
   type Version,
 } from "../../collection/engine.ts";
+import { GuardedDatabase } from "./guarded-database.ts";
 import { rowChecksum } from "./row-checksum.ts";
 import { damageAdvice, explainSqliteError, isFailedWrite, isSqliteBusy } from "./sqlite-errors.ts";
-import { fileIdentity, openDatabase } from "./sqlite-file.ts";
 import { StoreRow } from "./store-row.ts";
 import { Survey, Sweep } from "./sweep.ts";
 
@@ -26,6 +26,11 @@ const changesAtOnce = 1_000;
 /** At most this many rows are deleted on closing. This bounds the time that closing takes. */
 const sweptAtCloseMax = 100_000;
 
+export interface SqliteEngineOptions {
+  readonly readOnly: boolean;
+  readonly onWarning?: (message: string) => void;
+}
+
 interface StoredChange extends Change {
   readonly checksum: number;
 }
@@ -33,44 +38,70 @@ interface StoredChange extends Change {
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #readOnly: boolean;
-  readonly #identity: string | undefined;
+  readonly #files: GuardedDatabase;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #storeRow: StoreRow;
   readonly #sweep = new Sweep();
   #dataVersion: number;
-  #lastKnown: Version = 0;
+  /** The newest state of the store that this process has read or written. */
+  #lastKnown: Bookmark = { epoch: "", version: 0 };
+  /** True if the last commit has failed. A health check then tries whether the store can be written again. */
+  #lastFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #erasing: Promise<void> | undefined;
 
-  /** Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. */
-  constructor(path: string, { readOnly }: { readOnly: boolean }) {
+  /**
+   * Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. `onWarning`
+   * gets messages for the operator.
+   */
+  constructor(path: string, { readOnly, onWarning = () => {} }: SqliteEngineOptions) {
     this.#path = path;
     this.#readOnly = readOnly;
-    this.#database = openDatabase(path, readOnly);
-    this.#identity = fileIdentity(path);
+    this.#files = new GuardedDatabase(path, readOnly, onWarning);
+    this.#database = this.#files.database;
     this.#statements = prepare(this.#database);
     this.#storeRow = new StoreRow(this.#database, path);
     this.#dataVersion = this.#readDataVersion();
   }
 
   hasNews(): boolean {
-    return this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+    // Nothing that other processes do to a store that is not ours any more is news.
+    return !this.#files.isRetired && this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
   }
 
   async pull(since?: Bookmark): Promise<News> {
+    const { epoch, version } = this.#lastKnown;
+    // The file cannot be read any more, but who has all of it may go on reading from memory.
+    if (this.#files.isRetired && since?.epoch === epoch && since.version === version) {
+      return { epoch, version, whole: false, changes: [] };
+    }
+    this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
   async commit(batch: Batch): Promise<void> {
+    try {
+      await this.#commit(batch);
+      this.#lastFailed = false;
+    } catch (error) {
+      this.#lastFailed = true;
+      throw error;
+    }
+    this.#files.checkpoint();
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
     let changes: readonly PlannedChange[];
     let sweptCount: number;
     try {
-      this.#checkFile();
+      // Look at the files again: it may have taken long to get the lock.
+      this.#files.check();
       const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();
       ({ changes } = batch.decide(missed));
@@ -79,8 +110,13 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       throw await this.#abort(error);
     }
-    this.#lastKnown = changes.at(-1)?.version ?? this.#lastKnown;
+    this.#lastKnown = { ...this.#lastKnown, version: changes.at(-1)?.version ?? this.#lastKnown.version };
     this.#sweep.committed(changes, sweptCount);
+  }
+
+  async checkWritable(): Promise<void> {
+    this.#files.check();
+    if (this.#lastFailed) await this.#eraseFailedCommit();
   }
 
   // If another process is committing, this waits for it without blocking. If SQLite waited, it would block all reads.
@@ -97,22 +133,24 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Throws if the file was deleted or replaced, because everything written to it would be lost. */
-  #checkFile(): void {
-    if (fileIdentity(this.#path) === this.#identity) return;
-    throw new StoreError(
-      `${this.#path}: the file was removed or replaced while the service runs; start the service anew`,
-    );
-  }
-
   /** Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. */
   async close(): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
+    this.#checkAtClose();
     try {
       if (this.#hasFailedCommit) await this.#eraseFailedCommit();
       if (rest.length > 0) await this.#sweepNow(rest);
     } finally {
-      this.#database.close();
+      this.#files.close();
+    }
+  }
+
+  /** Throws if the files are no longer those that were opened: the last commits are then not in the file. */
+  #checkAtClose(): void {
+    try {
+      this.#files.check();
+    } catch (error) {
+      throw error instanceof StoreError ? new StoreError(error.message, { undecided: true }) : error;
     }
   }
 
@@ -195,6 +233,7 @@ export class SqliteEngine implements Engine {
       this.#statements.addToPrunedThrough.run(-1);
       this.#statements.commit.run();
       this.#hasFailedCommit = false;
+      this.#lastFailed = false;
     } catch (error) {
       this.#rollBack();
       throw explainSqliteError(error, this.#path);
@@ -203,7 +242,7 @@ export class SqliteEngine implements Engine {
 
   #rollBack(): void {
     // After some errors, such as a full disk, SQLite has already rolled back.
-    if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
+    if (!this.#files.isRetired && this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
   }
 
   #missed(since: Bookmark): News | undefined {
@@ -220,8 +259,8 @@ export class SqliteEngine implements Engine {
     const version = this.#readVersion();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
     // If there are changes newer than the last one known here, another process has stored them.
-    if (since && version > this.#lastKnown) this.#sweep.missed();
-    this.#lastKnown = version;
+    if (since && version > this.#lastKnown.version) this.#sweep.missed();
+    this.#lastKnown = { epoch, version };
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
   }
 

@@ -21,8 +21,17 @@ export function cannotLock(error: unknown): boolean {
   );
 }
 
-/** Turns an error of SQLite into a StoreError that explains it. Returns any other error unchanged: it is a defect. */
+/**
+ * Turns an error of SQLite or of the file system into a StoreError that explains it. Returns any other error unchanged:
+ * it is a defect.
+ */
 export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
+  if (error instanceof Error && "syscall" in error) {
+    return new StoreError(`${path}: the files of the store cannot be read: ${error.message}`, {
+      cause: error,
+      undecided,
+    });
+  }
   if (!(error instanceof SQLiteError)) return error;
   const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
   const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";

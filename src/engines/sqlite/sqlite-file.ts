@@ -2,14 +2,14 @@
 // program knows its schema. Every error message says what to do.
 
 import { constants, Database } from "bun:sqlite";
-import { accessSync, existsSync, constants as fileModes, statSync } from "node:fs";
+import { accessSync, existsSync, constants as fileModes, realpathSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { StoreError } from "../../collection/engine.ts";
 import { letIn, migrateStore } from "./migration.ts";
 import { checkOwner, checkSchema, currentSchema, migrate, schemaOf } from "./schema.ts";
 import { cannotLock, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
 import { adoptFile } from "./store-row.ts";
-import { scanLog } from "./write-ahead-log.ts";
+import { type LogReport, scanLog } from "./write-ahead-log.ts";
 
 /** The log is cut back to this size once it was copied into the store. */
 const logBytesKept = 16 * 1024 ** 2;
@@ -17,7 +17,9 @@ const logBytesKept = 16 * 1024 ** 2;
 export function openDatabase(path: string, readOnly: boolean): Database {
   const exists = existsSync(path);
   if (exists) checkKind(path);
-  checkLog(path);
+  // If the path is a symbolic link, SQLite puts the log next to the file that it leads to.
+  const file = exists ? realpathSync(path) : path;
+  checkLog(file);
   if (!readOnly || !exists) {
     return openChecked(
       path,
@@ -31,7 +33,7 @@ export function openDatabase(path: string, readOnly: boolean): Database {
     // SQLite has to create its lock next to the file. If it lacks the permission, we assume that nobody else writes
     // there either. So the file does not change and can be opened without a lock. But if there is a write-ahead log,
     // its changes would be missed, so the file is not opened then.
-    if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${path}-wal`)) throw error;
+    if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${file}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
   }
@@ -78,12 +80,6 @@ function openForWriting(path: string, exists: boolean): Database {
   }
 }
 
-/** Identifies the file that is at this path now. */
-export function fileIdentity(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.dev} ${stat.ino}`;
-}
-
 /** Opening a pipe would hang, and a device keeps nothing. A folder is left to SQLite, which explains it. */
 function checkKind(path: string): void {
   const stat = statSync(path);
@@ -92,12 +88,20 @@ function checkKind(path: string): void {
 }
 
 function checkLog(path: string): void {
-  const { bad, isDamaged } = scanLog(path);
+  const { bad, isDamaged } = scanned(path);
   if (!isDamaged || !bad) return;
   const place = bad.frame === 0 ? "its header" : `frame ${bad.frame}, byte ${bad.offset}`;
   throw new StoreError(
     `${path}-wal: the write-ahead log is damaged (${place}), and SQLite would drop the complete commits after that place. Keep the file; ${damageAdvice(path)}`,
   );
+}
+
+function scanned(path: string): LogReport {
+  try {
+    return scanLog(path);
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  }
 }
 
 function isWritable(path: string): boolean {

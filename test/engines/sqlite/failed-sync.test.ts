@@ -159,6 +159,16 @@ test("on a full disk it is known that a write was not stored, and reads go on", 
   expect(versionsAfterCrash()).toEqual([1, 2]);
 });
 
+test("the store counts as not writable while the disk is full, and recovers without a write of a client", async () => {
+  await engine.checkWritable();
+  log.isFull = true;
+  await expect(commit(1, row(2))).rejects.toThrow("disk is full");
+  await expect(engine.checkWritable()).rejects.toThrow("disk is full");
+  log.isFull = false;
+  await engine.checkWritable();
+  expect(versionsAfterCrash()).toEqual([1]);
+});
+
 test("a sweep that fails on closing because of a failed sync does not come back after a crash", async () => {
   const other = new SqliteEngine(path, { readOnly: false });
   await commit(1, row(2, 1, 1));

@@ -1,0 +1,167 @@
+// Notices when somebody replaces the files of an open store, removes its log, or writes into the store itself, as
+// `cp backup.db todoitems.db` does. SQLite cannot notice, and would mix the old store with the new one.
+//
+// Only a checkpoint may write into the file: SQLite copies the log into it then. It first says so in the wal-index, the
+// file `-shm`. So if the file has changed but the wal-index tells of no checkpoint, somebody else has written it.
+
+import { statSync } from "node:fs";
+import { HeldFile, identityOf } from "./held-file.ts";
+
+/** What has happened to the files. `log-removed` means that the store itself is still the one that was opened. */
+export interface Interference {
+  readonly kind: "replaced" | "log-removed";
+  readonly finding: string;
+}
+
+interface Look {
+  /** When the file was last written, and its size. */
+  readonly file: string;
+  readonly index: WalIndex;
+}
+
+/** The parts of the wal-index that we need. sqlite.org/walformat.html describes it. */
+interface WalIndex {
+  readonly pageBytes: number;
+  /** The number of frames in the log, and how many of them were copied into the store. */
+  readonly frames: number;
+  readonly copied: number;
+  /** How many frames a checkpoint wants to copy. It sets this before it copies the first one. */
+  readonly attempted: number;
+  /** Changes when SQLite writes the log from its beginning again. */
+  readonly salts: string;
+}
+
+const logHeaderBytes = 32;
+const frameHeaderBytes = 24;
+
+export class FileGuard {
+  readonly #path: string;
+  readonly #store: HeldFile;
+  readonly #log: HeldFile;
+  readonly #index: HeldFile;
+  #last: Look;
+
+  /** Call this after SQLite has opened the store, and has created its log. `path` must not be a symbolic link. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#store = new HeldFile(path);
+    this.#log = new HeldFile(`${path}-wal`);
+    this.#index = new HeldFile(`${path}-shm`);
+    this.#last = this.#look();
+  }
+
+  /** The size of the log in bytes, and in frames, at the last check. */
+  get logSize(): { readonly frames: number; readonly bytes: number } {
+    const { frames, pageBytes } = this.#last.index;
+    return { frames, bytes: frames === 0 ? 0 : logHeaderBytes + frames * (frameHeaderBytes + pageBytes) };
+  }
+
+  /** Says what is wrong with the files. Undefined if they are as they should be. */
+  check(): Interference | undefined {
+    const [store, log, index] = ["", "-wal", "-shm"].map((suffix) => identityAt(`${this.#path}${suffix}`));
+    if (store !== this.#store.identity) return replaced(store ? "another file is in its place" : "the file is gone");
+    const before = this.#last;
+    this.#last = this.#look();
+    if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
+      return replaced("another program has written into the file");
+    }
+    if (log === this.#log.identity && index === this.#index.identity) return undefined;
+    const isSplit = [log, index].some((found, at) => found && found !== [this.#log, this.#index][at]?.identity);
+    if (isSplit) return replaced("its -wal or -shm file is another one, so two processes may have written to it");
+    // Another process of ours does that when it finds that the store was replaced.
+    if (!log && this.#log.hasName) return replaced("its log was moved away");
+    return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
+  }
+
+  /**
+   * Call this after a checkpoint of our own. Somebody may have written into the file while the checkpoint ran, which
+   * `check` cannot tell from the checkpoint. Then the page that was copied last is probably not in the file.
+   */
+  checkCheckpoint(): Interference | undefined {
+    const before = this.#readIndex();
+    const { frames, copied, attempted, pageBytes } = before;
+    // A checkpoint that could not copy all frames leaves out pages that later frames change again.
+    if (copied === 0 || copied !== attempted || copied !== frames) return undefined;
+    const frame = this.#log.read(
+      frameHeaderBytes + pageBytes,
+      logHeaderBytes + (copied - 1) * (frameHeaderBytes + pageBytes),
+    );
+    if (frame.byteLength < frameHeaderBytes + pageBytes) return undefined;
+    const page = this.#store.read(pageBytes, (frame.getUint32(0) - 1) * pageBytes);
+    const isSame = Buffer.compare(bytesOf(page), bytesOf(frame).subarray(frameHeaderBytes)) === 0;
+    // Another process may have changed the log or the store while we looked.
+    if (isSame || hasCheckpoint(before, this.#readIndex())) return undefined;
+    return replaced("another program has written into the file during a checkpoint");
+  }
+
+  /** Call this after SQLite has closed the store. */
+  release(): void {
+    for (const file of [this.#store, this.#log, this.#index]) file.release();
+  }
+
+  /** Whether the log at the store's path is the one that was opened. */
+  get hasOwnLog(): boolean {
+    return identityAt(`${this.#path}-wal`) === this.#log.identity;
+  }
+
+  get hasOwnIndex(): boolean {
+    return identityAt(`${this.#path}-shm`) === this.#index.identity;
+  }
+
+  get hasOwnStore(): boolean {
+    return identityAt(this.#path) === this.#store.identity;
+  }
+
+  // The file is looked at before and after the wal-index. If it is the same both times, all writes of a checkpoint that
+  // is complete in the wal-index are included. Otherwise they would look like somebody else's the next time.
+  #look(): Look {
+    for (;;) {
+      const file = this.#fileState();
+      const index = this.#readIndex();
+      if (file === this.#fileState()) return { file, index };
+    }
+  }
+
+  #fileState(): string {
+    const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return stat ? `${stat.mtimeNs} ${stat.size}` : "";
+  }
+
+  #readIndex(): WalIndex {
+    const view = this.#index.read(136, 0);
+    // SQLite writes these numbers as the processor keeps them. All that Bun runs on are little-endian.
+    const at = (offset: number) => (view.byteLength < offset + 4 ? 0 : view.getUint32(offset, true));
+    const size = at(12) >>> 16;
+    return {
+      // 65,536 does not fit into 16 bits. SQLite writes 1 for it.
+      pageBytes: size === 1 ? 65_536 : size,
+      frames: at(16),
+      copied: at(96),
+      attempted: at(128),
+      salts: `${at(32)} ${at(36)}`,
+    };
+  }
+}
+
+/** Whether a checkpoint has run between two looks at the wal-index, or runs now. */
+function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
+  return (
+    after.attempted > after.copied ||
+    after.copied !== before.copied ||
+    after.attempted !== before.attempted ||
+    after.salts !== before.salts
+  );
+}
+
+function replaced(finding: string): Interference {
+  return { kind: "replaced", finding };
+}
+
+function identityAt(path: string): string | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat && identityOf(stat);
+}
+
+function bytesOf(view: DataView<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+}

@@ -1,0 +1,156 @@
+// An open store whose files are watched. If somebody replaces them, the store is retired: SQLite lets go of it without
+// writing anything to the file that is there now. Checkpoints run here too, because each needs a look at the files first.
+
+import type { Database } from "bun:sqlite";
+import { existsSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { StoreError } from "../../collection/engine.ts";
+import { FileGuard, type Interference } from "./file-guard.ts";
+import { LogWatch } from "./log-watch.ts";
+import { explainSqliteError } from "./sqlite-errors.ts";
+import { openDatabase } from "./sqlite-file.ts";
+
+/** The log is copied into the store each time it has grown by this many frames. */
+const checkpointFrames = 1_000;
+
+export class GuardedDatabase {
+  readonly database: Database;
+  readonly #path: string;
+  readonly #file: string;
+  /** Undefined if this process only reads the store. */
+  readonly #guard: FileGuard | undefined;
+  readonly #logWatch: LogWatch;
+  readonly #onWarning: (message: string) => void;
+  /** Why the store was retired. */
+  #retirement: string | undefined;
+  #checkpointAt = checkpointFrames;
+
+  constructor(path: string, readOnly: boolean, onWarning: (message: string) => void) {
+    this.#path = path;
+    this.#onWarning = onWarning;
+    this.#logWatch = new LogWatch(path, onWarning);
+    this.database = openDatabase(path, readOnly);
+    this.#file = realpathSync(path);
+    if (readOnly) return;
+    try {
+      // SQLite would run checkpoints by itself, without a look at the files.
+      this.database.run("PRAGMA wal_autocheckpoint = 0");
+      this.#guard = new FileGuard(this.#file);
+    } catch (error) {
+      this.database.close();
+      throw explainSqliteError(error, path);
+    }
+  }
+
+  get isRetired(): boolean {
+    return this.#retirement !== undefined;
+  }
+
+  /** Throws if the files were replaced or removed. Once that has happened, it always throws. */
+  check(): void {
+    if (!this.isRetired) this.#lookAtFiles();
+    if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
+  }
+
+  /** Copies the log into the store, if it has grown enough. Call this after each commit. */
+  checkpoint(): void {
+    if (!this.#guard || this.isRetired) return;
+    const { frames, bytes } = this.#guard.logSize;
+    // SQLite has started to write the log from its beginning again.
+    if (frames < this.#checkpointAt - checkpointFrames) this.#checkpointAt = checkpointFrames;
+    if (frames < this.#checkpointAt) return;
+    this.#checkpointAt = frames + checkpointFrames;
+    this.#logWatch.note(bytes, () => {
+      this.#lookAtFiles();
+      if (this.isRetired) return true;
+      const isWhole = this.#runCheckpoint();
+      const interference = this.#guard?.checkCheckpoint();
+      if (interference) this.#retire(interference);
+      return isWhole;
+    });
+  }
+
+  close(): void {
+    // The last connection that is closed copies the log into the store, so the files are looked at before.
+    this.check();
+    this.database.close();
+    this.#guard?.release();
+  }
+
+  #lookAtFiles(): void {
+    try {
+      const interference = this.#guard?.check();
+      if (interference) this.#retire(interference);
+    } catch (error) {
+      throw explainSqliteError(error, this.#path);
+    }
+  }
+
+  /** Returns whether all of the log was copied. A program that reads an old state of the store can prevent that. */
+  #runCheckpoint(): boolean {
+    try {
+      const result = this.database
+        .query<{ log: number; checkpointed: number }, []>("PRAGMA wal_checkpoint(PASSIVE)")
+        .get();
+      return result?.log === result?.checkpointed;
+    } catch (error) {
+      throw explainSqliteError(error, this.#path);
+    }
+  }
+
+  #retire({ kind, finding }: Interference): void {
+    if (this.database.inTransaction) this.database.run("ROLLBACK");
+    const isSaved = kind === "log-removed" && this.#savesLog();
+    this.#closeUntouched();
+    const fate = isSaved ? "All commits were copied into the store" : this.#setLogAside(kind);
+    this.#guard?.release();
+    this.#retirement = `${this.#path}: ${finding} while the service runs. Writes are refused, and this process does not touch the file any more. ${fate}. Start the service again to serve the file as it is now`;
+    this.#onWarning(this.#retirement);
+  }
+
+  /** Keeps SQLite from copying the log of the old store into the new file. Says where the last commits are. */
+  #setLogAside(kind: Interference["kind"]): string {
+    if (kind === "log-removed") return "Commits that were only in the log may be lost";
+    // The log comes first: as long as it is in its place, other processes take a missing -shm file for an accident.
+    const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
+    if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
+    return log === undefined
+      ? "The last commits of the store as it was are in its log, which is no longer in its place"
+      : `Its log was set aside as ${log}: it has the last commits of the store as it was`;
+  }
+
+  /** Copies a log that was removed, but is still open, into the store. */
+  #savesLog(): boolean {
+    try {
+      return this.#runCheckpoint();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#onWarning(error.message);
+      return false;
+    }
+  }
+
+  // When SQLite closes the last connection, it copies the log into the store. It does not do that if the file is no
+  // longer at its path. So the file gets another name for the moment.
+  #closeUntouched(): void {
+    const hidden = `${this.#file}.closing-${process.pid}`;
+    const hides = this.#guard?.hasOwnStore === true;
+    if (hides) renameSync(this.#file, hidden);
+    try {
+      this.database.close(true);
+    } finally {
+      if (hides && existsSync(this.#file))
+        this.#onWarning(`${this.#file}: this is a new file. The one before is ${hidden}`);
+      else if (hides) renameSync(hidden, this.#file);
+    }
+  }
+}
+
+/** Renames a file to a name that no other file has. Returns the new name. */
+function setAside(path: string): string {
+  for (let count = 1; ; count++) {
+    const name = `${path}.set-aside-${count}`;
+    if (existsSync(name)) continue;
+    renameSync(path, name);
+    return name;
+  }
+}

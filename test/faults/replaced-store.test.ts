@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { replacedRounds } from "./replaced-rounds.ts";
+import { shareFile } from "./shared-file.ts";
+
+test("a backup that is copied over the store while clients write is served exactly after the next start", async () => {
+  const totals = await replacedRounds(3);
+  expect(totals.backups + totals.whole).toBe(3);
+  expect(totals.answered).toBeGreaterThan(0);
+}, 60_000);
+
+test("three services on one file, with backups and checkpoints of other programs, raise no false alarm", async () => {
+  const totals = await shareFile(3_000);
+  expect(totals.alarms).toEqual([]);
+  expect(totals.answered).toBeGreaterThan(0);
+  expect(totals.disturbances).toBeGreaterThan(0);
+}, 60_000);

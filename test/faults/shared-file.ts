@@ -1,0 +1,101 @@
+// Three services write to one SQLite file, while another program runs checkpoints, backups and vacuums on it. None of
+// this may look as if somebody had replaced the store. `npm test` runs it for a few seconds; for a long run:
+//
+//   node bin/bun.js test/faults/shared-file.ts --minutes 10
+
+import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program } from "../program.ts";
+
+const serviceCount = 3;
+const writersPerService = 6;
+
+export interface SharedTotals {
+  answered: number;
+  /** How many checkpoints, backups and vacuums the other program has run. */
+  disturbances: number;
+  /** Every refused write, health check that failed, warning and exit code other than 0. */
+  readonly alarms: string[];
+}
+
+export async function shareFile(durationMs: number): Promise<SharedTotals> {
+  const folder = temporaryFolder();
+  const path = join(folder.path, "store.db");
+  const totals: SharedTotals = { answered: 0, disturbances: 0, alarms: [] };
+  try {
+    const args = ["--port", "0", "--store", `sqlite:${path}`];
+    const programs = [await Program.start({ args })];
+    while (programs.length < serviceCount) programs.push(await Program.start({ args }));
+    const until = performance.now() + durationMs;
+    const writers = programs.flatMap((program) =>
+      Array.from({ length: writersPerService }, () => write(program, until, totals)),
+    );
+    await Promise.all([...writers, disturb(path, until, totals)]);
+    for (const program of programs) {
+      const ready = await program.fetch("/health/ready");
+      if (ready.status !== 200) totals.alarms.push(`ready: ${ready.status} ${await ready.text()}`);
+      const { exitCode, stderr } = await program.stop();
+      if (exitCode !== 0 || stderr.includes("warn") || stderr.includes("error")) totals.alarms.push(stderr);
+    }
+  } finally {
+    folder.dispose();
+  }
+  return totals;
+}
+
+/** Creates, updates and deletes items of its own. Most items are deleted soon, so that there is much to sweep. */
+async function write(program: Program, until: number, totals: SharedTotals): Promise<void> {
+  const expectStatus = async (response: Response, status: number) => {
+    const text = await response.text();
+    if (response.status === status) totals.answered++;
+    else totals.alarms.push(`${response.status} ${text}`);
+  };
+  while (performance.now() < until && totals.alarms.length < 10) {
+    const id = crypto.randomUUID();
+    const path = `/api/todoitems/${id}`;
+    const json = `{"ID":"${id}","Notes":"${"x".repeat(Math.random() * 8_000)}"}`;
+    await expectStatus(await program.send("POST", "/api/todoitems/", json), 201);
+    await expectStatus(await program.send("PUT", path, json), 204);
+    if (Math.random() < 0.9) await expectStatus(await program.fetch(path, { method: "DELETE" }), 204);
+    const ready = await program.fetch("/health/ready");
+    if (ready.status !== 200) totals.alarms.push(`ready: ${ready.status} ${await ready.text()}`);
+  }
+}
+
+async function disturb(path: string, until: number, totals: SharedTotals): Promise<void> {
+  const copy = `${path}.copy`;
+  const actions = [
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+    "PRAGMA wal_checkpoint(PASSIVE)",
+    `VACUUM INTO '${copy}'`,
+    "SELECT count(*) FROM item",
+    "PRAGMA wal_checkpoint(RESTART)",
+  ];
+  while (performance.now() < until) {
+    for (const sql of actions) {
+      rmSync(copy, { force: true });
+      const database = new Database(path);
+      database.run("PRAGMA busy_timeout = 1000");
+      try {
+        database.run(sql);
+        totals.disturbances++;
+      } catch (error) {
+        // The services keep the file locked most of the time.
+        if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
+      } finally {
+        database.close();
+      }
+      await Bun.sleep(20);
+    }
+  }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" } } });
+  const totals = await shareFile(Number(values.minutes) * 60_000);
+  console.log(JSON.stringify(totals));
+  process.exit(totals.alarms.length > 0 ? 1 : 0);
+}
