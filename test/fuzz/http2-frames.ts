@@ -11,28 +11,28 @@ export interface Frame {
   readonly claimedLength?: number;
 }
 
-export const frameTypes: ReadonlyMap<string, number> = new Map(
-  [
-    "DATA",
-    "HEADERS",
-    "PRIORITY",
-    "RST_STREAM",
-    "SETTINGS",
-    "PUSH_PROMISE",
-    "PING",
-    "GOAWAY",
-    "WINDOW_UPDATE",
-    "CONTINUATION",
-  ].map((name, type) => [name, type]),
-);
+// A frame's type is its place in this list.
+const frameNames = [
+  "DATA",
+  "HEADERS",
+  "PRIORITY",
+  "RST_STREAM",
+  "SETTINGS",
+  "PUSH_PROMISE",
+  "PING",
+  "GOAWAY",
+  "WINDOW_UPDATE",
+  "CONTINUATION",
+] as const;
 
-const [data, headers, priority, reset, settings, , ping, goAway, windowUpdate, continuation] = [...frameTypes.values()];
+export const frameTypes: ReadonlyMap<string, number> = new Map(frameNames.map((name, type) => [name, type]));
+
 export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const endStream = 1;
 const endHeaders = 4;
 
-function frame(type: number | undefined, flags: number, stream: number, payload: Buffer | string = ""): Frame {
-  return { type: type ?? 0, flags, stream, payload: Buffer.from(payload as string, "latin1") };
+function frame(name: (typeof frameNames)[number], flags: number, stream: number, payload = ""): Frame {
+  return { type: frameNames.indexOf(name), flags, stream, payload: Buffer.from(payload, "latin1") };
 }
 
 export function encode({ type, flags, stream, payload, claimedLength = payload.length }: Frame): Buffer {
@@ -44,8 +44,8 @@ export function encode({ type, flags, stream, payload, claimedLength = payload.l
   return Buffer.concat([head, payload]);
 }
 
-export const emptySettings = frame(settings, 0, 0);
-export const rstStream = (stream: number) => frame(reset, 0, stream, "\0\0\0\x08");
+export const emptySettings = frame("SETTINGS", 0, 0);
+export const rstStream = (stream: number) => frame("RST_STREAM", 0, stream, "\0\0\0\x08");
 
 /** The head of a request in HPACK: indexed fields for method and scheme, then literal fields that are not indexed. */
 function head(method: "GET" | "POST", path: string): string {
@@ -55,7 +55,7 @@ function head(method: "GET" | "POST", path: string): string {
 }
 
 export function getRequest(stream: number, path: string): Frame {
-  return frame(headers, endHeaders | endStream, stream, head("GET", path));
+  return frame("HEADERS", endHeaders | endStream, stream, head("GET", path));
 }
 
 /** A conversation in which nothing is wrong. No request in it can change an item: every body is cut off in a string. */
@@ -78,8 +78,8 @@ function splitHead(random: Random, stream: number): Frame[] {
   const text = head("GET", "/api/todoitems/");
   const at = random.below(text.length);
   return [
-    frame(headers, endStream, stream, text.slice(0, at)),
-    frame(continuation, endHeaders, stream, text.slice(at)),
+    frame("HEADERS", endStream, stream, text.slice(0, at)),
+    frame("CONTINUATION", endHeaders, stream, text.slice(at)),
   ];
 }
 
@@ -87,9 +87,9 @@ function unfinishedPost(random: Random, stream: number): Frame[] {
   const body = `{"Name":"${"x".repeat(random.below(2_000))}`;
   const at = random.below(body.length);
   return [
-    frame(headers, endHeaders, stream, head("POST", "/api/todoitems/")),
-    frame(data, 0, stream, body.slice(0, at)),
-    frame(data, random.pick([0, endStream]), stream, body.slice(at)),
+    frame("HEADERS", endHeaders, stream, head("POST", "/api/todoitems/")),
+    frame("DATA", 0, stream, body.slice(0, at)),
+    frame("DATA", random.pick([0, endStream]), stream, body.slice(at)),
   ];
 }
 
@@ -97,14 +97,14 @@ function extra(random: Random, stream: number): Frame {
   const number = () => String.fromCharCode(...Array.from({ length: 4 }, () => random.below(256)));
   const setting = `\0${String.fromCharCode(random.below(8))}${number()}`;
   return random.pick([
-    frame(ping, 0, 0, "12345678"),
-    frame(settings, 0, 0, setting),
-    frame(settings, 1, 0),
-    frame(windowUpdate, 0, random.pick([0, stream]), number()),
-    frame(priority, 0, stream, `${number()}\x10`),
+    frame("PING", 0, 0, "12345678"),
+    frame("SETTINGS", 0, 0, setting),
+    frame("SETTINGS", 1, 0),
+    frame("WINDOW_UPDATE", 0, random.pick([0, stream]), number()),
+    frame("PRIORITY", 0, stream, `${number()}\x10`),
     rstStream(stream),
-    frame(goAway, 0, 0, `${number()}${number()}`),
-    frame(random.below(256), random.below(256), stream, number()),
+    frame("GOAWAY", 0, 0, `${number()}${number()}`),
+    { ...frame("PING", random.below(256), stream, number()), type: random.below(256) },
   ]);
 }
 

@@ -8,6 +8,7 @@ import { fullDiskPart } from "../faults/full-disk.ts";
 import { killRounds } from "../faults/kill-rounds.ts";
 import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
 import { replacedFilesPart } from "../faults/replaced-files.ts";
+import { shareFile } from "../faults/shared-file.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
 import { http2Part, streamsPart } from "../fuzz/connections.ts";
 import { requestsPart } from "../fuzz/requests.ts";
@@ -29,6 +30,18 @@ const killPart: Part = {
         Object.assign(tally.notes, { "unanswered writes": unanswered, "of these stored": happened });
       },
     });
+  },
+};
+
+const sharedFilePart: Part = {
+  name: "shared file",
+  promise: "Several processes, checkpoints and backups on one file cause no false alarm.",
+  weight: 3,
+  async run({ tally, seconds }) {
+    const { answered, disturbances, alarms } = await shareFile(seconds * 1_000);
+    tally.operations = answered;
+    tally.faults = disturbances;
+    for (const alarm of alarms) tally.noteWrong(alarm);
   },
 };
 
@@ -80,6 +93,7 @@ export const parts: readonly Part[] = [
   fullDiskPart,
   corruptionPart,
   replacedFilesPart,
+  sharedFilePart,
   failoverPart,
   simulationPart,
   requestsPart,
