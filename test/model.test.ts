@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
+import { ItemModel } from "./item-model.ts";
 import { Service } from "./service.ts";
 
 const ids = ["a", "b", "c", "d"].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
@@ -47,15 +48,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("restart" as const, "crash" as const), process }) },
 );
 
-/** The items that the service should have: JSON and ETag by ID, in order of creation. */
-type Model = Map<string, { json: string; etag: string }>;
-
 class System {
   readonly #store: TestStore;
   readonly #shared: boolean;
   readonly #services: Service[] = [];
   readonly #abandoned: Service[] = [];
-  readonly #model: Model = new Map();
+  readonly #model = new ItemModel();
 
   constructor(store: TestStore, shared: boolean) {
     this.#store = store;
@@ -97,19 +95,18 @@ class System {
   }
 
   async #write(service: Service, { kind, id, n, form }: Extract<Step, { n: number }>): Promise<void> {
-    const key = id.toLowerCase();
-    const known = this.#model.get(key);
+    const known = this.#model.get(id);
     const json = `{"ID":"${id}","n":${n}.0}`;
     const path = form === "a" || kind === "delete" ? `/api/todoitems/${id}` : "/api/todoitems/";
     if (kind === "create") {
       const response = await service.send("POST", path, json);
       expect(response.status).toBe(known ? 409 : 201);
-      if (!known) this.#model.set(key, { json, etag: response.headers.get("etag") ?? "" });
+      if (!known) this.#model.set(id, json, response);
       return;
     }
     if (kind === "delete") {
       expect((await service.fetch("DELETE", path)).status).toBe(known ? 204 : 404);
-      this.#model.delete(key);
+      this.#model.delete(id);
       return;
     }
     const holds = n % 2 === 0;
@@ -119,7 +116,7 @@ class System {
     const refused = kind === "conditional-update" && !holds;
     expect(response.status).toBe(known ? (refused ? 412 : 204) : 404);
     if (known && refused) expect(await response.text()).toEndWith(`"current":${known.json}}`);
-    else if (known) this.#model.set(key, { json, etag: response.headers.get("etag") ?? "" });
+    else if (known) this.#model.set(id, json, response);
   }
 
   /** Requests that arrive together are decided in the order of their arrival, in one commit. */
@@ -127,15 +124,13 @@ class System {
     const answers = await Promise.all(ids.map((id) => service.send("POST", "/api/todoitems/", `{"ID":"${id}"}`)));
     for (const [index, answer] of answers.entries()) {
       const id = ids[index] ?? "";
-      const key = id.toLowerCase();
-      expect(answer.status).toBe(this.#model.has(key) ? 409 : 201);
-      if (answer.status === 201)
-        this.#model.set(key, { json: `{"ID":"${id}"}`, etag: answer.headers.get("etag") ?? "" });
+      expect(answer.status).toBe(this.#model.get(id) ? 409 : 201);
+      if (answer.status === 201) this.#model.set(id, `{"ID":"${id}"}`, answer);
     }
   }
 
   async #read(service: Service, id: string): Promise<void> {
-    const known = this.#model.get(id.toLowerCase());
+    const known = this.#model.get(id);
     const response = await service.fetch("GET", `/api/todoitems/${id}`);
     expect(response.status).toBe(known ? 200 : 404);
     if (!known) return;
@@ -144,7 +139,7 @@ class System {
   }
 
   async checkList(service = this.#services[0]): Promise<void> {
-    expect(await service?.list()).toBe(`[${[...this.#model.values()].map(({ json }) => json).join(",")}]`);
+    expect(await service?.list()).toBe(this.#model.list());
   }
 }
 

@@ -6,41 +6,53 @@
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program } from "../program.ts";
+import { missingStrace, type Part } from "../torture/part.ts";
 
-if (!Bun.which("strace")) {
-  console.error("strace is not installed: it is a package of that name on most Linux systems.");
-  process.exit(1);
+type Outcome = "stored" | "not stored" | "unknown";
+
+interface Round {
+  readonly outcomes: readonly Outcome[];
+  /** The numbers of the writes whose items a restart found. */
+  readonly found: ReadonlySet<number>;
 }
 
-// The first write after a clean stop syncs the log twice, for its header and for the commit. Each later write syncs it
-// once. So the third sync is the one of the second write.
-const passed = [
-  await round("one sync fails", "3", "not stored"),
-  await round("all syncs fail from then on", "3+", "unknown"),
-];
-process.exit(passed.every(Boolean) ? 0 : 1);
+export const failedSyncPart: Part = {
+  name: "failed syncs",
+  promise: "If a sync fails, a refused write never comes back and an answered one stays.",
+  weight: 3,
+  missing: missingStrace,
+  async run({ random, tally, goOn }) {
+    while (goOn()) {
+      const first = 2 + random.below(8);
+      // One sync fails, or every one from then on, or every second one.
+      const which = `${first}${random.pick(["", "+", "+2"])}`;
+      const round = await failedSyncRound(which, 10);
+      tally.operations += round.outcomes.length;
+      tally.faults++;
+      for (const outcome of round.outcomes) tally.count(outcome);
+      for (const finding of brokenPromises(round)) {
+        if (finding.isLost) tally.noteLost(`syncs ${which} fail: ${finding.text}`);
+        else tally.noteWrong(`syncs ${which} fail: ${finding.text}`);
+      }
+    }
+  },
+};
 
-/** Makes the second write fail. `which` says which syncs fail, as strace counts them. Returns whether all was well. */
-async function round(title: string, which: string, expected: "not stored" | "unknown"): Promise<boolean> {
+/** Writes some items, one after another, while syncs fail. `which` says which syncs, as strace counts them. */
+async function failedSyncRound(which: string, writes: number): Promise<Round> {
   const folder = temporaryFolder();
   const path = join(folder.path, "store.db");
   const args = ["--port", "0", "--store", `sqlite:${path}`];
   try {
     await (await Program.start({ args })).stop();
     const program = await Program.start({ args, launcher: failing(`${path}-wal`, which) });
-    const first = await create(program, "first");
-    const second = await create(program, "second");
-    const before = await read(program);
+    const outcomes: Outcome[] = [];
+    for (let n = 0; n < writes; n++) outcomes.push(await create(program, n));
     await program.stop("SIGKILL");
     const restarted = await Program.start({ args });
-    const after = await read(restarted);
+    const items = JSON.parse(await restarted.list()) as { n: number }[];
     await restarted.stop();
-    console.log(`${title}: the writes were answered with ${first}, ${second}`);
-    console.log(`  the list before the crash: ${before}\n  the list after the crash:  ${after}`);
-    const isAsExpected = first === "stored" && second === expected && after.includes("first");
-    const isBack = second === "not stored" && after.includes("second");
-    console.log(isBack ? "  FAILED: the refused write came back" : isAsExpected ? "  ok" : "  FAILED");
-    return isAsExpected && !isBack;
+    return { outcomes, found: new Set(items.map(({ n }) => n)) };
   } finally {
     folder.dispose();
   }
@@ -53,16 +65,48 @@ function failing(file: string, which: string): string[] {
   return ["strace", "-D", "-f", "-o", "/dev/null", "-P", file, "-e", `trace=${calls}`, "-e", inject];
 }
 
-async function create(program: Program, title: string): Promise<string> {
-  const response = await program.send("POST", "/api/todoitems/", JSON.stringify({ title }));
+async function create(program: Program, n: number): Promise<Outcome> {
+  const response = await program.send("POST", "/api/todoitems/", JSON.stringify({ n }));
   const text = await response.text();
   if (response.status === 201) return "stored";
   if (response.status === 503 && text.includes("nothing was changed")) return "not stored";
   if (response.status === 503 && text.includes("whether it did is not known")) return "unknown";
-  return `${response.status} ${text}`;
+  throw new Error(`a create was answered with ${response.status} ${text}`);
 }
 
-async function read(program: Program): Promise<string> {
-  const response = await program.fetch("/api/todoitems/");
-  return response.ok ? response.text() : `refused with ${response.status}`;
+interface BrokenPromise {
+  readonly isLost: boolean;
+  readonly text: string;
+}
+
+function brokenPromises({ outcomes, found }: Round): BrokenPromise[] {
+  return outcomes.flatMap((outcome, n): BrokenPromise[] => {
+    if (outcome === "stored" && !found.has(n)) return [{ isLost: true, text: `answered write ${n} is lost` }];
+    if (outcome === "not stored" && found.has(n)) return [{ isLost: false, text: `refused write ${n} came back` }];
+    return [];
+  });
+}
+
+/** Runs one round and says whether the second write had the expected outcome and no promise was broken. */
+async function passes(title: string, which: string, expected: Outcome): Promise<boolean> {
+  const round = await failedSyncRound(which, 2);
+  const broken = brokenPromises(round).map(({ text }) => text);
+  console.log(
+    `${title}: the writes were ${round.outcomes.join(", ")}; found after a crash: ${[...round.found].join()}`,
+  );
+  const passed = broken.length === 0 && round.outcomes[0] === "stored" && round.outcomes[1] === expected;
+  console.log(passed ? "  ok" : `  FAILED ${broken.join(", ")}`);
+  return passed;
+}
+
+if (import.meta.main) {
+  const missing = missingStrace();
+  if (missing !== undefined) throw new Error(`${missing}: it is a package of that name on most Linux systems`);
+  // The first write after a clean stop syncs the log twice, for its header and for the commit. Each later write syncs
+  // it once. So the third sync is the one of the second write.
+  const passed = [
+    await passes("one sync fails", "3", "not stored"),
+    await passes("all syncs fail from then on", "3+", "unknown"),
+  ];
+  process.exit(passed.every(Boolean) ? 0 : 1);
 }

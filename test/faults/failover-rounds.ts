@@ -8,9 +8,11 @@ import { PostgresCluster } from "../engines/postgres/postgres-cluster.ts";
 import { check } from "../linearizability/checker.ts";
 import { record } from "../linearizability/history.ts";
 import { Program } from "../program.ts";
+import { LostWrite } from "../torture/part.ts";
 
 export interface FailoverOptions {
-  readonly rounds: number;
+  /** Says before each round whether it is to be run. Rounds count from 1. */
+  readonly goOn: (round: number) => boolean;
   readonly onRound?: (round: number, totals: FailoverTotals) => void;
 }
 
@@ -29,7 +31,7 @@ const instanceCount = 3;
 const creatorCount = 12;
 const checkedClientCount = 9;
 
-export async function failoverRounds({ rounds, onRound }: FailoverOptions): Promise<FailoverTotals> {
+export async function failoverRounds({ goOn, onRound }: FailoverOptions): Promise<FailoverTotals> {
   const cluster = await PostgresCluster.start();
   const programs: Program[] = [];
   const totals: FailoverTotals = { created: 0, repeated: 0, happened: 0, checked: 0 };
@@ -37,7 +39,7 @@ export async function failoverRounds({ rounds, onRound }: FailoverOptions): Prom
   try {
     const args = ["--port", "0", "--store", cluster.url];
     for (let count = 0; count < instanceCount; count++) programs.push(await Program.start({ args }));
-    for (let round = 1; round <= rounds; round++) {
+    for (let round = 1; goOn(round); round++) {
       await runRound(cluster, programs, kept, totals);
       onRound?.(round, totals);
     }
@@ -115,14 +117,14 @@ function verify(list: string, kept: ReadonlySet<string>): void {
   const ids = (JSON.parse(list) as { ID: string }[]).map(({ ID }) => ID);
   const stored = new Set(ids);
   if (stored.size !== ids.length) throw new Error("an item is there twice");
-  for (const id of kept) if (!stored.has(id)) throw new Error(`an answered write is lost: ${id}`);
+  for (const id of kept) if (!stored.has(id)) throw new LostWrite(`an answered write is lost: ${id}`);
 }
 
 if (import.meta.main) {
   const rounds = Number(process.argv[2] ?? 20);
   if (!(rounds >= 1)) throw new Error("say how many rounds, as in: npm run test:failover -- 20");
   const totals = await failoverRounds({
-    rounds,
+    goOn: (round) => round <= rounds,
     onRound: (round, so) => console.log(`round ${round} of ${rounds}: ${JSON.stringify(so)}`),
   });
   console.log(`Nothing lost, nothing twice, all linearizable in ${rounds} failovers: ${JSON.stringify(totals)}`);

@@ -7,9 +7,11 @@
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program } from "../program.ts";
+import { LostWrite } from "../torture/part.ts";
 
 export interface KillRoundsOptions {
-  readonly rounds: number;
+  /** Says before each round whether it is to be run. Rounds count from 1. */
+  readonly goOn: (round: number) => boolean;
   readonly writers: number;
   readonly onRound?: (round: number, totals: Totals) => void;
 }
@@ -85,20 +87,21 @@ class Writer {
   }
 }
 
-export async function killRounds({ rounds, writers: writerCount, onRound }: KillRoundsOptions): Promise<Totals> {
+export async function killRounds({ goOn, writers: writerCount, onRound }: KillRoundsOptions): Promise<Totals> {
   const folder = temporaryFolder();
   const args = ["--port", "0", "--store", `sqlite:${join(folder.path, "store.db")}`];
   const clock = { now: 1 };
   const writers = Array.from({ length: writerCount }, () => new Writer(clock));
   const totals: Totals = { answered: 0, unanswered: 0, happened: 0, items: 0 };
   try {
-    for (let round = 1; round <= rounds; round++) {
+    for (let round = 1; goOn(round); round++) {
       const program = await Program.start({ args });
       await verify(program, writers, totals, clock);
       const running = Promise.all(writers.map((writer) => writer.run(program)));
       await Bun.sleep(Math.random() * 400);
       await program.stop("SIGKILL");
       await running;
+      totals.answered = writers.reduce((sum, { answered }) => sum + answered, 0);
       onRound?.(round, totals);
     }
     const program = await Program.start({ args });
@@ -108,7 +111,6 @@ export async function killRounds({ rounds, writers: writerCount, onRound }: Kill
   } finally {
     folder.dispose();
   }
-  totals.answered = writers.reduce((sum, { answered }) => sum + answered, 0);
   return totals;
 }
 
@@ -131,7 +133,7 @@ async function verify(
     if (attempt) await settle(program, writer, attempt, stored, totals, clock);
     for (const [id, { json, sent, answered }] of writer.known) {
       if (stored.get(id) !== json)
-        throw new Error(`an answered write is lost: ${id} is ${stored.get(id)}, was answered as ${json}`);
+        throw new LostWrite(`an answered write is lost: ${id} is ${stored.get(id)}, was answered as ${json}`);
       creations.set(id, { sent, answered });
     }
     const [id, last] = [...writer.known].at(-1) ?? [];
@@ -182,7 +184,7 @@ if (import.meta.main) {
   const rounds = Number(process.argv[2] ?? 200);
   if (!(rounds >= 1)) throw new Error("say how many rounds, as in: npm run test:kill -- 200");
   const totals = await killRounds({
-    rounds,
+    goOn: (round) => round <= rounds,
     writers: 50,
     onRound: (round, { items }) => {
       if (process.stdout.isTTY) process.stdout.write(`\rround ${round} of ${rounds}, ${items} items `);

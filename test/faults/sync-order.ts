@@ -9,49 +9,57 @@ import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
+import { missingStrace, type Part } from "../torture/part.ts";
 
 const connections = 64;
 const writesEach = 50;
 
-if (!Bun.which("strace")) {
-  console.error("strace is not installed: it is a package of that name on most Linux systems.");
-  process.exit(1);
+interface SyncOrder {
+  readonly answers: number;
+  readonly syncs: number;
+  /** Answers that left before their write was synced. */
+  readonly early: number;
 }
 
-const folder = temporaryFolder();
-const trace = join(folder.path, "trace.txt");
-// -D: strace runs as a detached grandchild, so that the process that is started and stopped is the service itself.
-const launcher = [
-  "strace",
-  "-D",
-  "-f",
-  "-s",
-  "32",
-  "-e",
-  "trace=openat,pwrite64,fsync,fdatasync,sendto,write,writev",
-  "-o",
-  trace,
-];
-const program = await Program.start({
-  launcher,
-  args: ["--port", "0", "--store", `sqlite:${join(folder.path, "store.db")}`],
-});
-await Promise.all(Array.from({ length: connections }, writeSome));
-await program.stop();
-await eventually(async () => {
-  if (!readFileSync(trace, "utf8").includes("+++ exited")) throw new Error("strace has not written its last line");
-});
+export const syncOrderPart: Part = {
+  name: "sync order",
+  promise: "A write is answered after it is synced to disk.",
+  weight: 2,
+  missing: missingStrace,
+  async run({ tally, goOn }) {
+    while (goOn()) {
+      const { answers, syncs, early } = await syncOrder();
+      tally.operations += answers;
+      tally.count("syncs", syncs);
+      if (early > 0) tally.noteWrong(`${early} of ${answers} answers left before their sync`);
+    }
+  },
+};
 
-const { answers, syncs, early } = read(readFileSync(trace, "utf8"));
-folder.dispose();
-console.log(`${answers} answers to writes, ${syncs} syncs of the log, ${early} answers before their sync`);
-process.exit(early === 0 && answers > 0 && syncs < answers ? 0 : 1);
+/** Sends many writes at once to a service under strace, and reads the order of its system calls. */
+async function syncOrder(): Promise<SyncOrder> {
+  const folder = temporaryFolder();
+  try {
+    const trace = join(folder.path, "trace.txt");
+    const calls = "trace=openat,pwrite64,fsync,fdatasync,sendto,write,writev";
+    // -D: strace runs as a detached grandchild, so that the process that is started and stopped is the service itself.
+    const launcher = ["strace", "-D", "-f", "-s", "32", "-e", calls, "-o", trace];
+    const args = ["--port", "0", "--store", `sqlite:${join(folder.path, "store.db")}`];
+    const program = await Program.start({ launcher, args });
+    await Promise.all(Array.from({ length: connections }, () => writeSome(program)));
+    await program.stop();
+    await eventually(() => readFileSync(trace, "utf8").includes("+++ exited"), "strace writes its last line");
+    return readTrace(readFileSync(trace, "utf8"));
+  } finally {
+    folder.dispose();
+  }
+}
 
-async function writeSome(): Promise<void> {
+async function writeSome(program: Program): Promise<void> {
   for (let count = 0; count < writesEach; count++) await program.send("POST", "/api/todoitems/", "{}");
 }
 
-function read(text: string): { answers: number; syncs: number; early: number } {
+function readTrace(text: string): SyncOrder {
   const totals = { answers: 0, syncs: 0, early: 0 };
   let log = "";
   let unsynced = false;
@@ -68,4 +76,12 @@ function read(text: string): { answers: number; syncs: number; early: number } {
     }
   }
   return totals;
+}
+
+if (import.meta.main) {
+  const missing = missingStrace();
+  if (missing !== undefined) throw new Error(`${missing}: it is a package of that name on most Linux systems`);
+  const { answers, syncs, early } = await syncOrder();
+  console.log(`${answers} answers to writes, ${syncs} syncs of the log, ${early} answers before their sync`);
+  process.exit(early === 0 && answers > 0 && syncs < answers ? 0 : 1);
 }

@@ -1,0 +1,165 @@
+// Damages the files of a stopped service, in every kind of page and in the log, and opens the store. It must be refused
+// with a sentence, or every item must be exactly as it was written. A log that is damaged in its last transaction looks
+// like the log of a crash, so that transaction alone may be gone.
+//
+//   npm run torture -- --only corruption --minutes 5
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program } from "../program.ts";
+import type { Part, Tally } from "../torture/part.ts";
+import type { Random } from "../wire/random.ts";
+import { areEqual, type Items, readStore } from "./stored-items.ts";
+
+const pageBytes = 4096;
+const flipsPerStore = 400;
+const writesIntoStore = 260;
+const writesIntoLog = 60;
+
+interface Sample {
+  readonly store: Buffer;
+  readonly log: Buffer | undefined;
+  readonly items: Items;
+  /** The items before the last write. */
+  readonly before: Items;
+}
+
+export const corruptionPart: Part = {
+  name: "corruption",
+  promise: "A damaged store is refused with a sentence, or every item is served exactly as it was written.",
+  weight: 4,
+  secondsMin: 4,
+  async run({ random, tally, goOn }) {
+    while (goOn()) {
+      const folder = temporaryFolder();
+      try {
+        const path = join(folder.path, "store.db");
+        const atRest = await makeStore(path, random);
+        const withLog = await appendToLog(path, atRest, random);
+        for (let flip = 0; flip < flipsPerStore && goOn(); flip++) {
+          await damageOnce(join(folder.path, `${flip}.db`), random.chance(0.5) ? atRest : withLog, random, tally);
+        }
+      } finally {
+        folder.dispose();
+      }
+    }
+  },
+};
+
+/** A store with overflow pages, tombstones and free pages, stopped cleanly. */
+async function makeStore(path: string, random: Random): Promise<Sample> {
+  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
+  const items = new Map<string, string>();
+  for (let count = 0; count < writesIntoStore; count++) await write(program, random, items);
+  // Free pages: large items that are deleted again.
+  for (let count = 0; count < 5; count++) {
+    const id = crypto.randomUUID();
+    await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"y".repeat(30_000)}"}`);
+    await program.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
+  }
+  await program.stop();
+  return { store: readFileSync(path), log: undefined, items, before: items };
+}
+
+/** The same store after more writes and a kill: the writes are in the log, each in a transaction of its own. */
+async function appendToLog(path: string, { items: first }: Sample, random: Random): Promise<Sample> {
+  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
+  const items = new Map(first);
+  let before = new Map(items);
+  for (let count = 0; count < writesIntoLog; count++) {
+    before = new Map(items);
+    await write(program, random, items);
+  }
+  await program.stop("SIGKILL");
+  return { store: readFileSync(path), log: readFileSync(`${path}-wal`), items, before };
+}
+
+async function write(program: Program, random: Random, items: Map<string, string>): Promise<void> {
+  const known = items.size > 0 && random.chance(0.4) ? random.pick([...items.keys()]) : undefined;
+  const id = known ?? crypto.randomUUID();
+  const path = `/api/todoitems/${id}`;
+  if (known !== undefined && random.chance(0.4)) {
+    await program.fetch(path, { method: "DELETE" });
+    items.delete(id);
+    return;
+  }
+  const size = random.chance(0.05) ? 12_000 : random.below(800);
+  const json = `{"ID":"${id}","n":${random.below(1000)},"Notes":"${"x".repeat(size)}"}`;
+  const { ok, status } = await program.send(known === undefined ? "POST" : "PUT", path, json);
+  if (!ok) throw new Error(`a write was answered with ${status}`);
+  items.set(id, json);
+}
+
+async function damageOnce(path: string, sample: Sample, random: Random, tally: Tally): Promise<void> {
+  const store = Buffer.from(sample.store);
+  const log = sample.log === undefined ? undefined : Buffer.from(sample.log);
+  const inLog = log !== undefined && random.chance(0.7);
+  const kind = inLog ? "log" : random.pick([...new Set(pageKinds(store))]);
+  const what = inLog ? damage(random, log, 0, log.length) : damagePage(random, store, kind);
+  writeFileSync(path, store);
+  if (log) writeFileSync(`${path}-wal`, log);
+  tally.faults++;
+  tally.count(`in ${kind}`);
+  const where = `${kind}: ${what}`;
+  try {
+    const stored = await readStore(path);
+    tally.operations++;
+    if (stored instanceof Error) tally.count("refused");
+    else if (areEqual(stored, sample.items)) tally.count("exact");
+    else if (inLog && areEqual(stored, sample.before)) tally.count("exact but for the last transaction");
+    else tally.noteWrong(`damage in ${where}: ${describeDifference(sample.items, stored)}`);
+  } catch (error) {
+    tally.noteWrong(`damage in ${where}: not a sentence but an error: ${error}`);
+  }
+  await remove(path);
+}
+
+/** Removes the files of one attempt, so that thousands of them do not fill the disk. */
+async function remove(path: string): Promise<void> {
+  for (const end of ["", "-wal", "-shm"]) if (existsSync(path + end)) await Bun.file(path + end).delete();
+}
+
+function pageKinds(store: Buffer): string[] {
+  return Array.from({ length: store.length / pageBytes }, (_, page) => {
+    if (page === 0) return "first page";
+    const kinds: Record<number, string> = {
+      2: "index interior",
+      5: "table interior",
+      10: "index leaf",
+      13: "table leaf",
+    };
+    return kinds[store[page * pageBytes] ?? 0] ?? "overflow or free page";
+  });
+}
+
+function damagePage(random: Random, store: Buffer, kind: string): string {
+  const pages = pageKinds(store).flatMap((found, page) => (found === kind ? [page] : []));
+  const start = random.pick(pages) * pageBytes;
+  return damage(random, store, start, start + pageBytes);
+}
+
+/** Damages one place between two offsets. Says what it did. */
+function damage(random: Random, file: Buffer, start: number, end: number): string {
+  const at = start + random.below(end - start);
+  const way = random.below(10);
+  if (way < 7) {
+    const bit = random.below(8);
+    file[at] = (file[at] ?? 0) ^ (1 << bit);
+    return `bit ${bit} of byte ${at} flipped`;
+  }
+  const from = Math.floor(at / 512) * 512;
+  if (way < 9) {
+    file.fill(0, from, Math.min(from + 512, file.length));
+    return `512 bytes at ${from} zeroed`;
+  }
+  for (let index = at; index < Math.min(at + 16, file.length); index++) file[index] = random.below(256);
+  return `16 bytes at ${at} overwritten`;
+}
+
+function describeDifference(expected: Items, stored: Items): string {
+  const missing = [...expected.keys()].filter((id) => !stored.has(id)).length;
+  const added = [...stored.keys()].filter((id) => !expected.has(id)).length;
+  const changed = [...expected].filter(([id, json]) => stored.has(id) && stored.get(id) !== json).length;
+  return `served with ${missing} items missing, ${added} that were never written or were deleted, ${changed} changed`;
+}

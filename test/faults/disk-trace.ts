@@ -1,0 +1,71 @@
+// What a service did to its store's files, and which writes it answered in between, in order. strace records it with
+// all bytes, so that simulated-disk.ts can rebuild the files as a power cut would leave them.
+
+import { basename, dirname } from "node:path";
+
+export type DiskEvent =
+  | { readonly kind: "write"; readonly file: string; readonly at: number; readonly bytes: Buffer }
+  | { readonly kind: "truncate"; readonly file: string; readonly length: number }
+  | { readonly kind: "remove"; readonly file: string }
+  | { readonly kind: "sync"; readonly file: string }
+  | { readonly kind: "sync folder" }
+  | { readonly kind: "answer"; readonly etags: readonly string[] };
+
+const calls = "pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,sendto,write,writev";
+
+/** The words before a command that make strace record it. -D: strace is a grandchild, so signals reach the command. */
+export function tracing(trace: string): string[] {
+  return ["strace", "-D", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "2000000", "-e", `trace=${calls}`, "-o", trace];
+}
+
+/** The events in a recording that concern the files of this folder. */
+export function readDiskTrace(text: string, folder: string): DiskEvent[] {
+  const events: DiskEvent[] = [];
+  /** Syncs that have begun, by thread. A sync counts when it has ended; everything else counts when it begins. */
+  const begun = new Map<string, DiskEvent>();
+  for (const line of text.split("\n")) {
+    const [, thread = "", resumed, call = ""] = /^(\d+) +(<\.\.\. )?(\w+)/.exec(line) ?? [];
+    if (resumed !== undefined) {
+      const sync = begun.get(thread);
+      if (sync && line.endsWith("= 0")) events.push(sync);
+      begun.delete(thread);
+      continue;
+    }
+    const event = readCall(call, line, folder);
+    if (!event) continue;
+    if (!/^f(data)?sync$/.test(call)) events.push(event);
+    else if (line.endsWith("<unfinished ...>")) begun.set(thread, event);
+    else if (line.endsWith("= 0")) events.push(event);
+  }
+  return events;
+}
+
+function readCall(call: string, line: string, folder: string): DiskEvent | undefined {
+  if (/^(sendto|write|writev)$/.test(call)) return readAnswer(line);
+  if (call.startsWith("unlink")) {
+    const path = unhex(/"([^"]*)"/.exec(line)?.[1] ?? "").toString();
+    return dirname(path) === folder ? { kind: "remove", file: basename(path) } : undefined;
+  }
+  const path = unhex(/\(\d+<([^>]*)>/.exec(line)?.[1] ?? "").toString();
+  if (path === folder) return { kind: "sync folder" };
+  if (dirname(path) !== folder) return undefined;
+  const file = basename(path);
+  if (call === "ftruncate") return { kind: "truncate", file, length: Number(/>, (\d+)/.exec(line)?.[1]) };
+  if (call !== "pwrite64") return { kind: "sync", file };
+  const start = line.indexOf('"') + 1;
+  const end = line.indexOf('"', start);
+  const at = Number(/^", \d+, (\d+)/.exec(line.slice(end, end + 60))?.[1]);
+  return { kind: "write", file, at, bytes: unhex(line.slice(start, end)) };
+}
+
+/** Several answers can leave in one call. */
+function readAnswer(line: string): DiskEvent | undefined {
+  const hex = line.slice(line.indexOf('"') + 1, line.lastIndexOf('"'));
+  const text = unhex(hex).toString("latin1");
+  if (!text.startsWith("HTTP/1.1 20")) return undefined;
+  return { kind: "answer", etags: [...text.matchAll(/^ETag: (\S+)/gm)].map(([, etag = ""]) => etag) };
+}
+
+function unhex(text: string): Buffer {
+  return Buffer.from(text.replaceAll("\\x", ""), "hex");
+}

@@ -1,0 +1,96 @@
+// Fills the disk under a running service. Reads must go on, writes must be refused with 503, and all of it must recover
+// by itself once there is room. After a kill, every answered write is there and no refused one. Root gets a small file
+// system in memory; other users get a limit on the size of files, which never gives room back.
+//
+//   npm run torture -- --only "full disk" --minutes 1
+
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { Program } from "../program.ts";
+import type { Part, Tally } from "../torture/part.ts";
+import type { Random } from "../wire/random.ts";
+import { readStore } from "./stored-items.ts";
+
+const diskBytes = 3 * 1024 ** 2;
+const ballastBytes = 1024 ** 2;
+const refusalsAtMost = 20;
+const writesAtMost = 400;
+const limited = ["bash", "-c", `trap "" XFSZ; ulimit -f ${diskBytes / 1024 / 4}; exec "$@"`, "limited"];
+
+export const fullDiskPart: Part = {
+  name: "full disk",
+  promise: "A full disk refuses writes and keeps answering reads; nothing answered is lost, nothing refused is stored.",
+  weight: 2,
+  missing: () => (process.platform === "win32" ? "it needs a small file system or ulimit" : undefined),
+  async run({ random, tally, goOn }) {
+    while (goOn()) await fillDisk(random, tally);
+  },
+};
+
+async function fillDisk(random: Random, tally: Tally): Promise<void> {
+  const folder = temporaryFolder();
+  const disk = join(folder.path, "disk");
+  mkdirSync(disk);
+  const isMounted = run("mount", "-t", "tmpfs", "-o", `size=${diskBytes}`, "tmpfs", disk);
+  tally.count(isMounted ? "on a small file system" : "with a limit on the size of files");
+  const ballast = join(disk, "ballast");
+  const path = join(disk, "store.db");
+  const answers = new Map<string, number>();
+  let program: Program | undefined;
+  try {
+    writeFileSync(ballast, Buffer.alloc(isMounted ? ballastBytes : 0));
+    const args = ["--port", "0", "--store", `sqlite:${path}`];
+    program = await Program.start({ args, ...(isMounted ? {} : { launcher: limited }) });
+    await fill(program, random, answers);
+    tally.faults++;
+    if ((await program.fetch("/api/todoitems/")).status !== 200) tally.noteWrong("the list is refused on a full disk");
+    if (isMounted) {
+      rmSync(ballast);
+      if ((await create(program, answers, 100)) !== 201) tally.noteWrong("a write is refused although there is room");
+    }
+    await program.stop("SIGKILL");
+    // A start needs some room of its own, for the index of the log.
+    const stored = await readStore(path);
+    if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
+    else verify(answers, new Set(stored.keys()), tally);
+  } finally {
+    await program?.stop("SIGKILL");
+    if (isMounted) run("umount", disk);
+    folder.dispose();
+  }
+  tally.operations += answers.size;
+}
+
+/** Creates items, several at once, until many in a row were refused. */
+async function fill(program: Program, random: Random, answers: Map<string, number>): Promise<void> {
+  for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
+    const sizes = Array.from({ length: 4 }, () => random.below(40_000));
+    const statuses = await Promise.all(sizes.map((size) => create(program, answers, size)));
+    for (const status of statuses) {
+      if (status !== 201 && status !== 503) throw new Error(`a create on a full disk was answered with ${status}`);
+      refusals = status === 503 ? refusals + 1 : 0;
+    }
+  }
+}
+
+async function create(program: Program, answers: Map<string, number>, size: number): Promise<number> {
+  const id = crypto.randomUUID();
+  const { status } = await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"x".repeat(size)}"}`);
+  answers.set(id, status);
+  return status;
+}
+
+function verify(answers: ReadonlyMap<string, number>, stored: ReadonlySet<string>, tally: Tally): void {
+  for (const [id, status] of answers) {
+    if (status === 503) tally.count("refused");
+    if (status === 201 && !stored.has(id)) tally.noteLost(`an answered write is lost: ${id}`);
+    if (status === 503 && stored.has(id)) tally.noteWrong(`a refused write is stored: ${id}`);
+  }
+}
+
+function run(...command: string[]): boolean {
+  return (
+    Bun.which(command[0] ?? "") !== null && Bun.spawnSync(command, { stdio: ["ignore", "ignore", "ignore"] }).success
+  );
+}

@@ -1,0 +1,84 @@
+// Attacks connections: random HTTP/1.1 streams, compared with llhttp and sent to a running service, and spoilt HTTP/2
+// conversations. Whatever arrives, the service answers or closes, and its items stay as they are.
+
+import type { Part, Tally } from "../torture/part.ts";
+import { compareRandom, describeFinding, Oracle } from "../wire/llhttp-comparison.ts";
+import type { Random } from "../wire/random.ts";
+import { pieces, requestStream } from "../wire/request-stream.ts";
+import { conversation, encode, preface, spoil } from "./http2-frames.ts";
+import { Target, undocumented } from "./target.ts";
+
+const atOnce = 16;
+const messagesAtOnce = 20_000;
+
+export const streamsPart: Part = {
+  name: "fuzz streams",
+  promise: "Whatever our parser accepts, llhttp reads the same way; no stream crashes, blocks or changes the service.",
+  weight: 3,
+  async run({ random, tally, goOn }) {
+    const oracle = new Oracle();
+    const target = await Target.start();
+    while (goOn()) {
+      const rounds = await compareRandom(oracle, random.below(2 ** 31), messagesAtOnce);
+      tally.operations += rounds.messages;
+      for (const finding of rounds.findings) tally.noteWrong(describeFinding(finding));
+      for (let count = 0; count < 10; count++) await fuzzStreams(target, random, tally);
+    }
+    await oracle.stop();
+    await target.stop(tally);
+  },
+};
+
+export const http2Part: Part = {
+  name: "fuzz HTTP/2",
+  promise: "No sequence of HTTP/2 frames crashes, blocks or changes the service.",
+  weight: 3,
+  async run({ random, tally, goOn }) {
+    const target = await Target.start();
+    while (goOn() && tally.wrong < 10) await fuzzHttp2(target, random, tally);
+    await target.stop(tally);
+  },
+};
+
+/** Sends some random streams at once, then asks whether the service is well. */
+export async function fuzzStreams(target: Target, random: Random, tally: Tally): Promise<void> {
+  // No stream may create an item, so the media type that items need does not occur.
+  const streams = Array.from({ length: atOnce }, () => {
+    const stream = requestStream(random);
+    return { ...stream, text: stream.text.replaceAll(/application\/json/gi, "application/jsom") };
+  });
+  await Promise.all(
+    streams.map(async (stream) => {
+      const statuses = await target.sendStream(pieces(stream).map((piece) => piece.toString("latin1")));
+      const text = JSON.stringify(stream.text);
+      if (statuses === undefined) tally.noteWrong(`a stream is neither answered nor closed: ${text}`);
+      else if (undocumented(statuses).length > 0) tally.noteWrong(`answered with ${statuses.join()}: ${text}`);
+    }),
+  );
+  await noteRound(target, tally, "streams on sockets");
+}
+
+/** Sends some spoilt conversations at once, then asks whether the service is well. */
+export async function fuzzHttp2(target: Target, random: Random, tally: Tally): Promise<void> {
+  const scripts = Array.from({ length: atOnce }, () => {
+    const start = Buffer.from(preface);
+    if (random.chance(0.05)) start[random.below(start.length)] = random.below(256);
+    return { start, frames: spoil(random, conversation(random)) };
+  });
+  await Promise.all(
+    scripts.map(async ({ start, frames }) => {
+      tally.operations += frames.length;
+      if ((await target.sendFrames(frames, start)) !== undefined) return;
+      const bytes = Buffer.concat([start, ...frames.map(encode)]).toString("base64");
+      tally.noteWrong(`a connection stays open after its client has left: ${bytes}`);
+    }),
+  );
+  await noteRound(target, tally, "connections");
+}
+
+async function noteRound(target: Target, tally: Tally, what: string): Promise<void> {
+  tally.faults += atOnce;
+  tally.count(what, atOnce);
+  const harm = await target.findHarm();
+  if (harm !== undefined) tally.noteWrong(harm);
+}

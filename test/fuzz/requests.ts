@@ -1,0 +1,86 @@
+// Sends random requests to a running service and compares every answer with the model.
+
+import { ItemModel } from "../item-model.ts";
+import { Program } from "../program.ts";
+import type { Part, Tally } from "../torture/part.ts";
+import type { Random } from "../wire/random.ts";
+import { type ItemRequest, itemRequest } from "./item-request.ts";
+
+const listEvery = 50;
+const itemsMax = 200;
+
+export const requestsPart: Part = {
+  name: "fuzz requests",
+  promise:
+    "Every request gets the documented answer, and changes what it is answered to have changed and nothing else.",
+  weight: 3,
+  async run({ random, tally, goOn }) {
+    const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+    try {
+      await fuzzRequests(program, random, tally, goOn);
+    } finally {
+      const { exitCode, stderr } = await program.stop();
+      if (exitCode !== 0 || stderr.includes("error")) tally.noteWrong(`the service ended with ${exitCode}: ${stderr}`);
+    }
+  },
+};
+
+export async function fuzzRequests(program: Program, random: Random, tally: Tally, goOn: () => boolean): Promise<void> {
+  const model = new ItemModel();
+  while (goOn() && tally.wrong < 10) {
+    const request = itemRequest(random, model);
+    const difference = await sendAndCompare(program, request, model);
+    tally.operations++;
+    tally.count(`answered with ${request.expected.status}`);
+    if (difference !== undefined) tally.noteWrong(describe(request, difference));
+    const oldest = model.ids[0];
+    if (model.ids.length > itemsMax && oldest !== undefined) await remove(program, model, oldest);
+    if (tally.operations % listEvery === 0 && (await program.list()) !== model.list()) {
+      tally.noteWrong("the list is not the model's");
+      return;
+    }
+  }
+}
+
+/** Returns what is wrong with the answer. Undefined if nothing is. */
+async function sendAndCompare(program: Program, request: ItemRequest, model: ItemModel): Promise<string | undefined> {
+  const { method, path, headers, body, expected } = request;
+  const response = await program.fetch(path, {
+    method,
+    headers: { "Accept-Encoding": "identity", ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  if (response.status !== expected.status) return `answered with ${response.status} ${text}`;
+  const { id, json, addedTo } = expected;
+  if (method === "GET" && response.status === 200 && id !== undefined && text !== model.get(id)?.json) {
+    return `the item is served as ${text}, not as ${model.get(id)?.json}`;
+  }
+  if (response.status === 412 && id !== undefined && !text.endsWith(`"current":${model.get(id)?.json}}`)) {
+    return `the current item is missing in ${text}`;
+  }
+  if (response.status === 204 && method === "DELETE" && id !== undefined) model.delete(id);
+  if (response.status !== 201 && !(response.status === 204 && method === "PUT")) return undefined;
+  const location = response.headers.get("location")?.split("/").at(-1);
+  const storedId = id ?? location ?? "";
+  const stored = method === "POST" ? text : await (await program.fetch(`/api/todoitems/${storedId}`)).text();
+  model.set(storedId, stored, response);
+  const rest = addedTo === undefined || addedTo === "" ? "}" : `,${addedTo}}`;
+  const possible = json !== undefined ? [json] : [`{"ID":"${storedId}"${rest}`, `{"id":"${storedId}"${rest}`];
+  return possible.includes(stored) ? undefined : `stored as ${stored} instead of ${possible[0]}`;
+}
+
+/** Keeps the list short, so that comparing it stays quick. */
+async function remove(program: Program, model: ItemModel, id: string): Promise<void> {
+  await program.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
+  model.delete(id);
+}
+
+function describe({ method, path, headers, body, expected }: ItemRequest, difference: string): string {
+  const text = JSON.stringify(
+    Buffer.from(body ?? [])
+      .toString("latin1")
+      .slice(0, 500),
+  );
+  return `${method} ${path} ${JSON.stringify(headers)} ${text} should be ${expected.status}: ${difference.slice(0, 500)}`;
+}

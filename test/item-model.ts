@@ -1,0 +1,33 @@
+// The simplest service that could be right: a Map. Tests send the same operations to it and to the real one.
+
+interface ModelItem {
+  readonly json: string;
+  readonly etag: string;
+}
+
+export class ItemModel {
+  /** By ID in lower case, because IDs that differ only in letter case are the same. In order of creation. */
+  readonly #items = new Map<string, ModelItem>();
+
+  get(id: string): ModelItem | undefined {
+    return this.#items.get(id.toLowerCase());
+  }
+
+  /** Stores an item as the service has answered it. An item that is there keeps its place. */
+  set(id: string, json: string, answer: Response): void {
+    this.#items.set(id.toLowerCase(), { json, etag: answer.headers.get("etag") ?? "" });
+  }
+
+  delete(id: string): void {
+    this.#items.delete(id.toLowerCase());
+  }
+
+  get ids(): string[] {
+    return [...this.#items.keys()];
+  }
+
+  /** The text of the list. */
+  list(): string {
+    return `[${[...this.#items.values()].map(({ json }) => json).join(",")}]`;
+  }
+}

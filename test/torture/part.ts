@@ -1,0 +1,68 @@
+// A part of `npm run torture`: one attack, repeated until its time is over, and the figures it collects.
+
+import type { Random } from "../wire/random.ts";
+
+/** One defect can break a promise thousands of times. This many are described, and all are counted. */
+const findingsMax = 20;
+
+/** What a part has done and found. It is kept up to date, so that it is right even if the part fails. */
+export class Tally {
+  operations = 0;
+  faults = 0;
+  lost = 0;
+  wrong = 0;
+  readonly findings: string[] = [];
+  /** Other figures that are worth reading, by what they count. */
+  readonly notes: Record<string, number> = {};
+
+  /** Records that an answered write is gone. */
+  noteLost(finding: string): void {
+    this.lost++;
+    this.#describe(finding);
+  }
+
+  /** Records that another promise was broken. */
+  noteWrong(finding: string): void {
+    this.wrong++;
+    this.#describe(finding);
+  }
+
+  #describe(finding: string): void {
+    if (this.findings.length < findingsMax) this.findings.push(finding);
+  }
+
+  count(note: string, number = 1): void {
+    this.notes[note] = (this.notes[note] ?? 0) + number;
+  }
+}
+
+/** The time and the random numbers that a part gets. */
+export interface Turn {
+  readonly random: Random;
+  readonly tally: Tally;
+  readonly seconds: number;
+  /** False once the time is over. */
+  goOn(): boolean;
+}
+
+export interface Part {
+  readonly name: string;
+  /** What must hold, as a sentence for the report. */
+  readonly promise: string;
+  /** How much of the whole time it gets, compared with other parts. */
+  readonly weight: number;
+  /** A shorter turn would not finish one round. */
+  readonly secondsMin?: number;
+  /** Why this machine cannot run it. Undefined if it can. */
+  missing?(): string | undefined;
+  /** Attacks until the time is over. It records what it finds. An error that it throws counts as a finding. */
+  run(turn: Turn): Promise<void>;
+}
+
+/** Thrown if an answered write is gone. */
+export class LostWrite extends Error {}
+
+export function missingStrace(): string | undefined {
+  if (process.platform !== "linux") return "strace needs Linux";
+  return Bun.which("strace") ? undefined : "strace is not installed";
+}
