@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
+import { systemReason } from "../credentials/system-reason.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
@@ -132,7 +133,7 @@ function readText(path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    throw new SeedError(`${path}: the seed cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new SeedError(`${path}: the seed cannot be read: ${systemReason(error)}`);
   }
 }
 
