@@ -32,7 +32,7 @@ try {
   const { message, exitCode } = describeFailure(error);
   remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
   const [name] = process.argv.slice(2);
-  if (error instanceof UsageError && commands.some((command) => command.name === name))
+  if (error instanceof UsageError && name !== "help" && commands.some((command) => command.name === name))
     remark(`For help: todoitems help ${name}`);
   process.exit(exitCode);
 }

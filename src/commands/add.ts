@@ -17,7 +17,7 @@ export const add = defineCommand(
       ...connectionFlags,
     ],
     notes:
-      'NAME may be several words, without quotes. To choose the item\'s ID yourself, add --field ID=UUID. Example:\n  todoitems add Buy milk --notes "2 litres" --field Price:=1.50',
+      "NAME may be several words, without quotes. To choose the item's ID yourself, add --field ID=UUID. Example:\n  todoitems add Buy milk --field Price:=1.50",
   },
   async (args, environment) => {
     const name = args.positionals.join(" ").trim();

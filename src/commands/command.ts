@@ -9,6 +9,8 @@ export interface Flag extends FlagShape {
   readonly meaning: string;
   /** All valid values, if there are only a few. */
   readonly choices?: readonly string[];
+  /** Some of the valid values, for shells to offer. */
+  readonly examples?: readonly string[];
   readonly repeats?: boolean;
 }
 

@@ -54,6 +54,7 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
   for (;;) {
     const mine = await draft.edit(text);
     const conflict = await store(client, base, mine).catch((error: unknown) => {
+      if (isTodoError(error, "NotFoundError")) throw draft.keep(error, "Somebody deleted the item in the meantime.");
       if (isTodoError(error)) throw draft.keep(error, explain(error));
       throw error instanceof CommandError ? draft.keep(error, error.message) : error;
     });

@@ -52,6 +52,7 @@ const otherNames: Readonly<Record<string, string>> = {
 
 /** Says that a command does not exist, and which one was probably meant. */
 export function unknownCommand(name: string, commands: readonly Command[]): string {
+  if (name.startsWith("-")) return `A command comes first, and then its flags, as in: todoitems serve ${name}`;
   const names = commands.map((command) => command.name);
   const meant = new Map(Object.entries(otherNames)).get(name) ?? closest(name, names);
   const advice = meant === undefined ? "For a list of commands: todoitems help" : `Did you mean todoitems ${meant}?`;

@@ -13,11 +13,11 @@ const actions = ["add", "remove", "list"] as const;
 export const user = defineCommand(
   {
     name: "user",
-    parameters: "ACTION [NAME]",
+    parameters: `${actions.join("|")} [NAME]`,
     summary: "add, remove or list the users who may sign in",
     flags: [{ name: "users", placeholder: "FILE", meaning: "the users file, as for serve; or set TODOITEMS_USERS" }],
     notes:
-      "ACTION is add, remove or list. add asks for the password, or reads it from standard input. If the user exists, add changes the password. Example:\n  todoitems user add ann --users users.txt",
+      "add asks for the password, or reads it from standard input. If the user exists, add changes the password. Example:\n  todoitems user add ann --users users.txt",
   },
   async (args, environment) => {
     try {

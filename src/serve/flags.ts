@@ -52,5 +52,7 @@ function unknownFlag(rawName: string, shapes: readonly FlagShape[]): string {
     rawName,
     shapes.map(({ name }) => `--${name}`),
   );
-  return `${rawName}: there is no such flag${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  const isNumber = !Number.isNaN(Number(rawName));
+  const advice = isNumber ? "; if it is an argument, put -- before it" : "";
+  return `${rawName}: there is no such flag${meant === undefined ? advice : `; did you mean ${meant}?`}`;
 }

@@ -113,14 +113,17 @@ interface SettingDescription {
   readonly variable: string;
   readonly default: string;
   readonly meaning: string;
+  /** All valid values, if there are only a few. */
+  readonly choices: readonly string[] | undefined;
 }
 
 /** Describes all settings, for the help text and the README. */
 export function describeSettings(): SettingDescription[] {
-  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
+  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),
     default: standard,
     meaning,
+    choices: parse.choices,
   }));
 }

@@ -432,7 +432,7 @@ Hash ${hashOf(exported)}
   });
 });
 
-describe("help and completion", () => {
+describe("help", () => {
   test("help lists every command, and explains a single one", async () => {
     const { stdout } = await run("help");
     const names = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name);
@@ -456,30 +456,6 @@ describe("help and completion", () => {
       const help = await run("help", [name]);
       expect(help).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`Usage: todoitems ${name}`) });
       expect(await run(name, ["--help"])).toMatchObject({ stdout: help.stdout });
-    }
-  });
-
-  test("bash completes commands, flags and the values of flags", async () => {
-    writeFileSync(path("completion.bash"), (await run("completion", ["bash"])).stdout);
-    const complete = (...words: string[]) => {
-      const script = `source "${path("completion.bash")}"; COMP_WORDS=(todoitems ${words.join(" ")} ""); COMP_CWORD=${words.length}; COMP_WORDS[COMP_CWORD]="${words.at(-1)}"; _todoitems; echo "\${COMPREPLY[*]}"`;
-      return Bun.spawnSync(["bash", "-c", script]).stdout.toString().trim().split(" ");
-    };
-    expect(complete("ex")).toEqual(["export"]);
-    expect(complete("import", "--on")).toEqual(["--on-conflict"]);
-    expect(complete("import", "--on-conflict", "s")).toEqual(["skip"]);
-    expect(complete("serve", "--read")).toEqual(["--read-only"]);
-  });
-
-  test("zsh and fish scripts contain every command", async () => {
-    for (const shell of ["zsh", "fish"]) {
-      const { stdout } = await run("completion", [shell]);
-      for (const word of ["export", "on-conflict", "skip"]) expect(stdout).toContain(word);
-      // If the shell is installed, it must at least accept the script.
-      const installed = Bun.which(shell);
-      if (installed === null) continue;
-      writeFileSync(path(`completion.${shell}`), stdout);
-      expect(Bun.spawnSync([installed, "-n", path(`completion.${shell}`)])).toMatchObject({ exitCode: 0 });
     }
   });
 });
