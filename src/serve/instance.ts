@@ -64,7 +64,7 @@ async function stop(
   const cutCounts = await Promise.all(servers.map((server) => server.stop(shutdownGraceSeconds * 1_000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
   if (cutCount > 0) {
-    log("warn", `${cutCount} requests were cut off: they were not done after ${shutdownGraceSeconds} s`);
+    log("warn", `${cutCount} requests were cut off, because they were not finished after ${shutdownGraceSeconds} s`);
   }
   const closing = collection.close();
   try {
@@ -74,7 +74,7 @@ async function stop(
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
+    log("error", `All answered writes are stored, but the store could not be closed properly: ${error.message}`);
     return 1;
   }
 }
@@ -93,7 +93,7 @@ async function openCollection(settings: Settings, log: Log): Promise<TodoCollect
     storeBytesMax: settings.storeBytesMax,
     ...storeLog(log),
   });
-  if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
+  if (seed && !(await collection.seed(seed))) log("info", "The store already has items, so the seed was not used");
   return collection;
 }
 
@@ -191,7 +191,7 @@ function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
       log("info", `${path}: the users were read again`);
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;
-      log("error", `${error.message}. The users stay as they were`);
+      log("error", `${error.message}. The old users stay in use`);
     }
   });
   return auth;

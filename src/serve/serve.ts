@@ -62,7 +62,7 @@ export async function serve(
     console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${greeting(settings, service)}\n`);
     return service.stop;
   });
-  log("info", `${await stopSignal}: finishing the requests under way`);
+  log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
   return stop();
 }
 
@@ -101,7 +101,7 @@ function openLog({ log }: Settings): Log {
 function dangers({ host, port, auth }: Settings): string[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
-    `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+    `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
   ];
 }
 
