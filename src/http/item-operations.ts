@@ -42,6 +42,7 @@ export class ItemOperations {
   constructor(collection: TodoCollection, options: ItemOperationsOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.#warnOfListSize();
   }
 
   /** Answers with the list or with one item. */
@@ -179,7 +180,7 @@ export class ItemOperations {
     this.#warnedOfListSize = true;
     this.#options.log(
       "warn",
-      `The list has passed ${clientBufferBytes} bytes: a client that keeps the tutorial's MaxResponseContentBufferSize stops reading it. Raise that limit in the client.`,
+      `The list is longer than ${clientBufferBytes.toLocaleString("en")} bytes. The tutorial's Xamarin.Forms app cannot read it: raise MaxResponseContentBufferSize in its RestService.cs. Other clients are not affected.`,
       { listBytes: this.#collection.listBytes },
     );
   }

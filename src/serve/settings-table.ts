@@ -72,8 +72,8 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
   host: {
     flag: "host",
     placeholder: "ADDRESS",
-    default: "127.0.0.1",
-    meaning: "address to listen on; `0.0.0.0` is reachable from the network",
+    default: "localhost",
+    meaning: "address to listen on; `localhost` is both `127.0.0.1` and `::1`, `0.0.0.0` is reachable from the network",
     parse: hostAddress,
   },
   port: {

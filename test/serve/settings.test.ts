@@ -16,7 +16,7 @@ function problems(args: readonly string[], environment: Record<string, string> =
 describe("settings", () => {
   test("by default, the service listens on this machine only and stores items on disk", () => {
     expect(read([])).toEqual({
-      host: "127.0.0.1",
+      host: "localhost",
       port: 5000,
       httpsPort: undefined,
       tlsCert: undefined,
