@@ -5,6 +5,7 @@ import type { ItemState } from "../collection/item-list.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { WriteOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
+import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
@@ -18,6 +19,8 @@ export interface ItemOperationsOptions {
   readonly fieldNames: FieldNames;
   readonly bodyBytesMax: number;
   readonly nestingDepthMax: number;
+  /** Fields without which a create or an update is refused. */
+  readonly requiredFields: readonly string[];
   /** While the store is unavailable, answers from memory may be up to this old. */
   readonly staleSecondsMax: number;
   readonly log: Log;
@@ -120,7 +123,9 @@ export class ItemOperations {
   async #readDraft(request: HttpRequest): Promise<TodoItemDraft> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     checkMediaType(request.headers.get("content-type"));
-    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+    const draft = parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+    checkRequiredFields(draft.object, this.#options.requiredFields);
+    return draft;
   }
 
   /**
