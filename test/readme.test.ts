@@ -49,7 +49,7 @@ async function npmStart(args: readonly string[], cwd: string): Promise<{ printed
   let printed = "";
   for await (const chunk of process.stdout) {
     printed += new TextDecoder().decode(chunk);
-    if (printed.endsWith("\n\n") && printed.includes("MAUI")) break;
+    if (printed.endsWith("\n\n") && printed.includes("Ctrl-C")) break;
   }
   return { printed, port: /:([0-9]+)\/\n/.exec(printed)?.[1] ?? "" };
 }

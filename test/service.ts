@@ -44,6 +44,7 @@ export class Service {
       fieldNames: "as-sent",
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
+      requiredFields: [],
       staleSecondsMax: 0,
       heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),

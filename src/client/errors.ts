@@ -27,9 +27,28 @@ export class TodoClientError extends Error {
   }
 }
 
-/** No answer arrived, or the answer broke off. Usually the server or the network is down. */
+/**
+ * No answer arrived, or the answer broke off. Usually the server or the network is down. In a browser, it may also mean
+ * that the server refuses web pages of this origin: browsers report both in the same way.
+ */
 export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
+}
+
+/** The error for a request that `fetch` could not carry out. */
+export function noAnswer(request: RequestName, cause: unknown): NetworkError {
+  return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
+}
+
+/** What to do if the browser refused the request because of the page's origin. Empty outside a browser. */
+function originHint({ url }: RequestName): string {
+  const location: unknown = Reflect.get(globalThis, "location");
+  if (location === undefined) return "";
+  const { origin } = new URL(String(location));
+  if (origin === new URL(url).origin) return "";
+  // Origins without a name, such as that of a file, cannot be listed.
+  const allowed = origin === "null" ? '"*"' : origin;
+  return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
 }
 
 /** The server was silent for longer than `timeoutMs`, or the change feed for longer than `feedSilenceMsMax`. */

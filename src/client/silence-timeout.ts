@@ -1,6 +1,6 @@
 // Waits for the server until it has been silent for too long or the caller aborts.
 
-import { NetworkError, type RequestName, reasonOf, TimeoutError } from "./errors.ts";
+import { noAnswer, type RequestName, TimeoutError } from "./errors.ts";
 
 /** `setTimeout` cannot wait longer than this. */
 const timerMsMax = 2 ** 31 - 1;
@@ -37,7 +37,7 @@ export class SilenceTimeout {
       if (this.#callersSignal?.aborted) throw this.#callersSignal.reason;
       if (silent)
         throw new TimeoutError(this.#request, `no sign of the server for ${this.#silenceMsMax} ms`, { cause });
-      throw new NetworkError(this.#request, `no answer: ${reasonOf(cause)}`, { cause });
+      throw noAnswer(this.#request, cause);
     } finally {
       clearTimeout(timer);
     }

@@ -1,58 +1,124 @@
-// `todoitems certificate`: shows the development certificate authority, and how to make each client platform trust it.
+// `todoitems certificate`: shows the development certificate authority and how to make each client platform trust it.
+// With --trust, it makes this machine trust it, if it can.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
+import { homedir } from "node:os";
+import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
-import type { Command } from "./command.ts";
+import type { DevelopmentCertificate } from "../tls/development-certificate.ts";
+import { systemCommands, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
+import { defineCommand, positionalsOf } from "./command.ts";
+import { CommandError } from "./failure.ts";
 
-export const certificate: Command = {
-  name: "certificate",
-  parameters: "",
-  summary: "show the development certificate",
-  flags: [],
-  run: showCertificate,
-};
-
-async function showCertificate(args: readonly string[], environment: Environment): Promise<number> {
-  if (args.length > 0) {
-    console.error("todoitems certificate takes no arguments.");
-    return 2;
-  }
-  try {
-    const { authorityCert, names } = await openDevelopmentCertificate(environment);
-    const { validTo, fingerprint256 } = new X509Certificate(readFileSync(authorityCert));
-    console.log(instructions(authorityCert, validTo, fingerprint256, names));
+export const certificate = defineCommand(
+  {
+    name: "certificate",
+    parameters: "",
+    summary: "show the development certificate, and how to trust it",
+    flags: [
+      {
+        name: "trust",
+        placeholder: "",
+        meaning: "trust it on this machine (Debian, Ubuntu, Chromium); elsewhere, show the steps",
+      },
+    ],
+  },
+  async (args, environment) => {
+    positionalsOf(args, 0, 0, "argument");
+    const opened = await open(environment);
+    if (opened.replacedAuthority) console.warn(`${authorityWasReplaced}.\n`);
+    if (args.has("trust")) return trust(opened, environment);
+    console.log(`${description(opened)}\n\n${steps(opened.authorityCert, allPlatforms)}`);
     return 0;
+  },
+);
+
+async function open(environment: Environment): Promise<DevelopmentCertificate> {
+  try {
+    return await openDevelopmentCertificate(environment);
   } catch (error) {
     if (!(error instanceof CertificateError)) throw error;
-    console.error(error.message);
-    return 1;
+    throw new CommandError(error.message, { cause: error });
   }
 }
 
-function instructions(path: string, validTo: string, fingerprint: string, names: readonly string[]): string {
+async function trust({ authorityCert }: DevelopmentCertificate, environment: Environment): Promise<number> {
+  const outcomes = [
+    ["This system", await trustInSystem(authorityCert)],
+    ["Chromium and Chrome", await trustInChromium(authorityCert, environment["HOME"] ?? homedir())],
+  ] as const;
+  const lines = outcomes.flatMap(([store, outcome]) => describeOutcome(store, outcome));
+  const isDone = outcomes.every(([, outcome]) => outcome === true);
+  const platforms = isDone ? allPlatforms.filter((platform) => !platform.title.startsWith("Linux")) : allPlatforms;
+  const rest = isDone ? "Other devices and systems need these steps:" : "By hand, these are the steps:";
+  console.log([...lines, "", rest, "", steps(authorityCert, platforms)].join("\n").trimStart());
+  return outcomes.some(([, outcome]) => outcome !== undefined && outcome !== true) ? 1 : 0;
+}
+
+function describeOutcome(store: string, outcome: TrustOutcome | undefined): string[] {
+  if (outcome === undefined) return [];
+  return [
+    outcome === true
+      ? `${store}: the development authority is trusted. Start programs that run now again.`
+      : `${store}: not trusted, because ${outcome.reason}.`,
+  ];
+}
+
+function description({ authorityCert, names, otherNames }: DevelopmentCertificate): string {
+  const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(authorityCert));
+  const without =
+    otherNames.length === 0
+      ? ""
+      : `\n  Not for      ${otherNames.join(", ")} (names that this machine got later; to include them,\n               delete the file and trust the new authority)`;
   return `The development authority of this machine:
 
-  File         ${path}
+  File         ${authorityCert}
+  Name         ${subject}
   Valid until  ${validTo}
-  SHA-256      ${fingerprint}
-  Vouches for  ${names.join(", ")}
+  SHA-256      ${fingerprint256}
+  Vouches for  ${names.join(", ")}${without}
 
-It never leaves this machine by itself. Whoever trusts it trusts the key beside it, so do that on
-development machines and devices only.
+The debug builds of the tutorial's apps accept its certificates without any of these steps, because
+of its name. Other clients have to trust it. todoitems certificate --trust does that on Debian and
+Ubuntu, and in Chromium and Chrome on Linux.
 
-Windows (an administrator's PowerShell)
-  Import-Certificate -FilePath "${path}" -CertStoreLocation Cert:\\LocalMachine\\Root
+The authority never leaves this machine by itself, and clients accept it for local names only.
+Whoever trusts it trusts the key beside it, so do that on development machines and devices only.`;
+}
 
-macOS
-  sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain "${path}"
+interface Platform {
+  readonly title: string;
+  readonly steps: (path: string) => string;
+}
 
-Linux (Debian, Ubuntu; browsers keep lists of their own: import the file in their settings)
-  sudo cp "${path}" /usr/local/share/ca-certificates/todoitems.crt && sudo update-ca-certificates
+function steps(path: string, platforms: readonly Platform[]): string {
+  return platforms.map(({ title, steps }) => `${title}\n${steps(path)}`).join("\n\n");
+}
 
-Android emulator or device
-  1. Copy the file to the app as res/raw/todoitems.pem
+const allPlatforms: readonly Platform[] = [
+  {
+    title: "Windows (an administrator's PowerShell)",
+    steps: (path) => `  Import-Certificate -FilePath "${path}" -CertStoreLocation Cert:\\LocalMachine\\Root`,
+  },
+  {
+    title: "macOS",
+    steps: (path) => `  sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain "${path}"`,
+  },
+  {
+    title: "Linux (Debian, Ubuntu)",
+    steps: (path) =>
+      systemCommands(`"${path}"`)
+        .map((command) => `  sudo ${command.join(" ")}`)
+        .join("\n"),
+  },
+  {
+    title: "Linux, browsers (they keep lists of their own)",
+    steps: () => "  Import the file as an authority in the browser's settings, under certificates.",
+  },
+  {
+    title: "Android emulator or device",
+    steps: () => `  1. Copy the file to the app as res/raw/todoitems.pem
   2. res/xml/network_security_config.xml:
        <network-security-config>
          <debug-overrides>
@@ -62,15 +128,19 @@ Android emulator or device
          </debug-overrides>
        </network-security-config>
   3. AndroidManifest.xml: <application android:networkSecurityConfig="@xml/network_security_config" ...>
-  The address from the emulator is https://10.0.2.2:5001/
-
-iOS simulator (while it runs)
-  xcrun simctl keychain booted add-root-cert "${path}"
-
-.NET (HttpClient uses the trust of the system above; in an Android app, that of the app)
-  On Linux, without changing the system: SSL_CERT_FILE="${path}" dotnet run
-
-curl and Node
-  curl --cacert "${path}" https://localhost:5001/api/todoitems/
-  NODE_EXTRA_CA_CERTS="${path}" node app.js`;
-}
+  The address from the emulator is https://10.0.2.2:5001/`,
+  },
+  {
+    title: "iOS simulator (while it runs)",
+    steps: (path) => `  xcrun simctl keychain booted add-root-cert "${path}"`,
+  },
+  {
+    title: ".NET (HttpClient uses the trust of the system above; in an Android app, that of the app)",
+    steps: (path) => `  On Linux, without changing the system: SSL_CERT_FILE="${path}" dotnet run`,
+  },
+  {
+    title: "curl and Node",
+    steps: (path) => `  curl --cacert "${path}" https://localhost:5001/api/todoitems/
+  NODE_EXTRA_CA_CERTS="${path}" node app.js`,
+  },
+];

@@ -7,7 +7,7 @@ import type { Refusal } from "../wire/refusal.ts";
 import type { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
-import type { Cors } from "./cors.ts";
+import { type Cors, RefusedPages } from "./cors.ts";
 import { liveAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
 import { describeError } from "./log.ts";
@@ -30,17 +30,20 @@ export class App implements Handler {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
+  readonly #refusedPages: RefusedPages;
   readonly changeFeed: ChangeFeed;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
     this.#items = new ItemOperations(collection, options);
+    this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.changeFeed = new ChangeFeed(collection, options);
   }
 
   /** Answers every request. It never throws. */
   handle(request: HttpRequest): Answer | Promise<Answer> {
+    this.#refusedPages.note(request.headers);
     const answer = this.#answer(request);
     const { cors } = this.#options;
     if (!cors) return answer;
@@ -73,7 +76,7 @@ export class App implements Handler {
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return this.#withoutBody(request, () => preflight);
-    if (!allowed.includes(request.method)) return methodNotAllowed(request.method, allowed);
+    if (!allowed.includes(request.method)) return this.#methodNotAllowed(request, allowed);
     if (route.resource === "live" || route.resource === "ready") return this.#health(request, route.resource);
     const admitted = this.#options.access.admit(request);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
@@ -84,7 +87,7 @@ export class App implements Handler {
     const file = await this.#options.site?.find(request.path);
     if (!file)
       throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
-    if (!siteMethods.includes(request.method)) return methodNotAllowed(request.method, siteMethods);
+    if (!siteMethods.includes(request.method)) return this.#methodNotAllowed(request, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
   }
@@ -109,6 +112,13 @@ export class App implements Handler {
     return body instanceof Promise ? body.then(answer) : answer();
   }
 
+  /** A preflight gets this answer too if pages of other origins have no access. It says then how to give access. */
+  #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {
+    const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
+    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${advice === undefined ? "" : ` ${advice}.`}`;
+    return problemAnswer(new Problem("MethodNotAllowed", detail), { Allow: allowed.join(", ") });
+  }
+
   #failure(error: unknown): Answer {
     const problem = problemFrom(error);
     if (problem) return problemAnswer(problem);
@@ -117,9 +127,4 @@ export class App implements Handler {
       new Problem("InternalError", "The service failed because of a defect. Its log has the details."),
     );
   }
-}
-
-function methodNotAllowed(method: string, allowed: readonly string[]): Answer {
-  const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.`;
-  return problemAnswer(new Problem("MethodNotAllowed", detail), { Allow: allowed.join(", ") });
 }

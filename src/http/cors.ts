@@ -2,6 +2,7 @@
 // by default. A preflight is answered before credentials are checked, because browsers send it without credentials.
 
 import { Answer, type HeaderFields, type HttpRequest } from "../wire/message.ts";
+import type { Log } from "./log.ts";
 
 /** `*` for all origins, or the set of allowed origins, spelled as browsers send them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
@@ -10,11 +11,14 @@ const requestHeaders = "Authorization, Content-Type, If-Match, If-None-Match, La
 const exposedHeaders = "ETag, Location, Retry-After";
 const preflightSeconds = "600";
 
+/** Refused pages are logged up to this number of origins, so that a hostile client cannot fill the log. */
+const loggedOriginsMax = 100;
+
 export class Cors {
-  readonly #origins: AllowedOrigins;
+  readonly origins: AllowedOrigins;
 
   constructor(origins: AllowedOrigins) {
-    this.#origins = origins;
+    this.origins = origins;
   }
 
   /** Answers a preflight for a resource with these methods. Undefined if the request is not a preflight. */
@@ -41,7 +45,7 @@ export class Cors {
     const origin = this.#allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
     // A cache must not serve one origin's answer to another. That includes answers to requests without an Origin.
-    const varies = this.#origins !== "*" && !vary?.includes("Origin");
+    const varies = this.origins !== "*" && !vary?.includes("Origin");
     if (origin === undefined && !varies) return answer;
     return answer.with({
       ...(varies ? { Vary: vary === undefined ? "Origin" : `${vary}, Origin` } : {}),
@@ -56,7 +60,48 @@ export class Cors {
   // own.
   #allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
-    if (this.#origins === "*") return "*";
-    return this.#origins.has(origin) ? origin : undefined;
+    if (this.origins === "*") return "*";
+    return this.origins.has(origin) ? origin : undefined;
   }
+}
+
+/** Notices web pages that have no access, and says which flag gives them access. */
+export class RefusedPages {
+  readonly #allowed: AllowedOrigins | undefined;
+  readonly #log: Log;
+  readonly #logged = new Set<string>();
+
+  constructor(allowed: AllowedOrigins | undefined, log: Log) {
+    this.#allowed = allowed;
+    this.#log = log;
+  }
+
+  /** Logs the page that sent this request, once for each origin, if it has no access. */
+  note(headers: HeaderFields): void {
+    const origin = headers.get("origin");
+    if (origin === undefined || this.#logged.has(origin) || this.#logged.size >= loggedOriginsMax) return;
+    const advice = this.advice(headers);
+    if (advice === undefined) return;
+    this.#logged.add(origin);
+    this.#log("warn", advice, { origin });
+  }
+
+  /** Says how to give access to the page that sent this request. Undefined if it has access, or is not a page. */
+  advice(headers: HeaderFields): string | undefined {
+    const origin = headers.get("origin");
+    if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
+    if (isOwnPage(origin, headers)) return undefined;
+    const isNamed = origin.startsWith("http://") || origin.startsWith("https://");
+    // Other origins, such as `null` for a file, cannot be listed.
+    const value = isNamed ? [...(this.#allowed ?? []), origin].join(",") : '"*"';
+    return `The browser keeps a web page of the origin ${origin} from using this service. To allow the page, start the service with --cors ${value}`;
+  }
+}
+
+/** Recent browsers say so. For others, the page's origin must have the name that the request was sent to. */
+function isOwnPage(origin: string, headers: HeaderFields): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin";
+  const host = headers.get("host");
+  return origin === `http://${host}` || origin === `https://${host}`;
 }

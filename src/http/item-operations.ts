@@ -5,6 +5,7 @@ import type { ItemState } from "../collection/item-list.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { WriteOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
+import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
@@ -18,6 +19,8 @@ export interface ItemOperationsOptions {
   readonly fieldNames: FieldNames;
   readonly bodyBytesMax: number;
   readonly nestingDepthMax: number;
+  /** Fields without which a create or an update is refused. */
+  readonly requiredFields: readonly string[];
   /** While the store is unavailable, answers from memory may be up to this old. */
   readonly staleSecondsMax: number;
   readonly log: Log;
@@ -42,6 +45,7 @@ export class ItemOperations {
   constructor(collection: TodoCollection, options: ItemOperationsOptions) {
     this.#collection = collection;
     this.#options = options;
+    this.#warnOfListSize();
   }
 
   /** Answers with the list or with one item. */
@@ -119,7 +123,9 @@ export class ItemOperations {
   async #readDraft(request: HttpRequest): Promise<TodoItemDraft> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     checkMediaType(request.headers.get("content-type"));
-    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+    const draft = parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+    checkRequiredFields(draft.object, this.#options.requiredFields);
+    return draft;
   }
 
   /**
@@ -179,7 +185,7 @@ export class ItemOperations {
     this.#warnedOfListSize = true;
     this.#options.log(
       "warn",
-      `The list has passed ${clientBufferBytes} bytes: a client that keeps the tutorial's MaxResponseContentBufferSize stops reading it. Raise that limit in the client.`,
+      `The list is longer than ${clientBufferBytes.toLocaleString("en")} bytes. The tutorial's Xamarin.Forms app cannot read it: raise MaxResponseContentBufferSize in its RestService.cs. Other clients are not affected.`,
       { listBytes: this.#collection.listBytes },
     );
   }

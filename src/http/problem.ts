@@ -26,6 +26,7 @@ type ProblemCode =
 export const problemStatuses = {
   BodyTooLarge: 413,
   CredentialsRequired: 401,
+  FieldRequired: 400,
   HeadersTooLarge: 431,
   HostNotAllowed: 421,
   HttpVersionNotSupported: 505,

@@ -1,6 +1,7 @@
 // The error for an invalid item or JSON text. Its message tells the client what is wrong and what to send instead.
 
 export type ItemErrorCode =
+  | "FieldRequired"
   | "InvalidJson"
   | "NestingTooDeep"
   | "TodoItemIDAmbiguous"

@@ -99,9 +99,19 @@ function readId(literal: string): string | undefined {
   );
 }
 
-/** The item's text with this ID as its first field, in place of any ID it had. */
+/**
+ * The item's text with this ID as its first field, in place of any ID it had. The field is called `id` if the first
+ * other name begins with a lower-case letter, because such clients read names case-sensitively. Otherwise it is `ID`.
+ */
 export function withId(object: ObjectText, id: string): string {
   const before = object.members.filter((member) => isIdName(object.name(member)));
+  const firstName = object.find((name) => !isIdName(name));
+  const name = firstName && startsInLowerCase(object.name(firstName)) ? "id" : "ID";
   // An ID needs no escaping, so JSON.stringify is not used: it would add a tenth to the time of reading an item.
-  return object.withFirst(`"ID":"${id}"`, before);
+  return object.withFirst(`"${name}":"${id}"`, before);
+}
+
+function startsInLowerCase(name: string): boolean {
+  const [first = ""] = name;
+  return first === first.toLowerCase() && first !== first.toUpperCase();
 }

@@ -4,6 +4,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
+import type { Log } from "../http/log.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
 import type { Certificate } from "../wire/listen.ts";
@@ -20,10 +21,17 @@ export class CertificateError extends Error {
 export async function certificateFiles(
   { tlsCert, tlsKey }: Settings,
   environment: Environment,
+  log: Log,
 ): Promise<CertificateFiles> {
   if (tlsCert !== undefined && tlsKey !== undefined) return { cert: tlsCert, key: tlsKey };
-  return openDevelopmentCertificate(environment);
+  const files = await openDevelopmentCertificate(environment);
+  if (files.replacedAuthority) log("warn", authorityWasReplaced);
+  return files;
 }
+
+/** Tells people who trusted the old authority what to do. */
+export const authorityWasReplaced =
+  "There is a new development authority, because the old one was made by an older version, was damaged or was about to expire. Clients that trusted the old one have to trust the new one: todoitems certificate shows how";
 
 // The import is dynamic because the X.509 library doubles the program's start-up time.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {

@@ -1,76 +1,108 @@
-// The text a person sees when the service is up. It says where the service listens, where it stores items, and how an
-// emulator, simulator or phone can reach it.
+// The text a person sees when the service is up. It says where the service listens, who may use it, and where it stores
+// items.
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
-import { checksHosts, isLoopback } from "./loopback.ts";
+import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
+
+/** A label and the lines beside it. */
+type Row = readonly [label: string, ...lines: string[]];
 
 /** The line for one listener. These lines come first on standard output, because programs wait for them. */
 export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, host, port)}/`;
 }
 
-export function greeting(settings: Settings, { listeners, itemCount }: RunningService): string {
-  const { host, workers } = settings;
-  const [first] = listeners;
-  if (!first) throw new Error("a service that listens nowhere");
-  const { scheme, port } = first;
-  const api = (address: string) => `${origin(scheme, address, port)}/api/todoitems/`;
-  const rows: [label: string, value: string][] = [
-    ["API", api(isUnspecified(host) ? "127.0.0.1" : host)],
+export function greeting(
+  settings: Settings,
+  { listeners, itemCount }: Pick<RunningService, "listeners" | "itemCount">,
+  isColoured: boolean,
+): string {
+  const rows: Row[] = [
+    ...reachability(settings.host, listeners),
     ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`],
     ["Mode", describeMode(settings)],
-    ...(workers > 1 ? [["Workers", `${workers} processes`] satisfies [string, string]] : []),
-    ...reachability(host, api),
+    ["Credentials", describeCredentials(settings)],
+    ["CORS", describeCors(settings)],
     [".NET MAUI", describeFieldNames(settings)],
     ...describeHttps(settings),
     ...describeHosts(settings),
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
-  return rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join("\n");
+  const text = rows.flatMap(([label, ...lines]) =>
+    lines.map((line, index) => `  ${dim((index === 0 ? label : "").padEnd(width))}  ${line}`),
+  );
+  const all = [...text, "", `  ${dim("Press Ctrl-C to stop.")}`].join("\n");
+  return isColoured ? all : Bun.stripANSI(all);
 }
 
-function describeHttps({ httpsPort, tlsCert }: Settings): [string, string][] {
-  if (httpsPort === undefined) return [];
-  return [["HTTPS", tlsCert ?? "development certificate; npx todoitems certificate says how to trust it"]];
+/** The addresses of the page and the API, for this machine, for an emulator on it, and for the network. */
+function reachability(host: string, listeners: readonly Listener[]): Row[] {
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const local = isEverywhere ? "localhost" : host;
+  const api = (address: string) =>
+    listeners.map(({ scheme, port }) => cyan(`${origin(scheme, address, port)}/api/todoitems/`));
+  const row = (label: string, addresses: readonly string[]): Row[] =>
+    addresses.length === 0 ? [] : [[label, ...addresses.flatMap(api)]];
+  const network = isEverywhere ? networkAddresses() : [host];
+  // Inside an Android emulator, 10.0.2.2 is the address of 127.0.0.1 on its host.
+  const hasEmulator = isEverywhere || addressesOf(host).includes("127.0.0.1");
+  return [
+    ["Page", ...listeners.map(({ scheme, port }) => cyan(`${origin(scheme, local, port)}/`))],
+    ...row("Local", isEverywhere || isLoopback(host) ? [local] : []),
+    ...row("Emulator", hasEmulator ? ["10.0.2.2"] : []),
+    ...(isLoopback(host)
+      ? [["Network", "not reachable: a phone needs --host 0.0.0.0"] satisfies Row]
+      : row("Network", network)),
+  ];
 }
 
-function describeHosts(settings: Settings): [string, string][] {
-  if (!checksHosts(settings)) return [];
-  return [["Tunnel or proxy", "add --allow-host NAME, the name that it uses"]];
-}
-
-function reachability(host: string, api: (address: string) => string): [string, string][] {
-  if (isLoopback(host) || isUnspecified(host)) {
-    const phone = isUnspecified(host)
-      ? networkAddresses().map(api).join("  ") || "no network found"
-      : "not reachable yet: start with --host 0.0.0.0";
-    return [
-      // Inside an Android emulator, 10.0.2.2 is the address of 127.0.0.1 on its host.
-      ["Android emulator", host === "::1" ? "not reachable: start with --host 127.0.0.1" : api("10.0.2.2")],
-      ["iOS simulator", api("localhost")],
-      ["Phone, same network", phone],
-    ];
-  }
-  return [["Emulator or phone", api(host)]];
-}
-
-function describeStore({ store, demo }: Settings): string {
+function describeStore({ store, demo, workers }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
-  return store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${store.path}`;
+  const place = store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${store.path}`;
+  return workers > 1 ? `${place}, shared by ${workers} processes` : place;
 }
 
-function describeMode({ demo, readOnly, forms }: Settings): string {
-  const kept = demo || readOnly ? "read-only: changes are accepted but not kept" : "writable";
-  return forms === "both" ? kept : `${kept}; URL form ${forms.toUpperCase()} only`;
+function describeMode(settings: Settings): string {
+  const kept = keepsChanges(settings) ? "writable" : "read-only: changes are accepted but not kept";
+  return settings.forms === "both" ? kept : `${kept}; URL form ${settings.forms.toUpperCase()} only`;
+}
+
+function describeCredentials(settings: Settings): string {
+  if (settings.auth === "all") return "needed for every request";
+  if (settings.auth === "writes") return "needed to create, update and delete; anybody may read";
+  const where = isLoopback(settings.host) ? "this machine" : "this network";
+  if (!keepsChanges(settings)) return `none: anybody on ${where} may read`;
+  const risk = `none: anybody on ${where} may write`;
+  return isLoopback(settings.host) ? risk : yellow(`${risk}; --auth writes asks for a password`);
+}
+
+function describeCors({ cors }: Settings): string {
+  if (cors === undefined) return "off: a web page of another origin needs --cors ORIGIN";
+  return cors === "*" ? "web pages of every origin may use the service" : [...cors].join(", ");
 }
 
 function describeFieldNames({ fieldNames }: Settings): string {
   return fieldNames === "camel"
-    ? "names are answered as id, name, notes, done"
-    : "add --field-names camel: its client reads id, name, notes, done";
+    ? "field names are sent as id, name, notes, done"
+    : "its client reads id, name, notes, done: add --field-names camel";
+}
+
+function describeHttps({ httpsPort, tlsCert }: Settings): Row[] {
+  if (httpsPort === undefined) return [];
+  return [["HTTPS", tlsCert ?? "development certificate: npx todoitems certificate shows how to trust it"]];
+}
+
+function describeHosts(settings: Settings): Row[] {
+  if (!checksHosts(settings)) return [];
+  const names = settings.allowedHosts.join(", ");
+  return [["Tunnel", names === "" ? "a tunnel or proxy needs --allow-host NAME, the name that it uses" : names]];
+}
+
+function keepsChanges({ demo, readOnly }: Settings): boolean {
+  return !demo && !readOnly;
 }
 
 function networkAddresses(): string[] {
@@ -82,6 +114,14 @@ function origin(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function isUnspecified(host: string): boolean {
-  return host === "0.0.0.0" || host === "::";
+function dim(text: string): string {
+  return `\u001b[2m${text}\u001b[22m`;
+}
+
+function cyan(text: string): string {
+  return `\u001b[36m${text}\u001b[39m`;
+}
+
+function yellow(text: string): string {
+  return `\u001b[33m${text}\u001b[39m`;
 }

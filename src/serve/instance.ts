@@ -152,6 +152,7 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
+    requiredFields: settings.requiredFields,
     staleSecondsMax: settings.staleSecondsMax,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,

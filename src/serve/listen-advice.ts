@@ -1,6 +1,7 @@
 // If the service cannot listen on a port, these functions tell the operator why and what to do.
 
 import { networkInterfaces } from "node:os";
+import { AddressError, listenOn } from "../wire/listen.ts";
 
 /** The service cannot listen on an address. `message` says why and what to do. */
 export class ListenError extends Error {
@@ -10,44 +11,45 @@ export class ListenError extends Error {
 /** The flag that sets the port. It is named in the advice to the operator. */
 type PortFlag = "--port" | "--https-port";
 
-/** Calls `start`, which must listen on this address. Throws a `ListenError` if `start` throws an error. */
-export function listenOrExplain<Server>(host: string, port: number, flag: PortFlag, start: () => Server): Server {
+/** Calls `start`, which must listen on this port. Turns an `AddressError` of it into a `ListenError`. */
+export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () => Server): Server {
   try {
     return start();
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new ListenError(advice(host, port, flag, error), { cause: error });
+    if (!(error instanceof AddressError)) throw error;
+    throw new ListenError(advice(error.address, port, flag, error.cause), { cause: error });
   }
 }
 
 /**
- * Throws a `ListenError` if another program uses the port. Workers share their port, so their own listeners might not
- * notice the other program.
+ * Throws a `ListenError` if another program uses the port on one of the addresses. Workers share their port, so their
+ * own listeners might not notice the other program.
  */
-export function checkPortIsFree(host: string, port: number, flag: PortFlag): void {
-  const probe = () => Bun.listen({ hostname: host, port, socket: { data() {} } });
-  if (port !== 0) listenOrExplain(host, port, flag, probe).stop(true);
+export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
+  if (port === 0) return;
+  for (const hostname of addresses) {
+    const probe = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
+    listenOrExplain(port, flag, probe).stop(true);
+  }
 }
 
 // The runtime does not give a reliable error code for a host that it cannot resolve, so the host is checked first.
-function advice(host: string, port: number, flag: PortFlag, error: Error): string {
-  const code = "code" in error ? error.code : undefined;
+function advice(host: string, port: number, flag: PortFlag, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (!isLocalAddress(host)) {
-    return `${host} is not an address of this machine, or port ${port} is in use there. Choose one with --host: 127.0.0.1 for this machine only, 0.0.0.0 for the network.`;
+    return `${host} is not an address of this machine, or port ${port} is in use there. Choose one with --host: localhost for this machine only, 0.0.0.0 for the network.`;
   }
   if (code === "EADDRINUSE") {
     return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.${airPlayHint(port)}`;
   }
   if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with ${flag}.`;
-  return `Port ${port} on ${host} cannot be listened on: ${error.message}.`;
+  return `Port ${port} on ${host} cannot be listened on: ${error instanceof Error ? error.message : error}.`;
 }
 
 function isLocalAddress(host: string): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   return (
-    ["localhost", "0.0.0.0", "::"].includes(host) ||
-    addresses.some(({ address }) => address === host) ||
-    host.startsWith("127.")
+    ["0.0.0.0", "::"].includes(host) || addresses.some(({ address }) => address === host) || host.startsWith("127.")
   );
 }
 

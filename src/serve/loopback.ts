@@ -1,9 +1,20 @@
 // Addresses that only this machine can reach, and how they are protected.
 
+import { networkInterfaces } from "node:os";
 import type { Settings } from "./settings-table.ts";
 
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+/**
+ * The addresses to listen on for a host. `localhost` means both loopback addresses, because a client may try either
+ * first. If the machine has no IPv6, it means 127.0.0.1 alone.
+ */
+export function addressesOf(host: string): readonly string[] {
+  if (host !== "localhost") return [host];
+  const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return all.some(({ address }) => address === "::1") ? ["127.0.0.1", "::1"] : ["127.0.0.1"];
 }
 
 /**

@@ -1,8 +1,9 @@
 // A service that is running: one instance, or the parent process of several workers.
 
-/** An address on which the service listens. */
+/** A port on which the service listens. */
 export interface Listener {
   readonly scheme: "http" | "https";
+  /** The first of its addresses, which the ready line shows. */
   readonly host: string;
   readonly port: number;
 }

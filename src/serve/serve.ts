@@ -59,7 +59,8 @@ export async function serve(
       settings.workers === 1
         ? await startInstance(settings, environment, log)
         : await startWorkers(settings, args, log);
-    console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${greeting(settings, service)}\n`);
+    const text = greeting(settings, service, isColourful(environment));
+    console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n`);
     return service.stop;
   });
   log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
@@ -92,6 +93,11 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
       cause: error,
     });
   }
+}
+
+/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. */
+function isColourful(environment: Environment): boolean {
+  return process.stdout.isTTY && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
 }
 
 function openLog({ log }: Settings): Log {

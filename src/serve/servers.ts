@@ -9,7 +9,9 @@ import { CertificateError, certificateFiles, readCertificate } from "./certifica
 import { descriptorLimit } from "./descriptor-limit.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
+import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";
+import { addressesOf } from "./loopback.ts";
 import type { Listener } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -34,12 +36,13 @@ export async function startServers(
   environment: Environment,
   log: Log,
 ): Promise<ListeningServer[]> {
-  const { host, port, httpsPort, logRequests, hsts } = settings;
+  const { port, httpsPort, logRequests, hsts } = settings;
   const handler = logRequests ? withRequestLog(app, log) : app;
   const options = listenOptions(settings, log);
+  const host = options.addresses[0] ?? settings.host;
   const servers: ListeningServer[] = [];
   if (port !== undefined) {
-    const server = listenOrExplain(host, port, "--port", () => listen(handler, { ...options, port }));
+    const server = listenOrExplain(port, "--port", () => listen(handler, { ...options, port }));
     servers.push({ scheme: "http", host, port: server.port, server });
   }
   if (httpsPort !== undefined) {
@@ -52,7 +55,7 @@ export async function startServers(
 
 function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
   return {
-    host: settings.host,
+    addresses: addressesOf(settings.host),
     sharesPort: settings.workers > 1,
     certificate: undefined,
     headerBytesMax: settings.headerBytesMax,
@@ -61,6 +64,7 @@ function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"
     connections: { open: 0, max: settings.connectionsMax },
     unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
     descriptors: watchedDescriptors(log),
+    onHandshakeFailure: handshakeLog(settings, log),
     onDefect: (error) => log("error", describeError(error)),
   };
 }
@@ -88,10 +92,10 @@ async function startHttps(
   environment: Environment,
   log: Log,
 ): Promise<RunningServer> {
-  const files = await certificateFiles(settings, environment);
+  const files = await certificateFiles(settings, environment, log);
   const certificate = readCertificate(files);
-  const { host, port } = options;
-  const server = listenOrExplain(host, port, "--https-port", () => listen(handler, { ...options, certificate }));
+  const { port } = options;
+  const server = listenOrExplain(port, "--https-port", () => listen(handler, { ...options, certificate }));
   watchFiles([files.cert, files.key], certificateWatchMs, () => {
     try {
       server.replaceCertificate(readCertificate(files));
@@ -102,7 +106,7 @@ async function startHttps(
     }
   });
   // Once a day, a development certificate that expires soon is renewed. The file watch above then notices the new one.
-  const renew = () => certificateFiles(settings, environment).catch((error) => log("error", describeError(error)));
+  const renew = () => certificateFiles(settings, environment, log).catch((error) => log("error", describeError(error)));
   if (settings.tlsCert === undefined) setInterval(renew, dayMs).unref();
   return server;
 }

@@ -30,6 +30,14 @@ export function hostNames(value: string): readonly string[] {
   throw new WrongValue("expected host names such as todo.example, without a port, with commas between them");
 }
 
+/** Names of fields, with commas between them; none for an empty text. */
+export function fieldList(value: string): readonly string[] {
+  const names = value.split(",").map((name) => name.trim());
+  if (value === "") return [];
+  if (!names.includes("")) return names;
+  throw new WrongValue("expected field names such as Name,Notes, with commas between them");
+}
+
 export function integer(min: number, max: number): (value: string) => number {
   return (value) => {
     const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;

@@ -9,6 +9,7 @@ import { type FieldNames, fieldNameStyles } from "../items/field-names.ts";
 import {
   allowedOrigins,
   byteSize,
+  fieldList,
   hostAddress,
   hostNames,
   integer,
@@ -40,6 +41,7 @@ export interface Settings {
   readonly seed: string | undefined;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
+  readonly requiredFields: readonly string[];
   readonly auth: AuthMode;
   readonly users: string | undefined;
   readonly cors: AllowedOrigins | undefined;
@@ -72,8 +74,8 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
   host: {
     flag: "host",
     placeholder: "ADDRESS",
-    default: "127.0.0.1",
-    meaning: "address to listen on; `0.0.0.0` is reachable from the network",
+    default: "localhost",
+    meaning: "address to listen on; `localhost` is both `127.0.0.1` and `::1`, `0.0.0.0` is reachable from the network",
     parse: hostAddress,
   },
   port: {
@@ -176,6 +178,14 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "as-sent",
     meaning: "spelling of top-level names in answers: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
     parse: oneOf(fieldNameStyles),
+  },
+  requiredFields: {
+    flag: "require",
+    placeholder: "FIELD[,FIELD]",
+    default: "",
+    meaning:
+      "fields that a create or update must have, not blank, in any letter case; the original service requires `Name,Notes`",
+    parse: fieldList,
   },
   auth: {
     flag: "auth",

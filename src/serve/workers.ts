@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
 import { bunCommand } from "./bun-command.ts";
 import { checkPortIsFree } from "./listen-advice.ts";
+import { addressesOf } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -30,8 +31,9 @@ const restartEveryMs = 1_000;
 const tidyingMs = 10_000;
 
 export async function startWorkers(settings: Settings, args: readonly string[], log: Log): Promise<RunningService> {
-  checkPortIsFree(settings.host, settings.port ?? 0, "--port");
-  checkPortIsFree(settings.host, settings.httpsPort ?? 0, "--https-port");
+  const addresses = addressesOf(settings.host);
+  checkPortIsFree(addresses, settings.port ?? 0, "--port");
+  checkPortIsFree(addresses, settings.httpsPort ?? 0, "--https-port");
   const workers = new Workers(args, log);
   try {
     // The first worker starts alone, because it creates the store and the certificate and picks the port.

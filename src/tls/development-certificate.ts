@@ -1,9 +1,12 @@
 // HTTPS on a developer's machine. A certificate authority is created once, and the developer trusts it by hand. The
 // authority signs a certificate for this machine. That certificate is renewed automatically.
+//
+// The authority is named exactly `CN=localhost`. The debug builds of the tutorial's apps accept a certificate from that
+// issuer without trusting anything, because the development certificate of .NET has it (decision 61).
 
 import "reflect-metadata";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -20,6 +23,7 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 import { withFileLock } from "../credentials/file-lock.ts";
+import { nameConstraints, permits } from "./name-constraints.ts";
 
 export interface CertificateFiles {
   readonly cert: string;
@@ -29,8 +33,15 @@ export interface CertificateFiles {
 export interface DevelopmentCertificate extends CertificateFiles {
   /** The authority's certificate, which clients must trust. */
   readonly authorityCert: string;
+  /** The names and addresses of this machine that the certificate is for. */
   readonly names: readonly string[];
+  /** Names and addresses that this machine got after the authority was made, and that the authority must not certify. */
+  readonly otherNames: readonly string[];
+  /** True if an older authority could not be used, so that clients have to trust the new one. */
+  readonly replacedAuthority: boolean;
 }
+
+const authorityName = "CN=localhost";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const dayMs = 86_400_000;
@@ -52,11 +63,19 @@ export async function developmentCertificate(folder: string, now = new Date()): 
 async function openCertificate(folder: string, now: Date): Promise<DevelopmentCertificate> {
   const authority = { cert: join(folder, "authority.pem"), key: join(folder, "authority-key.pem") };
   const files = { cert: join(folder, "certificate.pem"), key: join(folder, "certificate-key.pem") };
-  const names = machineNames();
-  if (!isUsable(authority, now)) await makeAuthority(authority, now);
+  const replacedAuthority = existsSync(authority.cert) && !isUsableAuthority(authority, now);
+  if (!isUsableAuthority(authority, now)) await makeAuthority(authority, now);
+  const { names, otherNames } = certifiableNames(authority);
   if (!isUsable(files, now) || !isFor(files, names) || !isSignedBy(files, authority))
     await makeCertificate(files, authority, names, now);
-  return { ...files, authorityCert: authority.cert, names };
+  return { ...files, authorityCert: authority.cert, names, otherNames, replacedAuthority };
+}
+
+function certifiableNames(authority: CertificateFiles): Pick<DevelopmentCertificate, "names" | "otherNames"> {
+  const certificate = new X509Certificate(readFileSync(authority.cert, "utf8"));
+  const all = machineNames();
+  const names = all.filter((name) => permits(certificate, name));
+  return { names, otherNames: all.filter((name) => !names.includes(name)) };
 }
 
 /** The names and addresses under which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
@@ -79,6 +98,10 @@ function isUsable({ cert, key }: CertificateFiles, now: Date): boolean {
   }
 }
 
+function isUsableAuthority(files: CertificateFiles, now: Date): boolean {
+  return isUsable(files, now) && new ParsedCertificate(readFileSync(files.cert)).subject === authorityName;
+}
+
 function isFor({ cert }: CertificateFiles, names: readonly string[]): boolean {
   const parsed = new ParsedCertificate(readFileSync(cert));
   return names.every((name) => (isIP(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined);
@@ -95,12 +118,13 @@ async function makeAuthority(files: CertificateFiles, now: Date): Promise<void> 
   const certificate = await X509CertificateGenerator.createSelfSigned({
     ...lifetime(now, authorityDays),
     serialNumber: serialNumber(),
-    name: `CN=todoitems development authority on ${nameOfMachine()}`,
+    name: authorityName,
     signingAlgorithm: algorithm,
     keys,
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      nameConstraints(machineNames()),
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
@@ -119,7 +143,8 @@ async function makeCertificate(
     ...lifetime(now, certificateDays),
     serialNumber: serialNumber(),
     issuer: issuer.subject,
-    subject: `CN=${nameOfMachine()}`,
+    // Never the issuer's name, even on a machine called localhost: such a certificate would look self-signed.
+    subject: `CN=todoitems on ${nameOfMachine()}`,
     signingAlgorithm: algorithm,
     signingKey: await readKey(authority.key),
     publicKey: keys.publicKey,

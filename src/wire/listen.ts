@@ -1,5 +1,6 @@
-// Listens on a port and serves its connections: HTTP/1.1 in clear text or, with a certificate, HTTP/1.1 and HTTP/2
-// over TLS. It limits how many connections are open, enforces their time limits, and stops without dropping requests.
+// Listens on a port of one or more addresses and serves the connections: HTTP/1.1 in clear text or, with a certificate,
+// HTTP/1.1 and HTTP/2 over TLS. It limits how many connections are open, enforces their time limits, and stops without
+// dropping requests.
 
 import { constants } from "node:crypto";
 import type { UnfinishedBodies } from "./body-content.ts";
@@ -31,6 +32,8 @@ const spareIdleMs = 1_000;
 const spareDescriptors = 32;
 /** Once every answer is sent, `stop` waits this many times `tickMs` for the clients to close their connections. */
 const closingTicks = 3;
+/** How many ports are tried if the system picks the port and it is in use on another of the addresses. */
+const freePortAttempts = 20;
 
 /** A certificate with its chain, and its private key. Both are PEM. */
 export interface Certificate {
@@ -56,8 +59,9 @@ interface DescriptorLimit {
 }
 
 export interface ListenOptions extends ConnectionLimits {
-  readonly host: string;
-  /** 0 picks a free port. */
+  /** The addresses to listen on. */
+  readonly addresses: readonly string[];
+  /** 0 picks a port that is free on all addresses. */
   readonly port: number;
   /** Lets other processes listen on the same port. The system then distributes the connections among them. */
   readonly sharesPort: boolean;
@@ -67,8 +71,21 @@ export interface ListenOptions extends ConnectionLimits {
   readonly unfinishedBodies: UnfinishedBodies;
   /** Undefined if the limit is not known. */
   readonly descriptors: DescriptorLimit | undefined;
+  /** Called if a client does not complete its TLS handshake. */
+  readonly onHandshakeFailure: (peer: string, error: Error) => void;
   /** Called with an error that should not have happened. The connection it happened on is dropped; others go on. */
   readonly onDefect: (error: unknown) => void;
+}
+
+/** The runtime cannot listen on this address, for the reason in `cause`. */
+export class AddressError extends Error {
+  override readonly name = "AddressError";
+  readonly address: string;
+
+  constructor(address: string, cause: Error) {
+    super(`${address}: ${cause.message}`, { cause });
+    this.address = address;
+  }
 }
 
 export interface RunningServer {
@@ -82,7 +99,16 @@ export interface RunningServer {
   stop(graceMs: number): Promise<number>;
 }
 
-/** Throws the runtime's error if it cannot listen on the port. */
+/** Calls `start`, which must listen on this address. Turns any error of it into an `AddressError`. */
+export function listenOn<Listener>(address: string, start: () => Listener): Listener {
+  try {
+    return start();
+  } catch (error) {
+    throw error instanceof Error ? new AddressError(address, error) : error;
+  }
+}
+
+/** Throws an `AddressError` if it cannot listen on the port of one of the addresses. */
 export function listen(handler: Handler, options: ListenOptions): RunningServer {
   return new Server(handler, options);
 }
@@ -96,7 +122,7 @@ class Server implements RunningServer, ConnectionHost {
   readonly port: number;
   readonly handler: Handler;
   readonly #options: ListenOptions;
-  readonly #listener: Bun.TCPSocketListener<Connection>;
+  readonly #listeners: readonly Bun.TCPSocketListener<Connection>[];
   readonly #connections = new Set<Connection>();
   readonly #turns = new Turns();
   /** Connections above the limit get this host, which refuses every request. */
@@ -131,8 +157,8 @@ class Server implements RunningServer, ConnectionHost {
       },
       sendSoon: (connection) => this.sendSoon(connection),
     };
-    this.#listener = this.#listen();
-    this.port = this.#listener.port;
+    this.#listeners = this.#listen();
+    this.port = this.#listeners[0]?.port ?? 0;
   }
 
   turn(): Turn | undefined {
@@ -150,7 +176,7 @@ class Server implements RunningServer, ConnectionHost {
   }
 
   async stop(graceMs: number): Promise<number> {
-    this.#listener.stop(false);
+    for (const listener of this.#listeners) listener.stop(false);
     for (const connection of this.#connections) connection.finish();
     const cutCount = await this.#quiet(graceMs);
     for (const connection of this.#connections) connection.cut();
@@ -198,8 +224,22 @@ class Server implements RunningServer, ConnectionHost {
     return count;
   }
 
-  #listen(): Bun.TCPSocketListener<Connection> {
-    const { host: hostname, port, sharesPort: reusePort, certificate } = this.#options;
+  #listen(): Bun.TCPSocketListener<Connection>[] {
+    const { addresses, port } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const listeners: Bun.TCPSocketListener<Connection>[] = [];
+      try {
+        for (const address of addresses) listeners.push(this.#listenOn(address, listeners[0]?.port ?? port));
+        return listeners;
+      } catch (error) {
+        for (const listener of listeners) listener.stop(true);
+        if (port !== 0 || listeners.length === 0 || attempt === freePortAttempts) throw error;
+      }
+    }
+  }
+
+  #listenOn(hostname: string, port: number): Bun.TCPSocketListener<Connection> {
+    const { sharesPort: reusePort, certificate } = this.#options;
     const served = {
       data: (socket: Socket, bytes: Buffer) => socket.data.receive(bytes),
       drain: (socket: Socket) => socket.data.drained(),
@@ -219,12 +259,13 @@ class Server implements RunningServer, ConnectionHost {
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
     const socket = certificate ? encrypted : clearText;
     const options = { hostname, port, allowHalfOpen: true, reusePort, socket };
-    return Bun.listen<Connection>(options);
+    return listenOn(hostname, () => Bun.listen<Connection>(options));
   }
 
   /** Starts TLS with the current certificate, so a new certificate takes effect with the next connection. */
   #secure(socket: Socket, served: object): void {
     const descriptor = descriptorOf(socket);
+    const peer = socket.remoteAddress;
     const host = this.#countIn();
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
@@ -233,8 +274,11 @@ class Server implements RunningServer, ConnectionHost {
       socket: {
         ...served,
         open() {},
-        handshake: (secure: Socket, isSecure: boolean) => {
-          if (!isSecure) return secure.terminate();
+        handshake: (secure: Socket, isSecure: boolean, error: Error | null) => {
+          if (!isSecure) {
+            if (error && !unfinished.wasCut) this.#options.onHandshakeFailure(peer, error);
+            return secure.terminate();
+          }
           const { alpnProtocol, remoteAddress } = secure;
           this.#connections.delete(secure.data);
           secure.data =
@@ -247,8 +291,9 @@ class Server implements RunningServer, ConnectionHost {
     };
     // After this call, only the TLS socket can be closed, not the raw socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
-    secure.data = new TlsHandshake(secure, host);
-    this.#admit(secure.data, descriptor);
+    const unfinished = new TlsHandshake(secure, host);
+    secure.data = unfinished;
+    this.#admit(unfinished, descriptor);
   }
 
   /** Counts a connection that is about to be created, and returns the host for it. */

@@ -8,6 +8,8 @@ export class TlsHandshake implements Connection {
   readonly idleSince: number = noDeadline;
   readonly #transport: Transport;
   readonly #deadline: number;
+  /** True once the server has ended the handshake itself. */
+  wasCut = false;
 
   constructor(transport: Transport, host: ConnectionHost) {
     this.#transport = transport;
@@ -19,7 +21,7 @@ export class TlsHandshake implements Connection {
   closed(): void {}
 
   ended(): void {
-    this.cut();
+    this.#transport.terminate();
   }
 
   look(now: number): void {
@@ -31,6 +33,7 @@ export class TlsHandshake implements Connection {
   }
 
   cut(): void {
+    this.wasCut = true;
     this.#transport.terminate();
   }
 }

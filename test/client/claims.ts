@@ -324,10 +324,16 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a server that cannot be reached causes a NetworkError",
+    title: "a server that cannot be reached causes a NetworkError, which in a web page of another origin names --cors",
     async run() {
       // Port 9 is "discard": no server listens there, and browsers refuse to connect to it.
-      await refused(new TodoClient("http://127.0.0.1:9/", { retry: { limit: 0 } }).list(), "NetworkError");
+      const { message } = await refused(
+        new TodoClient("http://127.0.0.1:9/", { retry: { limit: 0 } }).list(),
+        "NetworkError",
+      );
+      const page: unknown = Reflect.get(globalThis, "location");
+      const hint = `start todoitems with --cors ${page === undefined ? "" : new URL(String(page)).origin}`;
+      same(message.includes(hint), page !== undefined);
     },
   },
   {

@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
-import { describeOnEveryEngine, expectProblem, ids, item, type Service } from "../service.ts";
+import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 
 const page = "https://app.example";
 const listed = () => new Cors(new Set([page, "http://localhost:8100"]));
@@ -97,6 +98,65 @@ describeOnEveryEngine("CORS switched on", (start) => {
     expect(plain.headers.get("allow")).toBe("GET, POST, PUT");
     await expectProblem(plain, 405, "MethodNotAllowed");
     await expectProblem(await preflight(service, "/nowhere", "POST"), 404, "RouteNotFound");
+  });
+});
+
+describe("pages that have no access", () => {
+  const start = (cors?: Cors) => Service.on(new MemoryEngine(), { cors });
+  const get = (service: Service, headers: Record<string, string>) =>
+    service.fetch("GET", "/api/todoitems/", { headers });
+  const messages = (service: Service) => service.log.map(({ message }) => message);
+  const refusal = (origin: string, flag: string) =>
+    `The browser keeps a web page of the origin ${origin} from using this service. To allow the page, start the service with --cors ${flag}`;
+
+  test("are logged once per origin, with the flag that allows them", async () => {
+    const service = await start();
+    for (const origin of [page, page, "http://localhost:8100", page]) await get(service, { Origin: origin });
+    await preflight(service, "/api/todoitems/", "POST");
+    expect(messages(service)).toEqual([refusal(page, page), refusal("http://localhost:8100", "http://localhost:8100")]);
+  });
+
+  test("are logged with all allowed origins in the flag, if there are some", async () => {
+    const service = await start(listed());
+    for (const origin of [page, "https://other.example"]) await get(service, { Origin: origin });
+    expect(messages(service)).toEqual([
+      refusal("https://other.example", `${page},http://localhost:8100,https://other.example`),
+    ]);
+  });
+
+  test("get the flag in the 405 that a preflight is answered with", async () => {
+    const { detail } = await expectProblem(
+      await preflight(await start(), "/api/todoitems/", "POST"),
+      405,
+      "MethodNotAllowed",
+    );
+    expect(detail).toBe(`OPTIONS is not offered here. Offered: GET, POST, PUT. ${refusal(page, page)}.`);
+  });
+
+  for (const origin of ["null", "capacitor://localhost"]) {
+    test(`the origin ${origin} cannot be listed, so the flag is --cors "*"`, async () => {
+      const service = await start();
+      await get(service, { Origin: origin });
+      expect(messages(service)).toEqual([refusal(origin, '"*"')]);
+    });
+  }
+
+  test("do not include the service's own page, also behind a proxy with another name", async () => {
+    const service = await start();
+    await get(service, { Origin: "http://localhost:5000", Host: "localhost:5000" });
+    await get(service, { Origin: "https://todo.example", Host: "todo.example" });
+    await get(service, { Origin: "https://todo.example", Host: "127.0.0.1:5000", "Sec-Fetch-Site": "same-origin" });
+    await get(service, {});
+    expect(messages(service)).toEqual([]);
+    const any = await start(new Cors("*"));
+    await get(any, { Origin: page });
+    expect(messages(any)).toEqual([]);
+  });
+
+  test("are logged for 100 origins only, so that nobody can fill the log", async () => {
+    const service = await start();
+    for (let count = 0; count < 150; count++) await get(service, { Origin: `https://${count}.example` });
+    expect(service.log).toHaveLength(100);
   });
 });
 

@@ -3,7 +3,7 @@
 import type { ListenOptions } from "../../src/wire/listen.ts";
 
 export const listenOptions: ListenOptions = {
-  host: "127.0.0.1",
+  addresses: ["127.0.0.1"],
   port: 0,
   certificate: undefined,
   sharesPort: false,
@@ -13,6 +13,7 @@ export const listenOptions: ListenOptions = {
   connections: { open: 0, max: 10_000 },
   unfinishedBodies: { bytes: 0, bytesMax: 256 * 1024 ** 2 },
   descriptors: undefined,
+  onHandshakeFailure() {},
   onDefect(error) {
     throw error;
   },

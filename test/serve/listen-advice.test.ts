@@ -9,7 +9,11 @@ import { listenOptions } from "../http/listen-options.ts";
 const handler: Handler = { handle: () => new Answer(204, {}), refuse: () => new Answer(400, {}) };
 
 function start(host: string, port: number) {
-  return listenOrExplain(host, port, "--port", () => listen(handler, { ...listenOptions, host, port }));
+  return startOn([host], port);
+}
+
+function startOn(addresses: readonly string[], port: number) {
+  return listenOrExplain(port, "--port", () => listen(handler, { ...listenOptions, addresses, port }));
 }
 
 test("if a port is in use, the error names it and the flag that sets another", async () => {
@@ -17,10 +21,22 @@ test("if a port is in use, the error names it and the flag that sets another", a
   const again = () => start("127.0.0.1", server.port);
   expect(again).toThrow(ListenError);
   expect(again).toThrow(`Port ${server.port} on 127.0.0.1 is in use by another program. Choose another with --port`);
-  expect(() => checkPortIsFree("127.0.0.1", server.port, "--https-port")).toThrow("Choose another with --https-port");
+  expect(() => checkPortIsFree(["127.0.0.1"], server.port, "--https-port")).toThrow("Choose another with --https-port");
   await server.stop(0);
-  checkPortIsFree("127.0.0.1", server.port, "--port");
+  checkPortIsFree(["127.0.0.1"], server.port, "--port");
 });
+
+test.skipIf(process.platform !== "linux")(
+  "if a port is in use on one of two addresses, the error names that address, and the other one is free again",
+  async () => {
+    const taken = start("127.0.0.2", 0);
+    const both = ["127.0.0.1", "127.0.0.2"];
+    expect(() => startOn(both, taken.port)).toThrow(`Port ${taken.port} on 127.0.0.2 is in use by another program.`);
+    expect(() => checkPortIsFree(both, taken.port, "--port")).toThrow(`Port ${taken.port} on 127.0.0.2 is in use`);
+    await start("127.0.0.1", taken.port).stop(0);
+    await taken.stop(0);
+  },
+);
 
 for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
   test(`if this machine does not have the address ${host}, the error names it`, () => {

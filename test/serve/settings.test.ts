@@ -16,7 +16,7 @@ function problems(args: readonly string[], environment: Record<string, string> =
 describe("settings", () => {
   test("by default, the service listens on this machine only and stores items on disk", () => {
     expect(read([])).toEqual({
-      host: "127.0.0.1",
+      host: "localhost",
       port: 5000,
       httpsPort: undefined,
       tlsCert: undefined,
@@ -31,6 +31,7 @@ describe("settings", () => {
       seed: undefined,
       forms: "both",
       fieldNames: "as-sent",
+      requiredFields: [],
       auth: "off",
       users: undefined,
       cors: undefined,
@@ -48,6 +49,13 @@ describe("settings", () => {
       log: "text",
       logRequests: false,
     });
+  });
+
+  test("required fields are names with commas between them", () => {
+    expect(read(["--require", "Name, Notes"]).requiredFields).toEqual(["Name", "Notes"]);
+    expect(problems(["--require", "Name,,Notes"])).toEqual([
+      "--require Name,,Notes: expected field names such as Name,Notes, with commas between them",
+    ]);
   });
 
   test("settings cannot be changed after they are read", () => {

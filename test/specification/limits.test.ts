@@ -69,6 +69,8 @@ describeOnEveryEngine("Limits", (start) => {
     expect((await service.list()).length).toBeGreaterThan(256_000);
     await service.list();
     expect(service.log.map(({ level }) => level)).toEqual(["warn"]);
-    expect(service.log[0]?.message).toContain("256000 bytes");
+    expect(service.log[0]?.message).toContain("256,000 bytes");
+    expect(service.log[0]?.message).toContain("Xamarin.Forms");
+    expect(service.log[0]?.message).toContain("MaxResponseContentBufferSize");
   });
 });

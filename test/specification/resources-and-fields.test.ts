@@ -111,6 +111,26 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
     });
   }
 
+  for (const [sent, kept, name] of [
+    ['{"name":"a","Done":1}', '"name":"a","Done":1', "id"],
+    ['{"id":null,"Name":"a","done":1}', '"Name":"a","done":1', "ID"],
+    ['{"ID":null,"éa":1}', '"éa":1', "id"],
+    ['{"\\u0061":1}', '"\\u0061":1', "id"],
+    ['{"_a":1,"b":2}', '"_a":1,"b":2', "ID"],
+    ['{"":1}', '"":1', "ID"],
+  ] as const) {
+    test(`the ID that is added to ${sent} is called ${name}, as the first other name begins`, async () => {
+      const service = await start();
+      const path = `/api/todoitems/${ids.one}`;
+      const created = await service.send("POST", path, sent);
+      const expected = `{"${name}":"${ids.one}",${kept}}`;
+      expect(await created.text()).toBe(expected);
+      expect((await service.send("PUT", path, sent)).status).toBe(204);
+      expect(await service.list()).toBe(`[${expected}]`);
+      expect(await (await service.create(sent)).text()).toStartWith(`{"${name}":"`);
+    });
+  }
+
   test("update in form A may leave the ID out of the body, update in form B may not", async () => {
     const service = await start();
     await service.create(item(ids.one));
@@ -119,6 +139,61 @@ describeOnEveryEngine("Resources and their fields: ID", (start) => {
       await expectProblem(await service.send("PUT", "/api/todoitems/", body), 400, "TodoItemIDRequired");
     }
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"b"')}]`);
+  });
+});
+
+describeOnEveryEngine("Resources and their fields: fields that the operator requires", (start) => {
+  const requiredFields = ["Name", "Notes"];
+
+  for (const [json, missing] of [
+    ["{}", '"Name", "Notes"'],
+    ['{"Name":"a"}', '"Notes"'],
+    ['{"Name":null,"Notes":"n"}', '"Name"'],
+    ['{"Name":"a","Notes":""}', '"Notes"'],
+    ['{"Name":" \\t\\n","Notes":"n"}', '"Name"'],
+    ['{"Name":"a","Notes":"n","Name":""}', '"Name"'],
+  ] as const) {
+    test(`create and update of ${json} get 400, which names ${missing}, and change nothing`, async () => {
+      const service = await start({ requiredFields });
+      await service.create(item(ids.one, '"Name":"a","Notes":"n"'));
+      const before = await service.list();
+      for (const [method, path] of [
+        ["POST", "/api/todoitems/"],
+        ["POST", `/api/todoitems/${ids.two}`],
+        ["PUT", `/api/todoitems/${ids.one}`],
+        ["PUT", `/api/todoitems/${ids.three}`],
+      ] as const) {
+        const { detail } = await expectProblem(await service.send(method, path, json), 400, "FieldRequired");
+        expect(detail).toContain(`The item lacks ${missing}:`);
+      }
+      expect(await service.list()).toBe(before);
+    });
+  }
+
+  for (const json of [
+    '{"Name":"a","Notes":"n"}',
+    '{"name":"a","NOTES":"n"}',
+    '{"Name":0,"Notes":false}',
+    '{"Name":[],"Notes":{}}',
+  ]) {
+    test(`${json} has all required fields`, async () => {
+      const service = await start({ requiredFields });
+      expect((await service.send("POST", `/api/todoitems/${ids.one}`, json)).status).toBe(201);
+      expect((await service.send("PUT", `/api/todoitems/${ids.one}`, json)).status).toBe(204);
+    });
+  }
+
+  test("an item that was stored before lacks nothing when it is deleted, with or without a body", async () => {
+    const service = await start({ requiredFields });
+    await service.collection.write({ kind: "create", item: { id: ids.one, json: `{"ID":"${ids.one}"}` } });
+    expect((await service.send("DELETE", `/api/todoitems/${ids.one}`, `{"ID":"${ids.one}"}`)).status).toBe(204);
+  });
+
+  test("the media type is checked before the required fields, and they before the existence of the item", async () => {
+    const service = await start({ requiredFields });
+    const plain = { "Content-Type": "text/plain" };
+    await expectProblem(await service.send("POST", "/api/todoitems/", "{}", plain), 415, "UnsupportedMediaType");
+    await expectProblem(await service.send("PUT", `/api/todoitems/${ids.one}`, "{}"), 400, "FieldRequired");
   });
 });
 

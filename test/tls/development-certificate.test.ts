@@ -1,7 +1,10 @@
+import "reflect-metadata";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "node:tls";
+import { PemConverter, SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509";
 import { dataFolder } from "../../src/tls/data-folder.ts";
 import { developmentCertificate, machineNames } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -12,6 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.dispose());
 
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const parse = (path: string) => new X509Certificate(readFileSync(path));
 const days = (count: number) => new Date(Date.now() + count * 86_400_000);
 
@@ -28,6 +32,60 @@ test("the certificate is signed by the authority and valid for all names of this
   expect(machineNames()).toContain("10.0.2.2");
   expect(certificate.checkHost("example.com")).toBeUndefined();
 });
+
+test("the issuer is exactly CN=localhost, and the certificate does not look self-signed", async () => {
+  const { cert } = await developmentCertificate(folder.path);
+  expect(parse(cert).issuer).toBe("CN=localhost");
+  expect(parse(cert).subject).not.toBe("CN=localhost");
+});
+
+test("an authority with another name is replaced, and the certificate with it", async () => {
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const old = await X509CertificateGenerator.createSelfSigned({ name: "CN=an older version", keys });
+  writeFileSync(join(folder.path, "authority.pem"), old.toString("pem"));
+  const key = PemConverter.encode(await crypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
+  writeFileSync(join(folder.path, "authority-key.pem"), key);
+  const { cert, authorityCert, replacedAuthority } = await developmentCertificate(folder.path);
+  expect(replacedAuthority).toBe(true);
+  expect(parse(authorityCert).subject).toBe("CN=localhost");
+  expect(parse(cert).verify(parse(authorityCert).publicKey)).toBe(true);
+  expect((await developmentCertificate(folder.path)).replacedAuthority).toBe(false);
+});
+
+for (const [name, isAccepted] of [
+  ["localhost", true],
+  ["phone.local", true],
+  ["example.com", false],
+  ["localhost.example.com", false],
+] as const) {
+  test(`clients that trust the authority ${isAccepted ? "accept" : "refuse"} a certificate that its key signed for ${name}`, async () => {
+    const { authorityCert } = await developmentCertificate(folder.path);
+    const authority = readFileSync(authorityCert, "utf8");
+    const signingKey = PemConverter.decodeFirst(readFileSync(join(folder.path, "authority-key.pem"), "utf8"));
+    const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const certificate = await X509CertificateGenerator.create({
+      issuer: "CN=localhost",
+      subject: "CN=stolen key",
+      publicKey: keys.publicKey,
+      signingKey: await crypto.subtle.importKey("pkcs8", signingKey, algorithm, false, ["sign"]),
+      signingAlgorithm: algorithm,
+      extensions: [new SubjectAlternativeNameExtension([{ type: "dns", value: name }])],
+    });
+    const key = PemConverter.encode(await crypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
+    using server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      tls: { cert: certificate.toString("pem"), key },
+      socket: { data() {} },
+    });
+    const handshake = new Promise<void>((resolve, reject) => {
+      const socket = connect({ port: server.port, host: "127.0.0.1", servername: name, ca: authority });
+      socket.once("secureConnect", () => resolve(void socket.destroy())).once("error", reject);
+    });
+    if (isAccepted) await handshake;
+    else await expect(handshake).rejects.toThrow("permitted subtree violation");
+  });
+}
 
 test("only the owner can read the certificates and keys", async () => {
   const { cert, key, authorityCert } = await developmentCertificate(folder.path);

@@ -1,0 +1,32 @@
+// Logs TLS handshakes that fail, once for each client address and reason, and says what to do. Most of them fail because
+// the client does not trust the development certificate.
+
+import type { Log } from "../http/log.ts";
+import type { Settings } from "./settings-table.ts";
+
+/** Failures that were logged are remembered up to this number, so that a scan from many addresses fills no memory. */
+const rememberedMax = 1_000;
+
+export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, error: Error) => void {
+  const logged = new Set<string>();
+  const distrust =
+    tlsCert === undefined
+      ? "If its requests fail, it probably does not trust the development certificate: todoitems certificate shows how to trust it"
+      : `If its requests fail, it probably does not trust the certificate ${tlsCert}: let it trust the authority that issued this certificate, and check that the file holds the whole chain`;
+  return (peer, error) => {
+    const advice = otherCauses.find(({ sign }) => error.message.includes(sign))?.advice ?? distrust;
+    const entry = `${peer} ${advice}`;
+    if (logged.has(entry)) return;
+    if (logged.size >= rememberedMax) logged.clear();
+    logged.add(entry);
+    const fields = { address: peer, reason: error.message };
+    log("warn", `A client at ${peer} did not complete the TLS handshake. ${advice}`, fields);
+  };
+}
+
+/** Causes that the TLS library names. It has no error codes, only these words at the end of its message. */
+const otherCauses = [
+  { sign: "HTTP_REQUEST", advice: "It sent plain HTTP: use https:// in its address, or the HTTP port" },
+  { sign: "UNSUPPORTED_PROTOCOL", advice: "It offers no TLS version that is safe: it needs TLS 1.2 or 1.3" },
+  { sign: "NO_SHARED_CIPHER", advice: "It offers no cipher that is safe: it needs AES-GCM or ChaCha20-Poly1305" },
+];

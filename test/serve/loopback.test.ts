@@ -1,0 +1,117 @@
+// Tests that the service listens on both loopback addresses by default, so that a client may call `localhost` and try
+// either address first.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { join } from "node:path";
+import { addressesOf } from "../../src/serve/loopback.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { Program, runProgram } from "../program.ts";
+
+const started: Program[] = [];
+afterEach(async () => {
+  for (const program of started.splice(0)) await program.stop("SIGKILL");
+});
+
+async function serve(...args: string[]): Promise<Program> {
+  const program = await Program.start({ args: ["--port", "0", ...args] });
+  started.push(program);
+  return program;
+}
+
+const memory = ["--store", "memory:"];
+const portOf = (origin = "") => new URL(origin).port;
+const urlsOf = (port: string) => ["127.0.0.1", "[::1]"].map((host) => `http://${host}:${port}/api/todoitems/`);
+const isServed = (url: string) =>
+  fetch(url).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses", () => {
+  for (const args of [[], ["--host", "localhost"]]) {
+    test(`with ${args.join(" ") || "no --host"}, the service listens on both and prints one ready line, with 127.0.0.1`, async () => {
+      const program = await serve(...memory, ...args);
+      expect(program.origins).toEqual([`http://127.0.0.1:${portOf(program.origin)}`]);
+      const urls = urlsOf(portOf(program.origin));
+      expect(await Promise.all(urls.map(isServed))).toEqual([true, true]);
+      await program.stop();
+      expect(await Promise.all(urls.map(isServed))).toEqual([false, false]);
+    });
+  }
+
+  for (const [host, served] of [
+    ["127.0.0.1", [true, false]],
+    ["::1", [false, true]],
+  ] as const) {
+    test(`with --host ${host}, the service listens on that address alone`, async () => {
+      const program = await serve(...memory, "--host", host);
+      expect(await Promise.all(urlsOf(portOf(program.origin)).map(isServed))).toEqual([...served]);
+    });
+  }
+
+  test("a port that is taken on ::1 alone is an error that names ::1, with one process and with workers", async () => {
+    using taken = Bun.listen({ hostname: "::1", port: 0, socket: { data() {} } });
+    const folder = temporaryFolder();
+    const port = String(taken.port);
+    const store = `sqlite:${join(folder.path, "store.db")}`;
+    for (const workers of ["1", "2"]) {
+      const { exitCode, stdout, stderr } = await runProgram("serve", {
+        args: ["--port", port, "--workers", workers, "--store", store],
+      });
+      expect([exitCode, stdout]).toEqual([1, ""]);
+      expect(stderr).toContain(`Port ${port} on ::1 is in use by another program. Choose another with --port`);
+    }
+    folder.dispose();
+  });
+
+  test("all workers listen on both addresses", async () => {
+    const folder = temporaryFolder();
+    const program = await serve("--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`);
+    for (const url of urlsOf(portOf(program.origin))) {
+      for (let count = 0; count < 8; count++) {
+        expect((await fetch(url, { headers: { Connection: "close" } })).status).toBe(200);
+      }
+    }
+    await program.stop();
+    folder.dispose();
+  });
+
+  test("HTTPS with HTTP/2 is served on both addresses, with a certificate for both", async () => {
+    const folder = temporaryFolder();
+    const environment = { XDG_DATA_HOME: folder.path, HOME: folder.path };
+    const program = await Program.start({ environment, args: [...memory, "--port", "off", "--https-port", "0"] });
+    started.push(program);
+    const ca = readFileSync(join(folder.path, "todoitems", "https", "authority.pem"));
+    for (const host of ["127.0.0.1", "[::1]"]) {
+      const client = connectHttp2(`https://${host}:${portOf(program.origin)}`, { ca });
+      const request = client.request({ ":path": "/api/todoitems/" });
+      const status = await new Promise((resolve, reject) =>
+        request.once("response", (headers) => resolve(headers[":status"])).once("error", reject),
+      );
+      expect(status).toBe(200);
+      client.close();
+    }
+    folder.dispose();
+  });
+
+  test("the connections of both addresses count together, and idle ones of either are closed to make room", async () => {
+    const program = await serve(...memory, "--connection-limit", "4");
+    const [v4 = "", v6 = ""] = urlsOf(portOf(program.origin));
+    let closedCount = 0;
+    for (let count = 0; count < 4; count++) {
+      await Bun.connect({
+        hostname: "127.0.0.1",
+        port: Number(portOf(program.origin)),
+        socket: { data() {}, close: () => void closedCount++ },
+      });
+    }
+    const alone = { headers: { Connection: "close" } };
+    expect((await fetch(v6, alone)).status).toBe(503);
+    await eventually(async () => (await fetch(v6, alone)).status === 200);
+    await eventually(() => closedCount === 4);
+    expect((await fetch(v4, alone)).status).toBe(200);
+  });
+});
