@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
+import { checkedAnswer } from "./description/checked-answer.ts";
 
 export const projectFolder = join(import.meta.dir, "..");
 
@@ -60,8 +61,8 @@ export class Program {
     return this.#process.pid;
   }
 
-  fetch(path: string, init?: RequestInit): Promise<Response> {
-    return fetch(`${this.origin}${path}`, init);
+  async fetch(path: string, init?: RequestInit): Promise<Response> {
+    return checkedAnswer(await fetch(`${this.origin}${path}`, init), init?.method ?? "GET", path);
   }
 
   send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {

@@ -6,6 +6,7 @@ import { type CollectionOptions, TodoCollection } from "../src/collection/todo-c
 import { Access } from "../src/http/access.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
 import { appFetch } from "./app-fetch.ts";
+import { checkedAnswer } from "./description/checked-answer.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 
 export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
@@ -58,7 +59,8 @@ export class Service {
   }
 
   async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
-    return appFetch(this.app, new Request(`http://localhost${path}`, { ...init, method }), this.address);
+    const request = new Request(`http://localhost${path}`, { ...init, method });
+    return checkedAnswer(await appFetch(this.app, request, this.address), method, new URL(request.url).pathname);
   }
 
   /** Sends JSON text unchanged. */
@@ -115,7 +117,7 @@ export async function expectProblem(response: Response, status: number, code: st
   expect(response.headers.get("content-type")).toBe("application/problem+json");
   expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   const problem = (await response.json()) as ProblemDocument;
-  expect(problem).toMatchObject({ type: "about:blank", status, code });
+  expect(problem).toMatchObject({ type: `/docs#${code}`, status, code });
   expect(problem.title).toBeString();
   expect(problem.detail).toBeString();
   return problem;

@@ -84,7 +84,7 @@ export class App implements Handler {
 
   /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
-    const file = await this.#options.site?.find(request.path);
+    const file = await this.#options.site?.find(request);
     if (!file)
       throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
     if (!siteMethods.includes(request.method)) return this.#methodNotAllowed(request, siteMethods);
@@ -98,7 +98,8 @@ export class App implements Handler {
   }
 
   #operate(request: HttpRequest, route: Route): Answer | Promise<Answer> {
-    if (route.resource === "changes") return this.#withoutBody(request, () => this.changeFeed.answer(request));
+    if (route.resource === "changes")
+      return this.#withoutBody(request, () => this.changeFeed.answer(request, route.wanted));
     if (request.method === "GET") return this.#withoutBody(request, () => this.#items.get(request, route));
     if (request.method === "POST") return this.#items.create(request, route);
     if (request.method === "PUT") return this.#items.update(request, route);

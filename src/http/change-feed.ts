@@ -78,9 +78,11 @@ export class ChangeFeed {
     });
   }
 
-  async answer(request: HttpRequest): Promise<Answer> {
+  /** `wanted` is undefined if the `Accept` header decides between the feed and the document. */
+  async answer(request: HttpRequest, wanted: "events" | "delta" | undefined): Promise<Answer> {
     const since = sinceOf(request);
-    return wantsDocument(request) ? this.#documents.answer(request, since) : this.#open(request, since);
+    const wantsDelta = wanted === "delta" || (wanted === undefined && acceptsOnlyJson(request));
+    return wantsDelta ? this.#documents.answer(request, since) : this.#open(request, since);
   }
 
   /**
@@ -265,7 +267,7 @@ function tooManyFeeds(): Problem {
   return new Problem("TooManyRequests", detail, { retryAfterSeconds: feedRetrySeconds });
 }
 
-function wantsDocument(request: HttpRequest): boolean {
+function acceptsOnlyJson(request: HttpRequest): boolean {
   const accept = request.headers.get("accept")?.toLowerCase() ?? "";
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }

@@ -7,7 +7,7 @@ import { Answer } from "../wire/message.ts";
 import { Refusal, type RefusalCode } from "../wire/refusal.ts";
 import { nosniff } from "./headers.ts";
 
-type ProblemCode =
+export type ProblemCode =
   | ItemErrorCode
   | RefusalCode
   | "CredentialsRequired"
@@ -52,7 +52,7 @@ export const problemStatuses = {
   UnsupportedMediaType: 415,
 } as const satisfies Record<ProblemCode, number>;
 
-// A problem of type "about:blank" should use the status phrase as its title. The specifics are in `code` and `detail`.
+// The title is the status phrase. The specifics are in `code` and `detail`.
 const titles = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -72,6 +72,15 @@ const titles = {
   505: "HTTP Version Not Supported",
   507: "Insufficient Storage",
 } as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
+
+export function problemTitle(status: (typeof problemStatuses)[ProblemCode]): string {
+  return titles[status];
+}
+
+/** The page that explains a kind of problem. It is never built from a request. */
+export function problemType(code: ProblemCode): string {
+  return `/docs#${code}`;
+}
 
 interface ProblemOptions {
   readonly retryAfterSeconds?: number | undefined;
@@ -121,7 +130,7 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
   const status = problemStatuses[code];
-  const document = JSON.stringify({ type: "about:blank", title: titles[status], status, detail, code });
+  const document = JSON.stringify({ type: problemType(code), title: titles[status], status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   const allHeaders = {
     "Content-Type": "application/problem+json",

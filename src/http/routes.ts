@@ -6,7 +6,7 @@ export const urlForms = ["both", "a", "b"] as const;
  */
 export type UrlForms = (typeof urlForms)[number];
 
-export type Route = { readonly resource: "collection" | "changes" } | ItemRoute | HealthRoute;
+export type Route = { readonly resource: "collection" } | ItemRoute | ChangesRoute | HealthRoute;
 
 export interface ItemRoute {
   readonly resource: "item";
@@ -14,12 +14,17 @@ export interface ItemRoute {
   readonly segment: string;
 }
 
+interface ChangesRoute {
+  readonly resource: "changes";
+  /** The feed or the document of changes. Undefined if the request's `Accept` header decides. */
+  readonly wanted: "events" | "delta" | undefined;
+}
+
 interface HealthRoute {
   readonly resource: "live" | "ready";
 }
 
 const collection: Route = { resource: "collection" };
-const changes: Route = { resource: "changes" };
 
 /**
  * Matches the template api/{controller}/{id}. The controller defaults to todoitems, and the ID is optional. It also
@@ -34,10 +39,15 @@ export function matchRoute(path: string): Route | undefined {
   // success.
   if (segments.at(-1) === "") segments.pop();
   const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
-  if (prefix?.toLowerCase() === "changes" && segments.length === 1) return changes;
+  if (prefix?.toLowerCase() === "changes") return matchChanges(segments.slice(1).join("/").toLowerCase());
   if (prefix?.toLowerCase() !== "api" || controller.toLowerCase() !== "todoitems" || deeper.length > 0)
     return undefined;
   return segment === undefined ? collection : segment === "" ? undefined : { resource: "item", segment };
+}
+
+function matchChanges(rest: string): ChangesRoute | undefined {
+  if (rest === "") return { resource: "changes", wanted: undefined };
+  return rest === "events" || rest === "delta" ? { resource: "changes", wanted: rest } : undefined;
 }
 
 const methods = {

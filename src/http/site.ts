@@ -1,25 +1,37 @@
-// Serves the files beside the API: the page and its assets. They need no credentials and are compressed if the browser
-// accepts that. A file whose name contains a hash of its content may be cached for a year.
+// Serves the files beside the API: the page and its assets, and the description of the API. They need no credentials.
+// Each is hashed and compressed once, when it is first requested. A file whose name contains a hash of its content may
+// be cached for a year.
 
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { ifNoneMatchHits } from "./conditions.ts";
 import { nosniff } from "./headers.ts";
 
 export interface SiteFile {
   readonly mediaType: string;
-  readonly plain: Uint8Array<ArrayBuffer>;
-  readonly gzip: Uint8Array<ArrayBuffer> | undefined;
-  readonly brotli: Uint8Array<ArrayBuffer> | undefined;
-  /** A hash of its content, in quotes. */
-  readonly etag: string;
+  /** Must not change. As long as the same object is found, it is not compressed again. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** True if the file's name changes whenever its content does. */
   readonly immutable: boolean;
 }
 
 export interface Site {
-  /** Finds the file at a path, if there is one. Paths begin with a slash; the page itself is "/". */
-  find(path: string): Promise<SiteFile | undefined>;
+  /** Finds the file that a request asks for, if there is one. */
+  find(request: HttpRequest): Promise<SiteFile | undefined>;
 }
+
+interface PreparedFile {
+  readonly gzip: Uint8Array;
+  readonly brotli: Uint8Array;
+  /** A hash of the content, in quotes. */
+  readonly etag: string;
+}
+
+const compressGzip = promisify(gzip);
+const compressBrotli = promisify(brotliCompress);
+const preparedFiles = new WeakMap<Uint8Array, Promise<PreparedFile>>();
 
 /** The methods a file offers. */
 export const siteMethods: readonly string[] = ["GET"];
@@ -37,14 +49,15 @@ const pagePolicy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-export function siteAnswer(request: HttpRequest, file: SiteFile): Answer {
+export async function siteAnswer(request: HttpRequest, file: SiteFile): Promise<Answer> {
+  const prepared = await prepare(file.bytes);
   const headers: Record<string, string> = {
-    ETag: file.etag,
+    ETag: prepared.etag,
     "Cache-Control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
     Vary: "Accept-Encoding",
   };
-  if (ifNoneMatchHits(request.headers, file.etag)) return new Answer(304, headers);
-  const { body, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
+  if (ifNoneMatchHits(request.headers, prepared.etag)) return new Answer(304, headers);
+  const { body, encoding } = encoded(file.bytes, prepared, request.headers.get("accept-encoding") ?? "");
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   if (file.mediaType.startsWith("text/html")) {
     headers["Content-Security-Policy"] = pagePolicy;
@@ -53,12 +66,31 @@ export function siteAnswer(request: HttpRequest, file: SiteFile): Answer {
   return new Answer(200, { "Content-Type": file.mediaType, ...nosniff, ...headers }, body);
 }
 
+/** Hashes and compresses the bytes, unless that was done already. */
+function prepare(bytes: Uint8Array): Promise<PreparedFile> {
+  let prepared = preparedFiles.get(bytes);
+  if (!prepared) {
+    prepared = compress(bytes);
+    preparedFiles.set(bytes, prepared);
+  }
+  return prepared;
+}
+
+async function compress(bytes: Uint8Array): Promise<PreparedFile> {
+  const [gzip, brotli] = await Promise.all([
+    compressGzip(bytes, { level: 9 }),
+    compressBrotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength } }),
+  ]);
+  return { gzip, brotli, etag: `"${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}"` };
+}
+
 function encoded(
-  { plain, gzip, brotli }: SiteFile,
+  plain: Uint8Array,
+  { gzip, brotli }: PreparedFile,
   accepted: string,
-): { body: Uint8Array<ArrayBuffer>; encoding?: string } {
-  if (brotli && accepts(accepted, "br")) return { body: brotli, encoding: "br" };
-  if (gzip && accepts(accepted, "gzip")) return { body: gzip, encoding: "gzip" };
+): { body: Uint8Array; encoding?: string } {
+  if (accepts(accepted, "br")) return { body: brotli, encoding: "br" };
+  if (accepts(accepted, "gzip")) return { body: gzip, encoding: "gzip" };
   return { body: plain };
 }
 

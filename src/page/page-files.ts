@@ -4,25 +4,17 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
-import { apiDescriptionPath, authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
+import { authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
-/** A file that the service sends: its bytes, uncompressed and in each compressed form, and what its headers need. */
+/** A file that the service sends. */
 export interface PageFile {
   readonly mediaType: string;
-  readonly plain: Uint8Array<ArrayBuffer>;
-  readonly gzip: Uint8Array<ArrayBuffer> | undefined;
-  readonly brotli: Uint8Array<ArrayBuffer> | undefined;
-  readonly etag: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** True if the file's name changes whenever its content does. */
   readonly immutable: boolean;
 }
 
 const browserFolder = join(import.meta.dir, "browser");
-const apiDescription = join(import.meta.dir, "../../openapi.yaml");
-
-const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
 
 export interface PageOptions {
   readonly settings: PageSettings;
@@ -36,7 +28,6 @@ export interface PageOptions {
 export class PageFiles {
   readonly #options: PageOptions;
   #bundled: Promise<ReadonlyMap<string, PageFile>> | undefined;
-  #description: Promise<PageFile> | undefined;
   #authorityPath: Promise<string> | undefined;
   #authorityFile: PageFile | undefined;
 
@@ -46,10 +37,6 @@ export class PageFiles {
 
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
-    if (path === `/${apiDescriptionPath}`) {
-      this.#description ??= read(apiDescription).then((bytes) => compressed("application/yaml", bytes));
-      return this.#description;
-    }
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
     if (path !== "/" && !path.startsWith("/assets/")) return undefined;
     this.#bundled ??= this.#bundle();
@@ -57,14 +44,14 @@ export class PageFiles {
   }
 
   /**
-   * Reads the authority's certificate again on every request, because it may have been renewed. Compresses it again
-   * only if it has changed.
+   * Reads the authority's certificate again on every request, because it may have been renewed. If it has not, the same
+   * object is returned again.
    */
   async #authority(findFile: () => Promise<string>): Promise<PageFile> {
     this.#authorityPath ??= findFile();
     const bytes = await read(await this.#authorityPath);
-    if (this.#authorityFile?.etag !== etagOf(bytes))
-      this.#authorityFile = await compressed("application/x-x509-ca-cert", bytes);
+    if (!this.#authorityFile || Buffer.compare(this.#authorityFile.bytes, bytes) !== 0)
+      this.#authorityFile = { mediaType: "application/x-x509-ca-cert", bytes, immutable: false };
     return this.#authorityFile;
   }
 
@@ -97,9 +84,9 @@ export class PageFiles {
     );
     const files = new Map<string, PageFile>();
     for (const { name, mediaType, bytes } of assets)
-      files.set(`/${paths.get(name)}`, { ...(await compressed(mediaType, bytes)), immutable: true });
+      files.set(`/${paths.get(name)}`, { mediaType, bytes, immutable: true });
     const html = new TextEncoder().encode(this.#html((name) => paths.get(name) ?? ""));
-    files.set("/", await compressed("text/html; charset=utf-8", html));
+    files.set("/", { mediaType: "text/html; charset=utf-8", bytes: html, immutable: false });
     return files;
   }
 
@@ -130,25 +117,6 @@ export class PageFiles {
 
 async function read(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await readFile(path));
-}
-
-async function compressed(mediaType: string, plain: Uint8Array<ArrayBuffer>): Promise<PageFile> {
-  const [gzipped, brotli] = await Promise.all([
-    compressGzip(plain, { level: 9 }),
-    compressBrotli(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } }),
-  ]);
-  return {
-    mediaType,
-    plain,
-    gzip: new Uint8Array(gzipped),
-    brotli: new Uint8Array(brotli),
-    etag: etagOf(plain),
-    immutable: false,
-  };
-}
-
-function etagOf(bytes: Uint8Array): string {
-  return `"${hash(bytes)}"`;
 }
 
 function hash(bytes: Uint8Array): string {

@@ -6,6 +6,7 @@ import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { systemReason } from "../credentials/system-reason.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
+import { DescriptionFiles } from "../description/description-files.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
@@ -16,9 +17,11 @@ import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
+import type { Site } from "../http/site.ts";
 import { PageFiles } from "../page/page-files.ts";
 import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
+import { describedInstance } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts } from "./loopback.ts";
@@ -147,7 +150,7 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     hosts: allowedHosts(settings),
     access: openAccess(settings, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
-    site: openPage(settings, environment),
+    site: openSite(settings, environment),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
@@ -167,6 +170,12 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
  */
 function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
+}
+
+function openSite(settings: Settings, environment: Environment): Site {
+  const page = openPage(settings, environment);
+  const description = new DescriptionFiles(describedInstance(settings));
+  return { find: async (request) => description.find(request) ?? page.find(request.path) };
 }
 
 function openPage(settings: Settings, environment: Environment): PageFiles {

@@ -31,12 +31,16 @@ export const rooms: Readonly<Record<string, Room>> = {
   // Published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items"], packages: /^(?:node:|preact(?:\/|$))/ },
+  description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
   serve: {
-    rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+    rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page", "description"],
     packages: runtime,
   },
   commands: {
-    rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page", "serve"],
+    rooms: [
+      ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+      ...["description", "serve"],
+    ],
     packages: runtime,
   },
   "main.ts": { rooms: ["commands", "serve"], packages: none },

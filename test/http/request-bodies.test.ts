@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { listen, type RunningServer } from "../../src/wire/listen.ts";
+import type { HttpRequest } from "../../src/wire/message.ts";
 import { ids, item, Service } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
 
 const one = item(ids.one);
-const file = { mediaType: "text/plain", plain: new Uint8Array(2), gzip: undefined, brotli: undefined, etag: '"e"' };
+const file = { mediaType: "text/plain", bytes: new Uint8Array(2), immutable: false };
 const operations = [
   { method: "GET", path: "/api/todoitems/", status: 200 },
   { method: "GET", path: `/api/todoitems/${ids.one}`, status: 200 },
@@ -24,7 +25,7 @@ const operations = [
 let server: RunningServer;
 
 beforeAll(async () => {
-  const site = { find: async (path: string) => (path === "/file" ? { ...file, immutable: false } : undefined) };
+  const site = { find: async ({ path }: HttpRequest) => (path === "/file" ? file : undefined) };
   const service = await Service.on(new MemoryEngine(), { bodyBytesMax: 1_000, site });
   await service.send("POST", "/api/todoitems/", one);
   server = listen(service.app, listenOptions);

@@ -1,0 +1,13 @@
+// The content of openapi.yaml: the description of an instance with default settings, at the address it then has.
+
+import { describeApi } from "../src/description/api-description.ts";
+import { writeYaml } from "../src/description/yaml.ts";
+import { describedInstance } from "../src/serve/described-instance.ts";
+import { readSettings } from "../src/serve/settings.ts";
+
+export function defaultDescription(): string {
+  const result = readSettings([], {});
+  if (!("settings" in result)) throw new Error(result.problems.join("\n"));
+  const description = describeApi(describedInstance(result.settings), "http://localhost:5000/");
+  return `# Written by \`npm run describe\`. An instance serves its own description at /openapi.yaml.\n${writeYaml(description)}`;
+}

@@ -1,0 +1,63 @@
+// The description as files: OpenAPI 3.1 as JSON and YAML, and OpenAPI 3.0 as JSON. They contain the address that the
+// reader used. So there is one set of files for each address, made when it is first asked for.
+
+import type { HttpRequest } from "../wire/message.ts";
+import { describeApi } from "./api-description.ts";
+import type { DescribedInstance } from "./described-instance.ts";
+import { asOpenApi30 } from "./openapi-30.ts";
+import { writeYaml } from "./yaml.ts";
+
+interface DescriptionFile {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly immutable: false;
+}
+
+/**
+ * Files are made for this many addresses. Readers who use yet another address get a description with a relative
+ * address. So nobody can make the service write a description for every request.
+ */
+const addressesMax = 16;
+const encoder = new TextEncoder();
+
+export class DescriptionFiles {
+  readonly #instance: DescribedInstance;
+  readonly #files = new Map<string, ReadonlyMap<string, DescriptionFile>>();
+
+  constructor(instance: DescribedInstance) {
+    this.#instance = instance;
+  }
+
+  find({ path, isSecure, headers }: HttpRequest): DescriptionFile | undefined {
+    if (!path.startsWith("/openapi")) return undefined;
+    const host = headers.get("host");
+    return this.#filesFor(host === undefined ? "/" : `${isSecure ? "https" : "http"}://${host.toLowerCase()}/`).get(
+      path,
+    );
+  }
+
+  #filesFor(address: string): ReadonlyMap<string, DescriptionFile> {
+    const key = this.#files.has(address) || this.#files.size < addressesMax ? address : "/";
+    let files = this.#files.get(key);
+    if (!files) {
+      files = filesOf(this.#instance, key);
+      this.#files.set(key, files);
+    }
+    return files;
+  }
+}
+
+function filesOf(instance: DescribedInstance, address: string): ReadonlyMap<string, DescriptionFile> {
+  const description = describeApi(instance, address);
+  const json = (value: unknown) => JSON.stringify(value, undefined, 2);
+  const file = (mediaType: string, text: string): DescriptionFile => ({
+    mediaType,
+    bytes: encoder.encode(text),
+    immutable: false,
+  });
+  return new Map([
+    ["/openapi.json", file("application/json", json(description))],
+    ["/openapi.yaml", file("application/yaml", writeYaml(description))],
+    ["/openapi-3.0.json", file("application/json", json(asOpenApi30(description)))],
+  ]);
+}

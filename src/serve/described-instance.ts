@@ -1,0 +1,17 @@
+// What the API's description says about an instance, taken from its settings.
+
+import { version } from "../../package.json";
+import type { DescribedInstance } from "../description/described-instance.ts";
+import { checksHosts } from "./loopback.ts";
+import type { Settings } from "./settings-table.ts";
+
+export function describedInstance(settings: Settings): DescribedInstance {
+  const { readOnly, demo, storeBytesMax } = settings;
+  return {
+    ...settings,
+    version,
+    readOnly: readOnly || demo,
+    checksHosts: checksHosts(settings),
+    storeBytesMax: Number.isFinite(storeBytesMax) ? storeBytesMax : undefined,
+  };
+}

@@ -1,0 +1,156 @@
+// The description itself: it is complete, it follows the instance's settings, and the file in the repository is current.
+
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defaultDescription } from "../../scripts/default-description.ts";
+import { describeApi } from "../../src/description/api-description.ts";
+import type { DescribedInstance } from "../../src/description/described-instance.ts";
+import { DescriptionFiles } from "../../src/description/description-files.ts";
+import type { Part } from "../../src/description/document.ts";
+import { asOpenApi30 } from "../../src/description/openapi-30.ts";
+import { writeYaml } from "../../src/description/yaml.ts";
+import type { HttpRequest } from "../../src/wire/message.ts";
+import { projectFolder } from "../program.ts";
+import { mismatches } from "./schema.ts";
+
+const instance: DescribedInstance = {
+  version: "1.2.3",
+  forms: "both",
+  fieldNames: "as-sent",
+  requiredFields: [],
+  auth: "off",
+  readOnly: false,
+  checksHosts: true,
+  rateLimitPerSecond: undefined,
+  bodyBytesMax: 1_000,
+  headerBytesMax: 2_000,
+  nestingDepthMax: 64,
+  storeBytesMax: 1_000_000,
+};
+const describeWith = (changes: Partial<DescribedInstance> = {}) => describeApi({ ...instance, ...changes }, "/");
+
+/** Every object in a value, with the path to it. */
+function* partsOf(value: unknown, path = "#"): Generator<[string, Part]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield [path, value as Part];
+  for (const [name, member] of Object.entries(value)) yield* partsOf(member, `${path}/${name}`);
+}
+
+function refsOf(value: unknown): string[] {
+  return [...partsOf(value)].map(([, part]) => part["$ref"]).filter((ref) => typeof ref === "string");
+}
+
+describe("the description", () => {
+  test("openapi.yaml in the repository is what `npm run describe` writes", () => {
+    expect(readFileSync(join(projectFolder, "openapi.yaml"), "utf8")).toBe(defaultDescription());
+  });
+
+  test("every reference leads to a part of the document", () => {
+    const description = describeWith();
+    for (const ref of refsOf(description)) {
+      const found = ref
+        .slice(2)
+        .split("/")
+        .reduce<unknown>((part, name) => (part as Part)[name], description);
+      expect(found, ref).toBeDefined();
+    }
+  });
+
+  test("every example of a body fits its schema", () => {
+    for (const fieldNames of ["as-sent", "pascal", "camel"] as const) {
+      const description = describeWith({ fieldNames, auth: "all", rateLimitPerSecond: 1 });
+      const { schemas } = description.components;
+      let count = 0;
+      for (const [path, part] of partsOf(description.paths)) {
+        if (part["schema"] === undefined || part["examples"] === undefined || part["name"] !== undefined) continue;
+        for (const example of Object.values(part["examples"] as Part)) {
+          expect(mismatches(part["schema"] as Part, (example as Part)["value"], schemas), path).toEqual([]);
+          count++;
+        }
+      }
+      expect(count).toBeGreaterThan(100);
+    }
+  });
+
+  test("paths, credentials and field names follow the instance's settings", () => {
+    const methods = (forms: DescribedInstance["forms"], path: string) =>
+      Object.keys(describeWith({ forms }).paths[path] ?? {});
+    expect(methods("both", "/api/todoitems")).toEqual(["get", "post", "put"]);
+    expect(methods("a", "/api/todoitems")).toEqual(["get"]);
+    expect(methods("b", "/api/todoitems/{id}")).toEqual(["get", "delete"]);
+    const security = (auth: DescribedInstance["auth"]) => {
+      const { get, post } = describeWith({ auth }).paths["/api/todoitems"] ?? {};
+      return [get, post].map((operation) => [operation?.["security"], operation?.responses["401"] !== undefined]);
+    };
+    const basic = [{ basic: [] }];
+    expect(security("off")).toEqual([
+      [[], false],
+      [[], false],
+    ]);
+    expect(security("writes")).toEqual([
+      [[], false],
+      [basic, true],
+    ]);
+    expect(security("all")).toEqual([
+      [basic, true],
+      [basic, true],
+    ]);
+    const camel = describeWith({ fieldNames: "camel" }).components.schemas["TodoItem"];
+    expect(camel?.["required"]).toEqual(["id"]);
+    expect(JSON.stringify(describeWith({ readOnly: true })["info"])).toContain("read-only");
+  });
+
+  test("as YAML it reads back as the same document", () => {
+    const description = describeWith();
+    expect(Bun.YAML.parse(writeYaml(description))).toEqual(JSON.parse(JSON.stringify(description)));
+  });
+
+  test("the variant for OpenAPI 3.0 has none of the keywords that only 3.1 knows", () => {
+    const description = asOpenApi30(describeWith());
+    expect(description.openapi).toBe("3.0.3");
+    for (const [path, part] of partsOf(description)) {
+      if (path.includes("/examples/") || path.includes("/example/")) continue;
+      expect(Array.isArray(part["type"]) || part["type"] === "null", path).toBe(false);
+      expect(part["const"], path).toBeUndefined();
+      if (part["$ref"] !== undefined) expect(Object.keys(part), path).toEqual(["$ref"]);
+    }
+    for (const schema of Object.values(description.components.schemas)) expect(schema["examples"]).toBeUndefined();
+  });
+});
+
+describe("the description's files", () => {
+  const request = (path: string, host: string | undefined, isSecure = false): HttpRequest => ({
+    method: "GET",
+    path,
+    query: "",
+    headers: new Map(host === undefined ? [] : [["host", host]]),
+    peer: "127.0.0.1",
+    isSecure,
+    turn: undefined,
+    readBody: () => new Uint8Array(),
+  });
+  const serverIn = (files: DescriptionFiles, host: string | undefined, isSecure = false) => {
+    const file = files.find(request("/openapi.json", host, isSecure));
+    return JSON.parse(new TextDecoder().decode(file?.bytes)).servers[0].url;
+  };
+
+  test("name the address that the request was sent to", () => {
+    const files = new DescriptionFiles(instance);
+    expect(serverIn(files, "10.0.2.2:5000")).toBe("http://10.0.2.2:5000/");
+    expect(serverIn(files, "Example.test", true)).toBe("https://example.test/");
+    expect(serverIn(files, undefined)).toBe("/");
+    expect(files.find(request("/openapi.txt", "a"))).toBeUndefined();
+  });
+
+  test("are written once for each of 16 addresses, and never again for others", () => {
+    const files = new DescriptionFiles(instance);
+    const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}`);
+    const first = hosts.map((host) => files.find(request("/openapi.yaml", host)));
+    const second = hosts.map((host) => files.find(request("/openapi.yaml", host)));
+    for (const [index, file] of first.entries()) expect(second[index]).toBe(file);
+    expect(new Set(first).size).toBe(17);
+    expect(serverIn(files, "host-15")).toBe("http://host-15/");
+    expect(serverIn(files, "host-16")).toBe("/");
+  });
+});

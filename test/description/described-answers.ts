@@ -1,0 +1,75 @@
+// Compares an answer with the description: its status, headers and body. The test clients call this for every answer,
+// so no test can see an answer that the description does not allow.
+
+import type { ApiDescription } from "../../src/description/document.ts";
+import { mismatches } from "./schema.ts";
+
+type Part = { readonly [name: string]: unknown };
+
+export interface SeenAnswer {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The text of the body. Undefined if the answer is a stream. */
+  readonly body: string | undefined;
+}
+
+const describedHeaders = ["ETag", "Location", "Allow", "Cache-Control", "Age", "Retry-After", "WWW-Authenticate"];
+
+/** What in the answer differs from the description. */
+export function differences(description: ApiDescription, answer: SeenAnswer): string[] {
+  const { schemas } = description.components;
+  const path = templateOf(answer);
+  const pathItem = path === undefined ? undefined : description.paths[path];
+  const operation = pathItem?.[answer.method.toLowerCase()];
+  const mediaType = answer.headers.get("content-type")?.split(";")[0] ?? undefined;
+  // Preflights of browsers are part of CORS, not of the API.
+  if (answer.method === "OPTIONS" && answer.status === 204) return [];
+  if (answer.status === 405 && !answer.headers.has("allow")) return ["405 without an Allow header"];
+  // An instance may offer fewer operations than the description of another instance has.
+  if (!operation || answer.status === 405) {
+    if (pathItem && ![404, 405].includes(answer.status)) return [`${answer.method} ${path} is not described`];
+    return mediaType === "application/problem+json" ? bodyDifferences({ $ref: "Problem" }, answer, schemas) : [];
+  }
+  const response = operation.responses[String(answer.status)] as Part | undefined;
+  if (!response) return [`${operation.operationId}: status ${answer.status} is not described`];
+  const content = response["content"] as Record<string, { schema: Part }> | undefined;
+  const found = [
+    ...headerDifferences(response["headers"] as Part | undefined, answer.headers),
+    ...contentDifferences(content, mediaType, answer, schemas),
+  ];
+  return found.map((difference) => `${operation.operationId} ${answer.status}: ${difference}`);
+}
+
+function headerDifferences(described: Part = {}, headers: Headers): string[] {
+  return describedHeaders
+    .filter((name) => headers.has(name) && !Object.hasOwn(described, name))
+    .map((name) => `the header ${name} is not described`);
+}
+
+function contentDifferences(
+  content: Readonly<Record<string, { readonly schema: Part }>> | undefined,
+  mediaType: string | undefined,
+  answer: SeenAnswer,
+  schemas: Part,
+): string[] {
+  if (!content) return answer.body ? ["a body is not described"] : [];
+  const described = mediaType === undefined ? undefined : content[mediaType];
+  if (!described) return [`the media type ${mediaType} is not described`];
+  return mediaType === "text/event-stream" ? [] : bodyDifferences(described.schema, answer, schemas);
+}
+
+function bodyDifferences(schema: Part, { body }: SeenAnswer, schemas: Part): string[] {
+  return body === undefined ? [] : mismatches(schema, JSON.parse(body), schemas);
+}
+
+/** The path as the description names it. */
+function templateOf({ path, headers }: SeenAnswer): string | undefined {
+  const plain = decodeURI(path).toLowerCase().replace(/\/$/, "");
+  if (plain === "/api" || plain === "/api/todoitems") return "/api/todoitems";
+  if (/^\/api\/todoitems\/[^/]+$/.test(plain)) return "/api/todoitems/{id}";
+  if (plain !== "/changes") return plain;
+  return headers.get("content-type")?.startsWith("text/event-stream") ? "/changes/events" : "/changes/delta";
+}
