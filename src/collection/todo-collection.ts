@@ -10,7 +10,7 @@ import { ItemList, type ItemState } from "./item-list.ts";
 import { Replica, type Watcher } from "./replica.ts";
 import { WriteBatch, type WriteBatchOptions } from "./write-batch.ts";
 import { WriteQueue } from "./write-queue.ts";
-import { outcomeOf, type Write, type WriteOutcome } from "./write-rules.ts";
+import { type DecidedOutcome, outcomeOf, type Write } from "./write-rules.ts";
 
 export interface CollectionOptions extends StoreNotices {
   /** If true, the writes of clients are decided as usual, but never stored. */
@@ -166,10 +166,10 @@ export class TodoCollection {
    * if the write was not stored, or if that is unknown. A read-only instance stores nothing, and resolves to the
    * outcome that the write would have had.
    */
-  async write(write: Write): Promise<WriteOutcome> {
+  async write(write: Write): Promise<DecidedOutcome> {
     if (!this.#options.readOnly) return this.#queue.add(write);
     await this.refresh();
-    const outcome = outcomeOf(write, this.#list, this.version);
+    const outcome = { ...outcomeOf(write, this.#list, this.version), epoch: this.epoch };
     return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
   }
 
@@ -195,7 +195,7 @@ export class TodoCollection {
   }
 
   /** Decides the writes, based on the newest state, and makes the result durable, then visible. */
-  async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly WriteOutcome[]> {
+  async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly DecidedOutcome[]> {
     const startedAtMs = performance.now();
     const batch = new WriteBatch(this.#replica, writes, options);
     try {

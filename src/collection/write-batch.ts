@@ -4,7 +4,7 @@
 
 import type { Batch, Bookmark, News, Plan } from "./engine.ts";
 import type { Replica } from "./replica.ts";
-import { movedPlan, planWrites, type Write, type WriteOutcome, type WritePlan } from "./write-rules.ts";
+import { type DecidedOutcome, movedPlan, planWrites, type Write, type WritePlan } from "./write-rules.ts";
 
 export interface WriteBatchOptions {
   /** True if the choice of what to write depends on the whole list. */
@@ -28,8 +28,9 @@ export class WriteBatch implements Batch {
   }
 
   /** One for each write of the newest plan, in order. */
-  get outcomes(): readonly WriteOutcome[] {
-    return this.#plan.outcomes;
+  get outcomes(): readonly DecidedOutcome[] {
+    const { outcomes, decidedOn } = this.#plan;
+    return outcomes.map((outcome) => ({ ...outcome, epoch: decidedOn.epoch }));
   }
 
   decide(missed: News | undefined): Plan {

@@ -2,7 +2,7 @@
 // one sync to disk serves many writers.
 
 import { StoreError, WriteError } from "./engine.ts";
-import type { Write, WriteOutcome } from "./write-rules.ts";
+import type { DecidedOutcome, Write } from "./write-rules.ts";
 
 export interface WriteQueueOptions {
   /** At most this many writes may wait to become part of a batch. Any more are rejected as "queue-full". */
@@ -11,14 +11,14 @@ export interface WriteQueueOptions {
    * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch. Each call of `fill`
    * first adds the writes that have arrived since the last call, as long as the batch has room.
    */
-  readonly commit: (fill: () => readonly Write[]) => Promise<readonly WriteOutcome[]>;
+  readonly commit: (fill: () => readonly Write[]) => Promise<readonly DecidedOutcome[]>;
   /** Called when a commit has failed. */
   readonly onStoreError: (error: StoreError) => void;
 }
 
 interface PendingWrite {
   readonly write: Write;
-  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly resolve: (outcome: DecidedOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -52,7 +52,7 @@ export class WriteQueue {
   }
 
   /** Resolves once the write is stored, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
-  add(write: Write): Promise<WriteOutcome> {
+  add(write: Write): Promise<DecidedOutcome> {
     if (this.#queue.length >= this.#options.max) {
       return Promise.reject(new WriteError("queue-full", "the write queue is full"));
     }

@@ -22,6 +22,12 @@ export type WriteOutcome =
   | { readonly kind: "store-full" }
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
+/**
+ * An outcome, with the epoch of the history that it was decided in. The collection may have loaded another history
+ * since then, in which the same version is another state.
+ */
+export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
+
 /** The part of a list that the rules read. */
 export type ListView = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
 

@@ -3,7 +3,7 @@
 import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
-import type { WriteOutcome } from "../collection/write-rules.ts";
+import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
@@ -142,7 +142,7 @@ export class ItemOperations {
     return writeCondition(request.headers, (version) => this.#tag(version));
   }
 
-  #notDone(outcome: Exclude<WriteOutcome, { kind: "done" }>, id: string): Answer {
+  #notDone(outcome: Exclude<DecidedOutcome, { kind: "done" }>, id: string): Answer {
     switch (outcome.kind) {
       case "id-in-use":
         throw new Problem(
@@ -157,26 +157,26 @@ export class ItemOperations {
           "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
         );
       case "condition-failed":
-        return this.#preconditionFailed(outcome.current);
+        return this.#preconditionFailed(outcome.current, outcome.epoch);
     }
   }
 
-  #preconditionFailed({ version, json }: ItemState): Answer {
+  #preconditionFailed({ version, json }: ItemState, epoch?: string): Answer {
     const detail =
       "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this answer in If-Match.";
-    return problemAnswer(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version) }, json);
+    return problemAnswer(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version, epoch) }, json);
   }
 
-  #tag(version: number): string {
-    return entityTag(this.#collection.epoch, version, this.#options.fieldNames);
+  #tag(version: number, epoch = this.#collection.epoch): string {
+    return entityTag(epoch, version, this.#options.fieldNames);
   }
 
   /**
    * A read-only instance answers a write but does not store it, so `kept` is false. Another write may later be stored
    * under the same version. The suffix keeps the tag of the first from matching the state after the second.
    */
-  #tagOfWrite({ version, kept }: Extract<WriteOutcome, { kind: "done" }>): string {
-    const tag = this.#tag(version);
+  #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
+    const tag = this.#tag(version, epoch);
     return kept ? tag : `${tag.slice(0, -1)}-not-kept"`;
   }
 

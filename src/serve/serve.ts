@@ -2,7 +2,7 @@
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
-import { createLog, type Log } from "../http/log.ts";
+import { createLog, describeError, type Log } from "../http/log.ts";
 import { CertificateError } from "./certificate-files.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
@@ -51,6 +51,7 @@ export async function serve(
   }
   const { settings, warnings } = result;
   const log = openLog(settings);
+  endOnDefect(log);
   for (const warning of [...warnings, ...dangers(settings)]) log("warn", warning);
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
@@ -73,6 +74,7 @@ export async function work(args: readonly string[], environment: Environment): P
   if ("problems" in result) return 2;
   const { settings } = result;
   const log = openLog(settings);
+  endOnDefect(log);
   const stopSignal = Promise.race([firstSignal(), parentLost()]);
   const stop = await atStart(async () => {
     const service = await startInstance(settings, environment, log);
@@ -102,6 +104,19 @@ function isColourful(environment: Environment): boolean {
 
 function openLog({ log }: Settings): Log {
   return createLog(log, (line) => process.stderr.write(`${line}\n`));
+}
+
+/**
+ * After an error that nobody handles, the state of the process is unknown. So it ends at once, and whoever started it
+ * starts it again: the operator's supervisor, or the parent of a worker. Every stored write survives this.
+ */
+function endOnDefect(log: Log): void {
+  const end = (error: unknown) => {
+    log("error", `A defect of todoitems ends this process; please report it: ${describeError(error)}`);
+    process.exit(1);
+  };
+  process.on("unhandledRejection", end);
+  process.on("uncaughtException", end);
 }
 
 function dangers({ host, port, auth }: Settings): string[] {

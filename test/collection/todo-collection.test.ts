@@ -115,7 +115,8 @@ describe("batching", () => {
       collection.write({ kind: "update", item: create(ids.one).item, condition: undefined }),
     ]);
     expect(collection.version).toBe(3);
-    expect(await collection.write(create(ids.three))).toEqual({ kind: "done", version: 4, kept: true });
+    const { epoch } = collection;
+    expect(await collection.write(create(ids.three))).toEqual({ kind: "done", epoch, version: 4, kept: true });
   });
 
   test("close waits for the writes already accepted", async () => {
@@ -287,4 +288,48 @@ test("a store that failed to answer is reported as back, once, when it answers",
     expect(await service.list()).toBe("[]");
   }
   expect(service.log.slice(1)).toEqual([{ level: "info", message: "back" }]);
+});
+
+describe("a write whose answer arrives after the collection has loaded another history", () => {
+  /** A store that is replaced by another one after its next commit is stored, and before the commit is answered. */
+  class ReplacedEngine extends RemoteEngine {
+    readonly other = new MemoryEngine();
+    onStored: (() => Promise<void> | undefined) | undefined;
+
+    override async pull(since?: Bookmark): Promise<News> {
+      return this.question === true ? this.other.pull(since) : super.pull(since);
+    }
+
+    override async commit(batch: Batch): Promise<void> {
+      await super.commit(batch);
+      await this.onStored?.();
+    }
+  }
+
+  async function replaced(): Promise<{ service: Service; epoch: string }> {
+    const engine = new ReplacedEngine();
+    const service = await Service.on(engine);
+    await service.create(item(ids.one));
+    const { epoch } = service.collection;
+    engine.onStored = () => {
+      engine.question = true;
+      return service.collection.refresh();
+    };
+    return { service, epoch };
+  }
+
+  test("is answered with a tag of the history that it was stored in", async () => {
+    const { service, epoch } = await replaced();
+    const { headers } = await service.create(item(ids.two));
+    expect(service.collection.epoch).not.toBe(epoch);
+    expect(headers.get("etag")).toBe(`"${epoch}-2"`);
+  });
+
+  test("is answered with 412 and a tag of the history that the condition was checked in", async () => {
+    const { service, epoch } = await replaced();
+    const response = await service.send("PUT", "/api/todoitems/", item(ids.one), { "If-Match": '"none"' });
+    expect(response.status).toBe(412);
+    expect(service.collection.epoch).not.toBe(epoch);
+    expect(response.headers.get("etag")).toBe(`"${epoch}-1"`);
+  });
 });

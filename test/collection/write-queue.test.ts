@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { StoreError } from "../../src/collection/engine.ts";
 import { WriteQueue, type WriteQueueOptions } from "../../src/collection/write-queue.ts";
-import type { Write, WriteOutcome } from "../../src/collection/write-rules.ts";
+import type { DecidedOutcome, Write } from "../../src/collection/write-rules.ts";
 import { ids, item } from "../service.ts";
 import { staysPending, turns } from "../turns.ts";
 
 const create = (json = item(ids.one)): Write => ({ kind: "create", item: { id: ids.one, json } });
-const outcomes = (writes: readonly Write[]): WriteOutcome[] => writes.map(() => ({ kind: "not-found" }));
+const outcomes = (writes: readonly Write[]): DecidedOutcome[] => writes.map(() => ({ kind: "not-found", epoch: "" }));
 
 /** A queue that notes the size of each commit. The test decides how long a commit takes. */
 class ObservedQueue {
@@ -29,7 +29,7 @@ class ObservedQueue {
     });
   }
 
-  add(count: number): Promise<WriteOutcome[]> {
+  add(count: number): Promise<DecidedOutcome[]> {
     return Promise.all(Array.from({ length: count }, () => this.queue.add(create())));
   }
 }

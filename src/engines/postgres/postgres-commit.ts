@@ -8,7 +8,7 @@
 //   This takes two round trips, and nobody else can commit in between.
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
-import { isCut, type KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
+import { type KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
 import {
   isConflict,
   isServerError,
@@ -80,7 +80,9 @@ export class PostgresCommit {
    * waiting in the server's socket, to be executed later. So we void the batch, and the database will never store it.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
-    return this.#context.writer.use(async (sql) => {
+    const { since } = this.#batch;
+    const { writer, known } = this.#context;
+    return writer.use(async (sql) => {
       const [, answer, [found]] = await withTimeout(
         timeoutsMs.commit,
         Promise.all([lockClock(sql), this.#readMissed(sql), findBatch(sql, unanswered)]),
@@ -97,7 +99,7 @@ export class PostgresCommit {
         this.#batch.moved(missed, found.version - unanswered.version);
         // If the store was rolled back, do not make `start` the known point. Then the next pull notices the rollback
         // too, and gives the store a new epoch.
-        if (!isCut(answer, this.#batch.since)) this.#context.known.learn(start);
+        if (!known.isCut(answer, since)) known.learn(start);
       }
       return true;
     });
@@ -138,11 +140,12 @@ export class PostgresCommit {
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
-      if (isCut(answer, since)) {
+      if (known.isCut(answer, since)) {
         // The store has lost its newest versions, so it gets a new epoch. The epoch is committed in a transaction of
         // its own. If the batch were in the same transaction and failed, the new epoch would be lost too, and nobody
         // might ever notice again that versions are missing.
-        await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, since.epoch).execute(), this.#end(sql)]));
+        await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, answer.epoch).execute(), this.#end(sql)]));
+        known.leave(answer.epoch);
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
@@ -205,8 +208,10 @@ export class PostgresCommit {
     const news = newsFrom(answer, since);
     if (news) return { start, missed: version === since.version ? undefined : news };
     const missed = { epoch, version, whole: true, changes: await withTimeout(timeoutsMs.load, everything(sql)) };
-    const message = otherHistoryMessage(since, missed);
-    if (message !== undefined) this.#context.onOtherHistory(message);
+    if (epoch !== since.epoch) {
+      this.#context.known.leave(since.epoch);
+      this.#context.onOtherHistory(otherHistoryMessage(since, missed));
+    }
     return { start, missed };
   }
 

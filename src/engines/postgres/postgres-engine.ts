@@ -5,7 +5,7 @@
 import type { Batch, Bookmark, Engine, News } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
-import { isCut, KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
+import { KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
 import { prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
 import { type ClockAndChanges, everything, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
@@ -103,13 +103,30 @@ export class PostgresEngine implements Engine {
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
-    if (isCut(answer, since) && !this.#options.readOnly) {
-      await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, since.epoch)));
-    }
-    const whole = await this.#load(since);
-    const message = otherHistoryMessage(since, whole);
-    if (message !== undefined) this.#options.onOtherHistory(message);
+    const whole = await this.#replace(since, answer);
+    if (whole.epoch !== since.epoch) this.#options.onOtherHistory(otherHistoryMessage(since, whole));
     return whole;
+  }
+
+  /** Loads the whole store, because `answer` does not lead from the bookmark to the current state. */
+  async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News> {
+    if (this.#options.readOnly) return this.#load(since);
+    const isCut = this.#known.isCut(answer, since);
+    if (isCut || answer.epoch !== since.epoch) this.#known.leave(since.epoch);
+    // The changes since the bookmark were pruned. Note the point in `answer`, which was checked. The point that is
+    // loaded next is not checked, so the next pull does that.
+    else this.#known.learn(answer);
+    if (isCut) await this.#rename(answer.epoch);
+    for (;;) {
+      const whole = await this.#load(since);
+      // The store may be rolled back just before it is loaded, and lose its new epoch.
+      if (!this.#known.hasLeft(whole.epoch)) return whole;
+      await this.#rename(whole.epoch);
+    }
+  }
+
+  async #rename(epoch: string): Promise<void> {
+    await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
   }
 
   async #readNews(since: Bookmark): Promise<ClockAndChanges> {

@@ -9,6 +9,8 @@ import { type ClockAndChanges, type Point, readChanges } from "./postgres-statem
 
 export class KnownHistory {
   #newest: Point = { epoch: "", version: 0, batch: "" };
+  /** The epochs that are over. If the store has one of them again, it was rolled back. */
+  readonly #left = new Set<string>();
 
   /** The newest point that this engine knows. */
   get newest(): Point {
@@ -30,6 +32,24 @@ export class KnownHistory {
 
   isAt({ epoch, version }: Bookmark): boolean {
     return epoch === this.#newest.epoch && version === this.#newest.version;
+  }
+
+  /** Notes that this epoch is over: the store was rolled back, or already has another epoch. */
+  leave(epoch: string): void {
+    this.#left.add(epoch);
+  }
+
+  hasLeft(epoch: string): boolean {
+    return this.#left.has(epoch);
+  }
+
+  /**
+   * True if the store was rolled back. Then it still has the bookmark's epoch, but its history no longer contains the
+   * bookmark; or it has an epoch again that it had left. Such a store gets a new epoch, so that no client takes its
+   * remembered state to be current.
+   */
+  isCut(clock: ClockAndChanges, since: Bookmark): boolean {
+    return this.hasLeft(clock.epoch) || (clock.epoch === since.epoch && !clock.continues);
   }
 
   /**
@@ -70,16 +90,7 @@ export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undef
   return { epoch, version, whole: false, changes };
 }
 
-/**
- * True if the store was rolled back: it still has the bookmark's epoch, but its history no longer contains the
- * bookmark. Such a store gets a new epoch, so that no client takes its remembered state to be current.
- */
-export function isCut(clock: ClockAndChanges, since: Bookmark): boolean {
-  return clock.epoch === since.epoch && !clock.continues;
-}
-
-/** The message for the operator if the store has a different history; undefined if it has the same one. */
-export function otherHistoryMessage(since: Bookmark, { epoch, version }: Bookmark): string | undefined {
-  if (since.epoch === epoch) return undefined;
+/** The message for the operator if the store has a different history. */
+export function otherHistoryMessage(since: Bookmark, { epoch, version }: Bookmark): string {
   return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that had not everything. This instance was at version ${since.version} of ${since.epoch} and has loaded everything anew, at version ${version} of ${epoch}`;
 }

@@ -951,6 +951,41 @@ describe("a store whose history was cut", () => {
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":true}']);
   });
 
+  for (const [means, notice] of [
+    ["a pull", (engine: PostgresEngine, since: Bookmark) => engine.pull(since)],
+    ["a commit", (engine: PostgresEngine, since: Bookmark) => commit(engine, since)],
+  ] as const) {
+    test(`gets another new epoch if the same backup is restored once more and ${means} notices it`, async () => {
+      const engine = await open();
+      const since = await warmUp(engine);
+      await store.backup();
+      const lost = await commit(engine, since, '{"lost":true}');
+      await store.restore();
+      const first = await engine.pull(lost);
+      expect(first.epoch).not.toBe(since.epoch);
+      await store.restore();
+      await notice(engine, first);
+      const [clock] = await store.run("SELECT epoch FROM todoitems.store");
+      expect([since.epoch, first.epoch]).not.toContain(clock?.["epoch"]);
+    });
+  }
+
+  test("gets a new epoch even if it is cut once more before the engine has loaded it", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+    const loading = Promise.withResolvers<Pass>();
+    wire.onceSent("repeatable read", loading.resolve);
+    const pulling = engine.pull(lost);
+    const pass = await loading.promise;
+    await store.restore();
+    await pass();
+    expect([since.epoch, "fedcba9876543210"]).not.toContain((await pulling).epoch);
+  });
+
   test("gets a new epoch even if the cut is noticed while the engine looks for a commit whose answer was lost", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));

@@ -1,0 +1,173 @@
+// What really happened to the simulated store: every state that was current, and when. All that clients are told is
+// compared with it. The first contradiction ends the simulation.
+
+import { formatToken, type Token } from "../../src/items/token.ts";
+import { listedRows, type Row, type StoreState } from "./store-state.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+/** The service has broken a promise. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+interface Period {
+  readonly state: StoreState;
+  readonly sinceMs: number;
+  /** The rows that were new in this state. Empty after a failover. */
+  readonly added: readonly Row[];
+  readonly versionBefore: number;
+}
+
+/** The time between a request and its answer. */
+export interface Interval {
+  readonly sentAt: number;
+  readonly answeredAt: number;
+}
+
+export class Ledger {
+  readonly #time: VirtualTime;
+  readonly #periods: Period[] = [];
+  /** The states that led to the current one. A failover drops the states that were lost. */
+  #branch: Period[] = [];
+  /** The epochs in which a failover has lost commits. Until the epoch changes, a token may have two meanings. */
+  readonly #cutEpochs = new Set<string>();
+  /** The texts of the writes that were answered with "nothing was changed". */
+  readonly #refused = new Set<string>();
+  /** What each token was seen to stand for, by everybody and by each instance. */
+  readonly #meanings = new Map<string, string>();
+  /** The rows that were stored under a token. There are several only after a failover that lost commits. */
+  readonly #stored = new Map<string, Row[]>();
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  get current(): StoreState {
+    return this.#last.state;
+  }
+
+  /** The state that the store had so many commits ago; the first one if there were fewer. */
+  ancestor(commits: number): StoreState {
+    return (this.#branch.at(-1 - commits) ?? this.#branch[0] ?? this.#last).state;
+  }
+
+  /** True if a failover has lost commits of this epoch. */
+  hasLostCommits(epoch: string): boolean {
+    return this.#cutEpochs.has(epoch);
+  }
+
+  becomes(state: StoreState): void {
+    const versionBefore = this.#periods.at(-1)?.state.version ?? 0;
+    const added = state.rows.filter(({ version }) => version > versionBefore);
+    for (const row of added) {
+      if (row.json !== null && this.#refused.has(row.json)) {
+        throw new Violation(`a write was stored after its client was told that nothing was changed: ${row.json}`);
+      }
+      const token = formatToken({ epoch: state.epoch, version: row.version });
+      this.#stored.set(token, [...(this.#stored.get(token) ?? []), row]);
+    }
+    const period = { state, sinceMs: this.#time.nowMs, added, versionBefore };
+    this.#periods.push(period);
+    this.#branch.push(period);
+  }
+
+  isCutTo(state: StoreState): void {
+    if (state.epoch === this.current.epoch && state.version < this.current.version) this.#cutEpochs.add(state.epoch);
+    this.#periods.push({ state, sinceMs: this.#time.nowMs, added: [], versionBefore: state.version });
+    this.#branch = this.#branch.slice(0, this.#branch.findLastIndex((period) => period.state === state) + 1);
+  }
+
+  /** An item or a list is only right if the store was in that state between the request and the answer. */
+  checkList(token: Token, body: string, interval: Interval): void {
+    const isRight = this.#during(interval).some(
+      ({ state }) =>
+        state.epoch === token.epoch && state.version === token.version && body === `[${texts(state).join(",")}]`,
+    );
+    if (!isRight) throw new Violation(`no store was ever ${formatToken(token)} ${body} at the time of this list`);
+  }
+
+  /** Like `checkList`, for items in any order. */
+  checkItems(token: Token, items: readonly string[], interval: Interval): void {
+    const found = [...items].sort().join();
+    const isRight = this.#during(interval).some(
+      ({ state }) =>
+        state.epoch === token.epoch && state.version === token.version && texts(state).sort().join() === found,
+    );
+    if (!isRight)
+      throw new Violation(`no store was ever ${formatToken(token)} with ${found} at the time of this answer`);
+  }
+
+  /** `token` and `body` are undefined if the item was not found. */
+  checkItem(id: string, token: Token | undefined, body: string | undefined, interval: Interval): void {
+    const isRight = this.#during(interval).some(({ state }) => {
+      const row = state.rows.findLast((row) => row.id === id && row.json !== null);
+      if (!row || !token) return row === token;
+      return state.epoch === token.epoch && row.version === token.version && row.json === body;
+    });
+    const shown = token ? `${formatToken(token)} ${body}` : "missing";
+    if (!isRight) throw new Violation(`the item ${id} was never ${shown} at the time of this read`);
+  }
+
+  /** A write that was answered with success must have been stored in the meantime. `token` is undefined for deletes. */
+  checkDone(id: string, token: Token | undefined, json: string | null, interval: Interval): void {
+    const isStored = this.#during(interval).some(({ state, added, versionBefore }) => {
+      const row = added.findLast((row) => row.id === id);
+      if (!row) return false;
+      if (!token) return true;
+      if (state.epoch !== token.epoch || token.version <= versionBefore) return false;
+      // Of several writes to one item in one commit, only the last is stored.
+      return row.version === token.version ? row.json === json : row.version > token.version;
+    });
+    if (!isStored) {
+      const what = `${json ?? `the deletion of ${id}`}${token ? ` as ${formatToken(token)}` : ""}`;
+      throw new Violation(`a client was told that this was stored, and it was not: ${what}`);
+    }
+  }
+
+  /** The client was told that nothing was changed. So the store must not have the write now, nor get it later. */
+  refuse(json: string): void {
+    const isStored = this.#branch.some(({ added }) => added.some((row) => row.json === json));
+    if (isStored) throw new Violation(`a client was told that nothing was changed, but this was stored: ${json}`);
+    this.#refused.add(json);
+  }
+
+  /** A token must never stand for two contents. `resource` is an ID, or "list". */
+  checkMeaning(instance: string, resource: string, token: Token, content: string): void {
+    const text = formatToken(token);
+    const readers = this.#cutEpochs.has(token.epoch) ? [instance] : [instance, "everybody"];
+    for (const reader of readers) {
+      const key = `${reader} ${resource} ${text}`;
+      const meaning = this.#meanings.get(key) ?? content;
+      if (meaning !== content) throw new Violation(`${text} of ${resource} stands for ${meaning} and for ${content}`);
+      this.#meanings.set(key, content);
+    }
+  }
+
+  /** A change that a feed or a document reports must have been stored. */
+  checkChange(token: Token, id: string, json: string | null): void {
+    const rows = this.#stored.get(formatToken(token)) ?? [];
+    if (!rows.some((row) => row.id === id && row.json === json))
+      throw new Violation(`the change ${formatToken(token)} of ${id} to ${json} was reported, but never stored`);
+  }
+
+  #during({ sentAt, answeredAt }: Interval): Period[] {
+    const found: Period[] = [];
+    for (let index = this.#periods.length - 1; index >= 0; index--) {
+      const period = this.#periods[index];
+      if (!period) break;
+      if (period.sinceMs <= answeredAt) found.push(period);
+      if (period.sinceMs < sentAt) break;
+    }
+    return found;
+  }
+
+  get #last(): Period {
+    const last = this.#periods.at(-1);
+    if (!last) throw new Error("the store has no state yet");
+    return last;
+  }
+}
+
+function texts(state: StoreState): (string | null)[] {
+  return listedRows(state).map(({ json }) => json);
+}

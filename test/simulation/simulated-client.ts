@@ -1,0 +1,269 @@
+// Takes the place of the client library `postgres`. It has the part of its interface that the engine uses. Messages
+// between an instance and the simulated server take time, stay in order, and are lost when a connection is lost.
+
+import type { Faults } from "./faults.ts";
+import type { SeededRandom } from "./random.ts";
+import {
+  type Result,
+  ServerError,
+  type ServerSession,
+  type SimulatedDatabase,
+  type Statement,
+} from "./simulated-database.ts";
+
+interface ClientOptions {
+  /** The library takes a list. In a simulation its only member is the name of the instance. */
+  readonly host: readonly string[];
+  readonly onnotice: (notice: { readonly code: string }) => void;
+  readonly onclose: () => void;
+}
+
+/** An error of the connection, with a code that the engine recognises. */
+class ConnectionError extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`simulated error ${code}`);
+    this.code = code;
+  }
+}
+
+/** The instances that connect to one simulated server. */
+export class SimulatedNetwork {
+  readonly #database: SimulatedDatabase;
+  readonly #random: SeededRandom;
+  readonly #connections = new Set<Connection>();
+  readonly #killed = new Set<string>();
+
+  constructor(database: SimulatedDatabase, random: SeededRandom) {
+    this.#database = database;
+    this.#random = random;
+  }
+
+  /** What the library's default export does. */
+  open(options: ClientOptions): object {
+    const connection = new Connection(this.#database, this.#random, options, () =>
+      this.#connections.delete(connection),
+    );
+    if (!this.#killed.has(options.host[0] ?? "")) this.#connections.add(connection);
+    else connection.kill();
+    const query = (statement: Statement) => new Query(statement, (sent) => connection.send(sent));
+    const sql = (strings: TemplateStringsArray, ...parameters: unknown[]) =>
+      query({ text: strings.raw.join("?").replaceAll(/\s+/g, " ").trim(), parameters });
+    return Object.assign(sql, {
+      unsafe: () => query({ text: sessionSettings, parameters: [] }),
+      end: ({ timeout }: { readonly timeout: number }) => connection.end(timeout * 1_000),
+    });
+  }
+
+  /** Loses one of the connections. */
+  cut(): void {
+    if (this.#connections.size > 0) this.#random.pick([...this.#connections]).lose(this.#random.between(0, 3_000));
+  }
+
+  /** The process of an instance ends without a word. Whatever its code still does has no effect. */
+  kill(host: string): void {
+    this.#killed.add(host);
+    for (const connection of this.#connections) if (connection.host === host) connection.kill();
+  }
+}
+
+/** Stands for the statements that prepare a session. */
+const sessionSettings = "session settings";
+
+/** Like the library's queries: it is sent when it is first awaited, or by `execute` or `forEach`. */
+class Query extends Promise<unknown> {
+  readonly statement: Statement;
+  readonly #send: (query: Query) => void;
+  #isSent = false;
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+  onRow: ((row: object) => void) | undefined;
+
+  constructor(statement: Statement, send: (query: Query) => void) {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    super((take, fail) => void promise.then(take, fail));
+    this.statement = statement;
+    this.#send = send;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  static override get [Symbol.species]() {
+    return Promise;
+  }
+
+  execute(): this {
+    if (!this.#isSent) queueMicrotask(() => this.#send(this));
+    this.#isSent = true;
+    return this;
+  }
+
+  forEach(onRow: (row: object) => void): this {
+    this.onRow = onRow;
+    return this.execute();
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: the library's queries are promises that are sent when they are awaited.
+  override then<A = unknown, B = never>(
+    take?: ((value: unknown) => A | PromiseLike<A>) | null,
+    fail?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.execute();
+    return super.then(take, fail);
+  }
+}
+
+/** The messages in one direction of a connection. */
+class Channel {
+  readonly #database: SimulatedDatabase;
+  readonly #faults: Faults;
+  #lastAtMs = 0;
+  isBroken = false;
+
+  constructor(database: SimulatedDatabase) {
+    this.#database = database;
+    this.#faults = database.faults;
+  }
+
+  /** Delivers a message after the messages before it, unless the channel breaks first. */
+  send(deliver: () => void): void {
+    const { time } = this.#database;
+    // The clock adds up to 0.01 ms to each delay, so this keeps the order.
+    this.#lastAtMs = Math.max(this.#lastAtMs + 0.02, time.nowMs + this.#faults.latencyMs());
+    time.after(this.#lastAtMs - time.nowMs, () => {
+      if (!this.isBroken) deliver();
+    });
+  }
+}
+
+class Connection {
+  readonly host: string;
+  readonly #database: SimulatedDatabase;
+  readonly #random: SeededRandom;
+  readonly #options: ClientOptions;
+  readonly #onClosed: () => void;
+  readonly #toServer: Channel;
+  readonly #toClient: Channel;
+  readonly #unanswered = new Set<Query>();
+  #session: ServerSession | undefined;
+  #state: "new" | "connecting" | "open" | "lost" | "closed" | "killed" = "new";
+
+  constructor(database: SimulatedDatabase, random: SeededRandom, options: ClientOptions, onClosed: () => void) {
+    this.host = options.host[0] ?? "";
+    this.#database = database;
+    this.#random = random;
+    this.#options = options;
+    this.#onClosed = onClosed;
+    this.#toServer = new Channel(database);
+    this.#toClient = new Channel(database);
+  }
+
+  send(query: Query): void {
+    if (this.#state === "closed") query.reject(new ConnectionError("CONNECTION_ENDED"));
+    if (this.#state === "closed" || this.#state === "killed") return;
+    this.#unanswered.add(query);
+    if (this.#state === "new") this.#connect();
+    if (this.#state === "open") this.#transmit(query);
+  }
+
+  /** Messages on the way are lost, or some of them still reach the server. The client learns of it after a while. */
+  lose(clientLearnsAfterMs: number): void {
+    if (this.#state === "closed" || this.#state === "killed" || this.#state === "lost") return;
+    this.#state = "lost";
+    this.#breakOff();
+    this.#database.time.after(clientLearnsAfterMs, () => this.#close("CONNECTION_CLOSED"));
+  }
+
+  kill(): void {
+    this.#breakOff();
+    this.#state = "killed";
+    this.#onClosed();
+  }
+
+  /** Waits for the answers that are still to come, for at most `ms`. */
+  async end(ms: number): Promise<void> {
+    if (ms > 0 && this.#unanswered.size > 0) {
+      await Promise.race([Promise.allSettled(this.#unanswered), this.#database.time.sleep(ms)]);
+    }
+    if (this.#state === "closed" || this.#state === "killed") return;
+    if (this.#state !== "lost") this.#breakOff();
+    this.#close("CONNECTION_DESTROYED");
+  }
+
+  #connect(): void {
+    this.#state = "connecting";
+    this.#toServer.send(() => {
+      if (this.#database.faults.isAway) {
+        this.#toClient.send(() => this.#close("ECONNREFUSED"));
+        return;
+      }
+      this.#session = this.#database.connect((error) => this.#terminated(error));
+      this.#toClient.send(() => {
+        if (this.#state !== "connecting") return;
+        this.#state = "open";
+        for (const query of this.#unanswered) this.#transmit(query);
+      });
+    });
+  }
+
+  #transmit(query: Query): void {
+    const isPreparing = query.statement.text === sessionSettings;
+    this.#toServer.send(() => {
+      if (isPreparing) this.#answer(query, { rows: [[{ standby: false }]], command: "SELECT" });
+      else this.#session?.receive(query.statement, (result) => this.#answer(query, result));
+    });
+  }
+
+  #answer(query: Query, result: Result | ServerError): void {
+    if (result instanceof ServerError) {
+      this.#settle(() => query.reject(result), query);
+      return;
+    }
+    const rows = [...result.rows];
+    const { onRow } = query;
+    // The first row may arrive long before the others.
+    const first = onRow && rows.shift();
+    if (first) this.#toClient.send(() => onRow(first));
+    if (result.isUnreplicated) this.#toClient.send(() => this.#options.onnotice({ code: "01000" }));
+    this.#settle(() => {
+      for (const row of onRow ? rows : []) onRow?.(row);
+      query.resolve(Object.assign(onRow ? [] : rows, { command: result.command }));
+    }, query);
+  }
+
+  #settle(settle: () => void, query: Query): void {
+    this.#toClient.send(() => {
+      this.#unanswered.delete(query);
+      settle();
+    });
+  }
+
+  /** The server has ended the session. Sometimes it can still say so. */
+  #terminated(error: ServerError): void {
+    if (this.#state !== "open" && this.#state !== "connecting") return;
+    if (this.#random.chance(0.5)) {
+      const [query] = this.#unanswered;
+      if (query) this.#settle(() => query.reject(error), query);
+      this.#toClient.send(() => this.lose(0));
+    } else this.lose(this.#random.between(0, 3_000));
+  }
+
+  /** Answers no longer arrive. Requests on the way may arrive late, and only then does the server notice the loss. */
+  #breakOff(): void {
+    this.#toClient.isBroken = true;
+    if (this.#random.chance(0.5)) this.#toServer.isBroken = true;
+    const close = () => this.#session?.close();
+    if (this.#toServer.isBroken) this.#database.time.after(this.#random.between(0, 2_000), close);
+    else this.#toServer.send(close);
+  }
+
+  #close(code: string): void {
+    if (this.#state === "closed" || this.#state === "killed") return;
+    this.#state = "closed";
+    for (const query of this.#unanswered) query.reject(new ConnectionError(code));
+    this.#unanswered.clear();
+    this.#onClosed();
+    this.#options.onclose();
+  }
+}

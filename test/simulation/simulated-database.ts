@@ -1,0 +1,326 @@
+// A PostgreSQL server in memory: what each statement of the engine means, with transactions, the lock on the clock,
+// failing statements and failovers. It recognises statements by their text, and fails if the engine sends another one.
+
+import type { Faults } from "./faults.ts";
+import type { Ledger } from "./ledger.ts";
+import { batchAt, commitBatch, emptyState, findVersion, lineOf, type StoreState } from "./store-state.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+/** An error as the client library reports it. The engine recognises it by its class. */
+export class ServerError extends Error {
+  readonly severity: "ERROR" | "FATAL";
+  readonly code: string;
+
+  constructor(code: string, severity: "ERROR" | "FATAL" = "ERROR") {
+    super(`simulated error ${code}`);
+    this.code = code;
+    this.severity = severity;
+  }
+}
+
+export interface Statement {
+  /** The SQL, with a question mark for each parameter and single spaces. */
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+export interface Result {
+  readonly rows: readonly object[];
+  readonly command: string;
+  /** True if the server warns that it stopped waiting for its standbys. */
+  readonly isUnreplicated?: boolean;
+}
+
+type Reply = (result: Result | ServerError) => void;
+
+interface Transaction {
+  /** The state that a repeatable-read transaction sees; undefined for other transactions. */
+  readonly snapshot: StoreState | undefined;
+  /** The state with the transaction's own changes. Only a session that holds the lock has one. */
+  draft: StoreState | undefined;
+  hasFailed: boolean;
+}
+
+const lockTimeoutMs = 5_000;
+const idleInTransactionMs = 10_000;
+/** The number of migrations in postgres-schema.ts. The simulated store never needs one. */
+const schemaVersion = 2;
+
+export class SimulatedDatabase {
+  readonly time: VirtualTime;
+  readonly faults: Faults;
+  readonly ledger: Ledger;
+  readonly #sessions = new Set<ServerSession>();
+  /** Called before each statement, which is lost if this ends its session. */
+  beforeStatement: (text: string) => void = () => {};
+  #current: StoreState;
+  #lockedBy: ServerSession | undefined;
+  readonly #waiting: { readonly session: ServerSession; readonly go: () => void }[] = [];
+
+  constructor(time: VirtualTime, faults: Faults, ledger: Ledger) {
+    this.time = time;
+    this.faults = faults;
+    this.ledger = ledger;
+    this.#current = emptyState("0000000000000000");
+    ledger.becomes(this.#current);
+  }
+
+  get current(): StoreState {
+    return this.#current;
+  }
+
+  connect(onTerminated: (error: ServerError) => void): ServerSession {
+    const session = new ServerSession(this, onTerminated);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** A standby takes over that has only the states up to this one. Every session ends. */
+  failOver(state: StoreState): void {
+    this.#waiting.splice(0);
+    for (const session of [...this.#sessions]) session.terminate(new ServerError("57P01", "FATAL"));
+    this.#current = state;
+    this.ledger.isCutTo(state);
+  }
+
+  store(state: StoreState): void {
+    if (state === this.#current) return;
+    this.#current = state;
+    this.ledger.becomes(state);
+  }
+
+  /** Calls `go` once the session has the lock, or `fail` if that takes too long. */
+  lock(session: ServerSession, go: () => void, fail: () => void): void {
+    if (this.#lockedBy === undefined || this.#lockedBy === session) {
+      this.#lockedBy = session;
+      go();
+      return;
+    }
+    const entry = { session, go };
+    this.#waiting.push(entry);
+    this.time.after(lockTimeoutMs, () => {
+      const index = this.#waiting.indexOf(entry);
+      if (index < 0) return;
+      this.#waiting.splice(index, 1);
+      fail();
+    });
+  }
+
+  unlock(session: ServerSession): void {
+    if (this.#lockedBy !== session) return;
+    const next = this.#waiting.shift();
+    this.#lockedBy = next?.session;
+    next?.go();
+  }
+
+  forget(session: ServerSession): void {
+    this.#sessions.delete(session);
+    const left = this.#waiting.filter((entry) => entry.session !== session);
+    this.#waiting.splice(0, this.#waiting.length, ...left);
+    this.unlock(session);
+  }
+}
+
+export class ServerSession {
+  readonly #database: SimulatedDatabase;
+  readonly #onTerminated: (error: ServerError) => void;
+  readonly #queue: { readonly statement: Statement; readonly reply: Reply }[] = [];
+  #isBusy = false;
+  #isClosed = false;
+  #transaction: Transaction | undefined;
+  #stopIdling = () => {};
+
+  constructor(database: SimulatedDatabase, onTerminated: (error: ServerError) => void) {
+    this.#database = database;
+    this.#onTerminated = onTerminated;
+  }
+
+  /** Executes the statement after all earlier ones. */
+  receive(statement: Statement, reply: Reply): void {
+    if (this.#isClosed) return;
+    this.#queue.push({ statement, reply });
+    this.#next();
+  }
+
+  /** The client has left: its open transaction is rolled back. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopIdling();
+    this.#transaction = undefined;
+    this.#database.forget(this);
+  }
+
+  terminate(error: ServerError): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#onTerminated(error);
+  }
+
+  #next(): void {
+    const next = this.#isBusy || this.#isClosed ? undefined : this.#queue.shift();
+    if (!next) return;
+    this.#isBusy = true;
+    this.#stopIdling();
+    this.#execute(next.statement, (result) => {
+      if (this.#isClosed) return;
+      this.#isBusy = false;
+      if (result instanceof ServerError && this.#transaction) this.#transaction.hasFailed = true;
+      next.reply(result);
+      if (this.#transaction && this.#queue.length === 0) {
+        const error = new ServerError("25P03", "FATAL");
+        this.#stopIdling = this.#database.time.after(idleInTransactionMs, () => this.terminate(error));
+      }
+      this.#next();
+    });
+  }
+
+  #execute({ text, parameters }: Statement, reply: Reply): void {
+    this.#database.beforeStatement(text);
+    if (this.#isClosed) return;
+    const change = changes.get(text);
+    const result = this.#failure(text) ?? this.#begin(text) ?? this.#query(text, parameters);
+    if (text === "commit") reply(this.#commit());
+    else if (result) reply(result);
+    else if (change) this.#change((state) => change(state, parameters), reply);
+    else throw new Error(`The simulated database does not know this statement; teach it: ${text}`);
+  }
+
+  #failure(text: string): ServerError | undefined {
+    if (text === "commit") return undefined;
+    if (this.#transaction?.hasFailed) return new ServerError("25P02");
+    const code = this.#database.faults.statementFails();
+    return code === undefined ? undefined : new ServerError(code);
+  }
+
+  #begin(text: string): Result | undefined {
+    const begins = transactions.get(text);
+    if (!begins) return undefined;
+    const snapshot = begins.isSnapshot ? this.#database.current : undefined;
+    this.#transaction = { snapshot, draft: undefined, hasFailed: false };
+    return { rows: [], command: "BEGIN" };
+  }
+
+  #query(text: string, parameters: readonly unknown[]): Result | undefined {
+    const query = queries.get(text);
+    const state = this.#transaction?.draft ?? this.#transaction?.snapshot ?? this.#database.current;
+    return query && { rows: query(state, parameters), command: "SELECT" };
+  }
+
+  /** Executes a statement that needs the lock on the clock. */
+  #change(change: (state: StoreState) => Changed, reply: Reply): void {
+    const database = this.#database;
+    const go = () => {
+      const { state, rows = [] } = change(this.#transaction?.draft ?? database.current);
+      if (hasDuplicates(state)) {
+        if (!this.#transaction) database.unlock(this);
+        reply(new ServerError("23505"));
+      } else if (this.#transaction) {
+        this.#transaction.draft = state;
+        reply({ rows, command: "UPDATE" });
+      } else {
+        const isChanged = state !== database.current;
+        database.store(state);
+        database.unlock(this);
+        reply({ rows, command: "UPDATE", isUnreplicated: isChanged && database.faults.standbyIsSlow() });
+      }
+    };
+    database.lock(this, go, () => reply(new ServerError("55P03")));
+  }
+
+  #commit(): Result {
+    const transaction = this.#transaction;
+    this.#transaction = undefined;
+    const isCommitted = transaction !== undefined && !transaction.hasFailed;
+    const draft = isCommitted ? transaction.draft : undefined;
+    if (draft) this.#database.store(draft);
+    this.#database.unlock(this);
+    const isUnreplicated = draft !== undefined && this.#database.faults.standbyIsSlow();
+    return { rows: [], command: isCommitted || !transaction ? "COMMIT" : "ROLLBACK", isUnreplicated };
+  }
+}
+
+/** The versions of rows are a primary key. */
+function hasDuplicates({ rows }: StoreState): boolean {
+  return new Set(rows.map(({ version }) => version)).size < rows.length;
+}
+
+const transactions: ReadonlyMap<string, { readonly isSnapshot: boolean }> = new Map([
+  ["begin", { isSnapshot: false }],
+  ["begin isolation level repeatable read read only", { isSnapshot: true }],
+]);
+
+type Query = (state: StoreState, parameters: readonly unknown[]) => readonly object[];
+
+const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
+  ["select current_setting('server_encoding') as encoding", () => [{ encoding: "UTF8" }]],
+  [
+    "select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists",
+    () => [{ exists: true }],
+  ],
+  ["select schema_version as version from todoitems.store", () => [{ version: schemaVersion }]],
+  [
+    "select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store",
+    ({ epoch, version, batch }) => [{ epoch, version, batch, standby: false }],
+  ],
+  [
+    "select version from todoitems.history where version > ? and batch = ?",
+    (state, [since, batch]) => {
+      const version = findVersion(state, String(batch), Number(since));
+      return version === undefined ? [] : [{ version }];
+    },
+  ],
+  [
+    String.raw`( select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(), coalesce((select history.batch from todoitems.history where history.version = ?), ''), coalesce((select history.batch from todoitems.history where history.version = ?), '')) as line from todoitems.store ) union all ( select concat_ws(E'\t', version, position, id, json) from todoitems.item where version > ? and (select epoch = ? and pruned_through <= ? from todoitems.store) order by version )`,
+    (state, [since, known, , epoch]) => {
+      const { version, batch, prunedThrough } = state;
+      const batches = [since, known].map((point) => batchAt(state, Number(point)) ?? "");
+      const clock = [state.epoch, version, batch, prunedThrough, "f", ...batches].join("\t");
+      const isServed = state.epoch === epoch && prunedThrough <= Number(since);
+      const changed = isServed ? state.rows.filter((row) => row.version > Number(since)) : [];
+      return [{ line: clock }, ...changed.map((row) => ({ line: lineOf(row) }))];
+    },
+  ],
+  [
+    String.raw`select concat_ws(E'\t', version, position, id, json) || E'\n' as line from todoitems.item where json is not null order by version`,
+    ({ rows }) => rows.filter(({ json }) => json !== null).map((row) => ({ line: `${lineOf(row)}\n` })),
+  ],
+]);
+
+interface Changed {
+  readonly state: StoreState;
+  readonly rows?: readonly object[];
+}
+
+type StateChange = (state: StoreState, parameters: readonly unknown[]) => Changed;
+
+/** The statements that need the lock on the clock. */
+const changes: ReadonlyMap<string, StateChange> = new Map<string, StateChange>([
+  ["select from todoitems.store for update", (state) => ({ state })],
+  // Another object, so that the transaction counts as a write.
+  ["update todoitems.store set batch = batch", (state) => ({ state: { ...state } })],
+  [
+    "update todoitems.store set epoch = ? where epoch = ?",
+    (state, [epoch, old]) => ({ state: state.epoch === old ? { ...state, epoch: String(epoch) } : state }),
+  ],
+  [
+    "insert into todoitems.voided (batch, version) values (?, ?) on conflict do nothing",
+    (state, [batch]) => ({ state: { ...state, voided: new Set([...state.voided, String(batch)]) } }),
+  ],
+  [
+    "select todoitems.commit_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) as answer",
+    (state, [sinceEpoch, sinceVersion, sinceBatch, newVersion, newBatch, lines, replaced, dependsOn]) => {
+      if (state.epoch !== sinceEpoch) return { state, rows: [{ answer: null }] };
+      const stored = commitBatch(state, {
+        sinceVersion: Number(sinceVersion),
+        sinceBatch: String(sinceBatch),
+        newVersion: Number(newVersion),
+        newBatch: String(newBatch),
+        lines: String(lines),
+        replaced: String(replaced),
+        dependsOn: dependsOn === null ? null : String(dependsOn),
+      });
+      return { state: stored?.state ?? state, rows: [{ answer: stored?.answer ?? null }] };
+    },
+  ],
+]);

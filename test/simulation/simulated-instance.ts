@@ -1,0 +1,123 @@
+// One instance of the service in a simulation: the real app, the real collection and the real PostgreSQL engine. Only
+// the client library under the engine is simulated.
+
+import { StoreError } from "../../src/collection/engine.ts";
+import { TodoCollection } from "../../src/collection/todo-collection.ts";
+import { PostgresEngine } from "../../src/engines/postgres/postgres-engine.ts";
+import { Access } from "../../src/http/access.ts";
+import { App } from "../../src/http/app.ts";
+import type { Answer, StreamBody } from "../../src/wire/message.ts";
+import { isStream } from "../../src/wire/message.ts";
+import { Violation } from "./ledger.ts";
+
+export interface SimulatedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface SimulatedAnswer {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly body: string;
+}
+
+export class SimulatedInstance {
+  readonly name: string;
+  readonly collection: TodoCollection;
+  readonly #app: App;
+  readonly #killed = Promise.withResolvers<undefined>();
+  #isKilled = false;
+
+  private constructor(name: string, collection: TodoCollection, onDefect: (defect: Violation) => void) {
+    this.name = name;
+    this.collection = collection;
+    const access = new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false });
+    this.#app = new App(collection, {
+      hosts: undefined,
+      access,
+      cors: undefined,
+      site: undefined,
+      forms: "both",
+      fieldNames: "as-sent",
+      bodyBytesMax: 1024 ** 2,
+      nestingDepthMax: 64,
+      staleSecondsMax: 0,
+      heartbeatMs: 15_000,
+      log: (_, message) => onDefect(new Violation(`the service has a defect: ${message}`)),
+    });
+  }
+
+  /** Undefined if the store cannot be reached. */
+  static async start(name: string, onDefect: (defect: Violation) => void): Promise<SimulatedInstance | undefined> {
+    try {
+      return new SimulatedInstance(name, await openCollection(name), onDefect);
+    } catch (error) {
+      if (error instanceof StoreError) return undefined;
+      throw error;
+    }
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** From now on it answers nobody. */
+  kill(): void {
+    this.#isKilled = true;
+    this.#killed.resolve(undefined);
+    this.#app.changeFeed.stop();
+  }
+
+  /** Undefined if the instance is killed before it answers. */
+  async request(request: SimulatedRequest): Promise<SimulatedAnswer | undefined> {
+    const answer = await this.#send(request);
+    return answer && { status: answer.status, etag: answer.headers["ETag"], body: textOf(answer.body) };
+  }
+
+  /** Opens a feed. Undefined if the instance cannot open one now. */
+  async feed(since: string): Promise<StreamBody | undefined> {
+    const headers = { accept: "text/event-stream", "last-event-id": since };
+    const body = (await this.#send({ method: "GET", path: "/changes", headers }))?.body;
+    return isStream(body) ? body : undefined;
+  }
+
+  async #send({ method, path, headers = {}, body = "" }: SimulatedRequest): Promise<Answer | undefined> {
+    const [pathOnly = "", query = ""] = path.split("?");
+    const answer = this.#app.handle({
+      method,
+      path: pathOnly,
+      query,
+      headers: new Map(Object.entries({ "content-type": "application/json", ...headers })),
+      peer: "127.0.0.1",
+      isSecure: false,
+      turn: undefined,
+      readBody: () => Buffer.from(body),
+    });
+    return Promise.race([answer, this.#killed.promise]);
+  }
+}
+
+async function openCollection(name: string): Promise<TodoCollection> {
+  const address = { hosts: [{ host: name, port: 1 }], user: "", password: "", database: "", tls: false } as const;
+  const engine = await PostgresEngine.open(address, { readOnly: false, onOtherHistory: () => {} });
+  return TodoCollection.open(engine, {
+    readOnly: false,
+    fieldNames: "as-sent",
+    writeQueueMax: 10_000,
+    storeBytesMax: Number.POSITIVE_INFINITY,
+    onStoreError: () => {},
+    onStoreBack: () => {},
+  });
+}
+
+function textOf(body: Answer["body"]): string {
+  if (!isStream(body))
+    return body === undefined || typeof body === "string" ? (body ?? "") : Buffer.from(body).toString();
+  const pieces: Uint8Array[] = [];
+  let isOver = false;
+  const source = body.open({ write: (bytes) => void pieces.push(bytes), end: () => (isOver = true) });
+  while (!isOver) source.pull();
+  return Buffer.concat(pieces).toString();
+}

@@ -1,0 +1,233 @@
+// One simulation: three instances on one simulated PostgreSQL, users and feed readers, storms with calm weather in
+// between. Everything follows from the seed, so a simulation that fails can be repeated exactly.
+
+import { check } from "../linearizability/checker.ts";
+import type { ItemOperation, ListOperation } from "../linearizability/history.ts";
+import { Faults } from "./faults.ts";
+import { FeedReader } from "./feed-reader.ts";
+import { Ledger, Violation } from "./ledger.ts";
+import { SeededRandom } from "./random.ts";
+import { SimulatedNetwork } from "./simulated-client.ts";
+import { SimulatedDatabase } from "./simulated-database.ts";
+import { SimulatedInstance } from "./simulated-instance.ts";
+import { SimulatedUser, type UserOptions } from "./simulated-user.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+export interface SimulationReport {
+  readonly stepCount: number;
+  /** True if the checker could judge the history, and found it linearizable. */
+  readonly isLinearizable: boolean;
+  readonly operationCount: number;
+  readonly changeCount: number;
+  readonly failoverCount: number;
+  readonly virtualSeconds: number;
+}
+
+const instanceCount = 3;
+const userCount = 7;
+const readerCount = 2;
+/** After a storm, everything must work again within this time. */
+const recoveryMs = 90_000;
+/** The checker's work doubles with each write to an item whose outcome is unknown. */
+const unknownMax = 6;
+
+export class Simulation {
+  readonly #random: SeededRandom;
+  readonly #time: VirtualTime;
+  readonly #faults: Faults;
+  readonly #ledger: Ledger;
+  readonly #database: SimulatedDatabase;
+  /** The client library of all instances in this simulation. */
+  readonly network: SimulatedNetwork;
+  #running: SimulatedInstance[] = [];
+  readonly #operations: (ItemOperation | undefined)[] = [];
+  readonly #lists: ListOperation[] = [];
+  readonly #readers: FeedReader[] = [];
+  /** In half of the simulations, failovers lose commits. Only the other half is linearizable for a client. */
+  readonly #losesCommits: boolean;
+  /** Instances that have seen commits that were lost. They must give the store a new epoch. */
+  readonly #witnesses: { readonly instance: SimulatedInstance; readonly epoch: string }[] = [];
+  #failoverCount = 0;
+  #startedCount = 0;
+  #busyCount = 0;
+  #number = 0;
+  #violation: unknown;
+
+  constructor(seed: number) {
+    this.#random = new SeededRandom(seed);
+    this.#time = new VirtualTime(this.#random);
+    this.#faults = new Faults(this.#random, this.#time);
+    this.#ledger = new Ledger(this.#time);
+    this.#database = new SimulatedDatabase(this.#time, this.#faults, this.#ledger);
+    this.network = new SimulatedNetwork(this.#database, this.#random);
+    this.#losesCommits = this.#random.chance(0.5);
+    this.#database.beforeStatement = (text) => this.#strike(text);
+  }
+
+  get stepCount(): number {
+    return this.#time.stepCount;
+  }
+
+  /** Throws a `Violation` if the service breaks a promise. */
+  async run(steps: number): Promise<SimulationReport> {
+    this.#time.install();
+    const onRejection = (error: unknown) => this.#fail(error);
+    process.on("unhandledRejection", onRejection);
+    void this.#direct().catch((error: unknown) => this.#fail(error));
+    await this.#time.run(() => this.#violation === undefined && this.#time.stepCount < steps);
+    process.off("unhandledRejection", onRejection);
+    if (this.#violation === undefined && this.#time.stepCount < steps) {
+      this.#fail(new Violation("nothing is scheduled any more: somebody waits forever"));
+    }
+    if (this.#violation !== undefined) throw this.#violation;
+    return {
+      isLinearizable: this.#checkHistory(),
+      stepCount: this.#time.stepCount,
+      operationCount: this.#operations.length + this.#lists.length,
+      changeCount: this.#readers.reduce((sum, { changeCount }) => sum + changeCount, 0),
+      failoverCount: this.#failoverCount,
+      virtualSeconds: this.#time.nowMs / 1_000,
+    };
+  }
+
+  /** Returns whether the history could be checked: not if commits were lost, or if too many outcomes are unknown. */
+  #checkHistory(): boolean {
+    const operations = this.#operations.filter((operation) => operation !== undefined);
+    const unknown = operations.filter((operation) => "outcome" in operation && operation.outcome === "unknown");
+    const counts = Map.groupBy(unknown, ({ id }) => id)
+      .values()
+      .map(({ length }) => length);
+    if (this.#losesCommits || Math.max(0, ...counts) > unknownMax) return false;
+    const problem = check({ operations, lists: this.#lists });
+    if (problem !== undefined) throw new Violation(problem);
+    return true;
+  }
+
+  #fail(error: unknown): void {
+    this.#violation ??= error;
+  }
+
+  async #direct(): Promise<void> {
+    for (let count = 0; count < instanceCount; count++) await this.#startInstance();
+    const pickInstance = () => this.#random.pick(this.#running);
+    const shared = { time: this.#time, random: this.#random, ledger: this.#ledger, pickInstance };
+    const users = Array.from(
+      { length: userCount },
+      () =>
+        new SimulatedUser({
+          ...shared,
+          operations: this.#operations,
+          lists: this.#lists,
+          nextNumber: () => ++this.#number,
+        } satisfies UserOptions),
+    );
+    for (let count = 0; count < readerCount; count++) {
+      const reader = new FeedReader({
+        ...shared,
+        isStormy: () => this.#faults.isStormy,
+      });
+      this.#readers.push(reader);
+      void reader.run().catch((error: unknown) => this.#fail(error));
+    }
+    for (;;) {
+      const untilMs = this.#time.nowMs + this.#random.between(500, 6_000);
+      for (const user of users) void this.#use(user, untilMs).catch((error: unknown) => this.#fail(error));
+      await this.#storm(untilMs);
+      await this.#recover(users);
+    }
+  }
+
+  /** Lets a user work until a certain time. */
+  async #use(user: SimulatedUser, untilMs: number): Promise<void> {
+    this.#busyCount++;
+    while (this.#time.nowMs < untilMs) {
+      await user.act();
+      await this.#time.sleep(this.#random.chance(0.3) ? 0 : this.#random.between(0, 40));
+    }
+    this.#busyCount--;
+  }
+
+  async #storm(untilMs: number): Promise<void> {
+    this.#faults.isStormy = true;
+    while (this.#time.nowMs < untilMs) {
+      await this.#time.sleep(this.#random.between(0, 500));
+      const chance = this.#random.next();
+      if (chance < 0.5) this.network.cut();
+      else if (chance < 0.6) this.#faults.beSilent(this.#outageMs());
+      else if (chance < 0.7) this.#faults.goAway(this.#outageMs());
+      else if (chance < 0.85) await this.#replaceInstance();
+      else this.#failOver();
+    }
+    this.#faults.isStormy = false;
+  }
+
+  /** Usually short, and sometimes longer than a commit may take. */
+  #outageMs(): number {
+    return this.#random.chance(0.1) ? this.#random.between(8_000, 16_000) : this.#random.between(50, 2_000);
+  }
+
+  /** Some defects show only if the server fails between two particular statements. */
+  #strike(text: string): void {
+    const chance = text.includes("todoitems.history") ? 0.03 : 0.002;
+    if (this.#faults.isStormy && this.#random.chance(chance)) this.#failOver();
+  }
+
+  #failOver(): void {
+    const commits = this.#losesCommits ? this.#random.whole(0, 3) : 0;
+    const state = this.#ledger.ancestor(commits);
+    const { epoch } = this.#ledger.current;
+    for (const instance of this.#running) {
+      const { collection } = instance;
+      const hasSeen = collection.epoch === epoch && epoch === state.epoch && collection.version > state.version;
+      if (hasSeen) this.#witnesses.push({ instance, epoch });
+    }
+    this.#failoverCount++;
+    if (this.#random.chance(0.5)) this.#faults.goAway(this.#random.between(0, 500));
+    this.#database.failOver(state);
+  }
+
+  async #replaceInstance(): Promise<void> {
+    const killed = this.#random.pick(this.#running);
+    this.#running = this.#running.filter((instance) => instance !== killed);
+    this.network.kill(killed.name);
+    killed.kill();
+    await this.#startInstance();
+  }
+
+  async #startInstance(): Promise<void> {
+    for (;;) {
+      const name = `instance-${++this.#startedCount}`;
+      const instance = await SimulatedInstance.start(name, (defect) => this.#fail(defect));
+      if (instance) this.#running.push(instance);
+      if (instance) return;
+      await this.#time.sleep(100);
+    }
+  }
+
+  /** Once the storm is over, every promise that was only delayed must be kept. */
+  async #recover([user]: readonly SimulatedUser[]): Promise<void> {
+    const giveUpAtMs = this.#time.nowMs + recoveryMs;
+    const eventually = async (what: string, problem: () => Promise<string | undefined> | string | undefined) => {
+      for (;;) {
+        const found = await problem();
+        if (found === undefined) return;
+        if (this.#time.nowMs > giveUpAtMs) throw new Violation(`${what}: ${found}`);
+        await this.#time.sleep(100);
+      }
+    };
+    await eventually("users still wait after the storm", () =>
+      this.#busyCount > 0 ? `${this.#busyCount} of them` : undefined,
+    );
+    for (const instance of this.#running) {
+      await eventually("an instance does not recover", async () =>
+        (await user?.list(instance)) ? undefined : instance.name,
+      );
+    }
+    for (const { instance, epoch } of this.#witnesses.splice(0)) {
+      if (instance.isKilled || this.#ledger.current.epoch !== epoch) continue;
+      throw new Violation(`${instance.name} had seen commits that were lost, but the epoch is still ${epoch}`);
+    }
+    if (this.#ledger.hasLostCommits(this.#ledger.current.epoch)) return;
+    for (const reader of this.#readers) await eventually("a feed reader is wrong", () => reader.difference());
+  }
+}

@@ -1,0 +1,121 @@
+// What the tables of a simulated PostgreSQL store hold at one moment, and the meaning of `commit_batch`, the function
+// that stores a batch. A state is never changed: each commit makes another one. So a state that was current once can
+// become current again, as it does if a standby takes over that had not received everything.
+
+/** A row of todoitems.item. `json` is null if the item was deleted. */
+export interface Row {
+  readonly version: number;
+  readonly position: number;
+  readonly id: string;
+  readonly json: string | null;
+}
+
+/** A row of todoitems.history, and the rows before it. */
+interface HistoryRow {
+  readonly version: number;
+  readonly batch: string;
+  readonly bytes: number;
+  readonly older: HistoryRow | undefined;
+}
+
+export interface StoreState {
+  readonly epoch: string;
+  readonly version: number;
+  readonly batch: string;
+  readonly prunedThrough: number;
+  /** In order of version. */
+  readonly rows: readonly Row[];
+  readonly history: HistoryRow | undefined;
+  readonly voided: ReadonlySet<string>;
+}
+
+export function emptyState(epoch: string): StoreState {
+  return { epoch, version: 0, batch: "", prunedThrough: 0, rows: [], history: undefined, voided: new Set() };
+}
+
+/** The rows of items that exist, in the order of the list. */
+export function listedRows({ rows }: StoreState): readonly Row[] {
+  return rows.filter(({ json }) => json !== null).sort((a, b) => a.position - b.position);
+}
+
+/** The batch that led to a version; undefined if the history has none. */
+export function batchAt({ history }: StoreState, version: number): string | undefined {
+  for (let row = history; row && row.version >= version; row = row.older) if (row.version === version) return row.batch;
+  return undefined;
+}
+
+export function findVersion({ history }: StoreState, batch: string, since: number): number | undefined {
+  for (let row = history; row && row.version > since; row = row.older) if (row.batch === batch) return row.version;
+  return undefined;
+}
+
+/** The parameters of `commit_batch` that matter here. The real limits on history would never be reached. */
+export interface BatchParameters {
+  readonly sinceVersion: number;
+  readonly sinceBatch: string;
+  readonly newVersion: number;
+  readonly newBatch: string;
+  readonly lines: string;
+  readonly replaced: string;
+  readonly dependsOn: string | null;
+}
+
+/** A real store keeps 10,000 tombstones and prunes once in 1,000 versions. Here, pruning happens in each simulation. */
+const tombstonesMax = 12;
+const pruneEvery = 40;
+const missedMax = { versions: 1_000, bytes: 1_000_000 };
+
+/** What `commit_batch` does to a state whose epoch is the one that the plan is based on. Undefined if it stores nothing. */
+export function commitBatch(
+  state: StoreState,
+  batch: BatchParameters,
+): { readonly state: StoreState; readonly answer: string } | undefined {
+  const moved = state.version - batch.sinceVersion;
+  const missed = moved !== 0 || state.batch !== batch.sinceBatch ? missedBy(state, batch, moved) : [];
+  if (!missed || state.voided.has(batch.newBatch)) return undefined;
+  const version = batch.newVersion + moved;
+  const replaced = new Set(batch.replaced.split(",").map(Number));
+  const planned = batch.lines.split("\n").map((line): Row => {
+    const row = rowOf(line);
+    return {
+      ...row,
+      version: row.version + moved,
+      position: row.position > batch.sinceVersion ? row.position + moved : row.position,
+    };
+  });
+  const rows = [...state.rows.filter((row) => !replaced.has(row.version)), ...planned];
+  const history = { version, batch: batch.newBatch, bytes: batch.lines.length, older: state.history };
+  const stored = { ...state, version, batch: batch.newBatch, rows, history };
+  const isTime = Math.floor(version / pruneEvery) > Math.floor(state.version / pruneEvery);
+  return { state: isTime ? pruned(stored) : stored, answer: [moved, ...missed.map(lineOf)].join("\n") };
+}
+
+/** The changes that others have committed. Undefined if the batch cannot be stored after them. */
+function missedBy(state: StoreState, batch: BatchParameters, moved: number): readonly Row[] | undefined {
+  const { dependsOn, sinceVersion, sinceBatch } = batch;
+  const isFar = moved < 0 || moved > missedMax.versions || state.prunedThrough > sinceVersion;
+  if (dependsOn === null || isFar) return undefined;
+  if (sinceVersion > 0 && batchAt(state, sinceVersion) !== sinceBatch) return undefined;
+  let bytes = 0;
+  for (let row = state.history; row && row.version >= sinceVersion; row = row.older) bytes += row.bytes;
+  const needed = new Set(dependsOn.split("\n"));
+  const missed = state.rows.filter(({ version }) => version > sinceVersion);
+  return bytes > missedMax.bytes || missed.some(({ id }) => needed.has(id)) ? undefined : missed;
+}
+
+function pruned(state: StoreState): StoreState {
+  const newest = state.rows.filter(({ json }) => json === null).at(-1 - tombstonesMax);
+  if (!newest) return state;
+  const rows = state.rows.filter(({ json, version }) => json !== null || version > newest.version);
+  return { ...state, rows, prunedThrough: newest.version };
+}
+
+/** A row as the statements send it. The server leaves out the JSON of a tombstone; the engine sends an empty text. */
+export function lineOf({ version, position, id, json }: Row): string {
+  return [version, position, id, ...(json === null ? [] : [json])].join("\t");
+}
+
+function rowOf(line: string): Row {
+  const [version, position, id = "", json = ""] = line.split("\t");
+  return { version: Number(version), position: Number(position), id, json: json === "" ? null : json };
+}
