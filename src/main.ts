@@ -5,8 +5,9 @@ import { version } from "../package.json";
 import { UsageError } from "./commands/command.ts";
 import { commands } from "./commands/command-list.ts";
 import { describeFailure } from "./commands/failure.ts";
-import { commandHelp, overview } from "./commands/help.ts";
-import { exitWhenPipeCloses, printLine } from "./commands/output.ts";
+import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
+import { exitWhenPipeCloses, printLine, remark } from "./commands/output.ts";
+import { styleOf } from "./commands/terminal.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
@@ -20,7 +21,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   else if (name === "--version" || (command && flags.includes("--version"))) await printLine(version);
   else if (command && asksForHelp) await printLine(commandHelp(command));
   else if (command) return command.run(args, process.env);
-  else throw new UsageError(`todoitems has no command ${name}; todoitems help lists what there is.`);
+  else throw new UsageError(unknownCommand(name, commands));
   return 0;
 }
 
@@ -28,11 +29,10 @@ exitWhenPipeCloses();
 try {
   process.exit(await run(process.argv.slice(2)));
 } catch (error) {
-  const failure = describeFailure(error);
-  if (!failure) throw error;
-  console.error(failure.message);
+  const { message, exitCode } = describeFailure(error);
+  remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
   const [name] = process.argv.slice(2);
-  if (error instanceof UsageError && commands.some((command) => command.name === name))
-    console.error(`todoitems help ${name} says more.`);
-  process.exit(failure.exitCode);
+  if (error instanceof UsageError && name !== "help" && commands.some((command) => command.name === name))
+    remark(`For help: todoitems help ${name}`);
+  process.exit(exitCode);
 }

@@ -123,7 +123,7 @@ onLinux("a signal to stop", () => {
         const processes = [program.pid, ...descendantsOf(program.pid)];
         expect(processes.length).toBeGreaterThanOrEqual(5);
         process.kill(processes[index] ?? 0, signal);
-        expect(await program.stderrLine()).toContain(`${signal}: finishing the requests under way`);
+        expect(await program.stderrLine()).toContain(`${signal}: stopping after the requests in progress are answered`);
         expect(await program.exited).toBe(0);
         started.pop();
         await eventually(() => !processes.some(isAlive));

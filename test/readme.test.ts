@@ -93,8 +93,17 @@ describe("the README", () => {
     const asMade = (text: string) =>
       ids.reduce((changed, [shown, made]) => {
         const start = new RegExp(`(?<=^| )${shown.slice(0, 4)}(?= |$)`, "gm");
-        return changed.replaceAll(shown, made).replace(start, made.slice(0, 4));
+        return changed
+          .replaceAll(shown, made)
+          .replaceAll(`(${shown.slice(0, 8)})`, `(${made.slice(0, 8)})`)
+          .replace(start, made.slice(0, 4));
       }, text);
+    /** The whole ID whose beginning `add` printed in parentheses. */
+    const idAddedBy = (output: string, text: string) => {
+      const [, start = "none"] = /\(([0-9a-f]{8})\)/.exec(output) ?? [];
+      return new RegExp(`${start}[0-9a-f-]{28}`).exec(text)?.[0] ?? "";
+    };
+    const shownText = session.map(({ output }) => output).join();
     for (const { command, output } of session) {
       const shell = Bun.spawn(
         ["bash", "-c", `${asMade(command).replace("npx", 'exec npx --prefix "$PROJECT"')} 2>&1`],
@@ -112,8 +121,8 @@ describe("the README", () => {
         },
       );
       const printed = (await new Response(shell.stdout).text()).replaceAll(/^npm warn.*\n/gm, "");
-      const [[shown = ""] = [], [made = ""] = []] = [output, printed].map((text) => /[0-9a-f-]{36}/.exec(text) ?? []);
-      if (command.includes(" add ")) ids.push([shown, made]);
+      const list = await (await fetch(`http://127.0.0.1:${port}/api/todoitems/`)).text();
+      if (command.includes(" add ")) ids.push([idAddedBy(output, shownText), idAddedBy(printed, list)]);
       const comparable = (text: string) =>
         text
           .replace(/[0-9a-f]{64}/, "hash")

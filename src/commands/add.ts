@@ -2,9 +2,8 @@
 
 import { defineCommand, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { displayText, fieldFlag, fieldOf, parseField, setFields } from "./fields.ts";
+import { fieldFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
-import { printable } from "./terminal.ts";
 
 export const add = defineCommand(
   {
@@ -12,17 +11,19 @@ export const add = defineCommand(
     parameters: "NAME…",
     summary: "add an item",
     flags: [
-      { name: "notes", short: "n", placeholder: "TEXT", meaning: "its notes" },
+      { name: "notes", short: "n", placeholder: "TEXT", meaning: "the item's notes" },
       fieldFlag,
       jsonFlag,
       ...connectionFlags,
     ],
-    notes: "The words of NAME need no quotes. An ID of your own is given with --field ID=UUID.",
+    notes:
+      "NAME may be several words, without quotes. To choose the item's ID yourself, add --field ID=UUID. Example:\n  todoitems add Buy milk --field Price:=1.50",
   },
   async (args, environment) => {
-    const name = args.positionals.join(" ");
+    const name = args.positionals.join(" ").trim();
     const fields = args.texts("field").map(parseField);
-    if (name === "" && fields.length === 0) throw new UsageError("What is to be added? Give its name.");
+    if (name === "" && (args.positionals.length > 0 || fields.length === 0))
+      throw new UsageError("The item needs a name, as in: todoitems add Buy milk");
     const notes = args.text("notes");
     const json = setFields("{}", [
       ...(name === "" ? [] : [{ name: "Name", json: JSON.stringify(name) }]),
@@ -32,9 +33,7 @@ export const add = defineCommand(
     ]);
     const client = await connect(args, environment);
     const { id, item } = await client.create(json);
-    await printLine(
-      args.has("json") ? item : `Added ${id}  ${printable(displayText(fieldOf(item, "Name")))}`.trimEnd(),
-    );
+    await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
     return 0;
   },
 );

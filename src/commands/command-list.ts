@@ -22,13 +22,26 @@ import { show } from "./show.ts";
 import { user } from "./user.ts";
 import { watch } from "./watch.ts";
 
+/** Values that shells offer for settings that take more than a few words. */
+const usualValues: Readonly<Record<string, readonly string[]>> = {
+  cors: ["off"],
+  host: ["127.0.0.1", "0.0.0.0", "localhost", "::"],
+  "https-port": ["5001", "off"],
+  port: ["5000", "off"],
+  "rate-limit": ["off", "100/s"],
+  "stale-reads": ["off"],
+  store: ["sqlite:", "postgres://", "memory:"],
+  "store-limit": ["1GiB", "off"],
+};
+
 export const commands: readonly Command[] = [
   {
     name: "serve",
     parameters: "",
     summary: "run the service",
     flags: describeSettings().map(settingFlag),
-    notes: "Every flag has an environment variable: --read-only is TODOITEMS_READ_ONLY, and so on. Flags win.",
+    notes:
+      "Every flag can be set with an environment variable: TODOITEMS_READ_ONLY=on is the same as --read-only. If both are given, the flag counts.",
     run: (args, environment) => serve(args, environment, connectionVariables),
   },
   list,
@@ -50,8 +63,16 @@ export const commands: readonly Command[] = [
   helpCommand(() => commands),
 ];
 
-function settingFlag({ flag, default: standard, meaning }: ReturnType<typeof describeSettings>[number]): Flag {
+function settingFlag(setting: ReturnType<typeof describeSettings>[number]): Flag {
+  const { flag, default: standard, meaning, choices } = setting;
   const [name = "", placeholder = ""] = flag.replace("--", "").split(" ");
   const suffix = standard === "" || standard === "off" ? "" : ` (${standard})`;
-  return { name, placeholder, meaning: `${meaning.replaceAll("`", "")}${suffix}` };
+  const examples = usualValues[name];
+  return {
+    name,
+    placeholder,
+    meaning: `${meaning.replaceAll("`", "")}${suffix}`,
+    ...(choices && { choices }),
+    ...(examples && { examples }),
+  };
 }

@@ -1,18 +1,16 @@
 // The description of a command: its name, its arguments and its flags. The parser, the help texts and the shell
 // completions all use this description.
 
-import { parseArgs } from "node:util";
 import type { Environment } from "../serve/environment.ts";
+import { type FlagShape, parseFlags } from "../serve/flags.ts";
+import { closest } from "../serve/suggestion.ts";
 
-export interface Flag {
-  readonly name: string;
-  /** A one-letter form of the name. */
-  readonly short?: string;
-  /** Stands for the flag's value in the help text. Empty for a switch, which takes no value. */
-  readonly placeholder: string;
+export interface Flag extends FlagShape {
   readonly meaning: string;
   /** All valid values, if there are only a few. */
   readonly choices?: readonly string[];
+  /** Some of the valid values, for shells to offer. */
+  readonly examples?: readonly string[];
   readonly repeats?: boolean;
 }
 
@@ -44,27 +42,22 @@ export interface Arguments {
 }
 
 function parseArguments(flags: readonly Flag[], args: readonly string[]): Arguments {
-  const { values, positionals } = parseStrictly(flags, args);
-  const texts = (flag: string) => [values[flag] ?? []].flat().map(String);
-  for (const { name, choices } of flags) {
-    const wrong = choices && texts(name).find((value) => !choices.includes(value));
-    if (wrong !== undefined) throw new UsageError(`--${name} ${wrong}: expected one of ${choices?.join(", ")}.`);
-  }
-  return { positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values[flag] !== undefined };
+  const { values, positionals, problems } = parseFlags(flags, args);
+  const texts = (flag: string) => values.get(flag) ?? [];
+  const wrong = flags.flatMap(({ name, placeholder, choices }) =>
+    texts(name).flatMap((value) => {
+      if (placeholder === "" && value !== "on") return [`--${name}: takes no value`];
+      return choices && !choices.includes(value) ? [`--${name} ${value}: ${expectedOneOf(value, choices)}`] : [];
+    }),
+  );
+  if (problems.length + wrong.length > 0) throw new UsageError([...problems, ...wrong].join("\n"));
+  return { positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
 }
 
-function parseStrictly(flags: readonly Flag[], args: readonly string[]) {
-  const options = Object.fromEntries(
-    flags.map(({ name, short, placeholder, repeats = false }) => [
-      name,
-      { type: placeholder === "" ? "boolean" : "string", multiple: repeats, ...(short && { short }) } as const,
-    ]),
-  );
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+/** Says which words are possible, and which one was probably meant. */
+export function expectedOneOf(word: string, choices: readonly string[]): string {
+  const meant = closest(word, choices);
+  return `expected one of ${choices.join(", ")}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
 /** Makes a command from its description and a function that takes parsed arguments. */
@@ -80,10 +73,10 @@ export function defineCommand(
 
 /**
  * Checks that there are between `min` and `max` positional arguments, and returns them. `what` names one of them in
- * messages.
+ * messages, as in "an ID".
  */
 export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
-  if (positionals.length < min) throw new UsageError(`Which ${what}?`);
-  if (positionals.length > max) throw new UsageError(`${positionals[max]}: one ${what} too many.`);
+  if (positionals.length < min) throw new UsageError(`Missing argument: ${what}.`);
+  if (positionals.length > max) throw new UsageError(`${positionals[max]}: unexpected argument.`);
   return positionals;
 }

@@ -7,25 +7,32 @@ import { rootCertificates } from "node:tls";
 import { jsonText } from "../client/codecs.ts";
 import type { Credentials, RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
+import { systemReason } from "../credentials/system-reason.ts";
 import { type Environment, variableOf } from "../serve/environment.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, type Flag, UsageError } from "./command.ts";
+import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
 
 export const connectionFlags: readonly Flag[] = [
   { name: "server", short: "s", placeholder: "URL", meaning: "address of the service (http://127.0.0.1:5000/)" },
-  { name: "username", short: "u", placeholder: "NAME", meaning: "who you are, for a service that asks" },
-  { name: "password-file", placeholder: "FILE", meaning: "file whose first line is the password" },
+  { name: "username", short: "u", placeholder: "NAME", meaning: "your name, if the service needs credentials" },
+  { name: "password-file", placeholder: "FILE", meaning: "file with the password in its first line" },
   {
     name: "form",
     placeholder: "FORM",
-    meaning: "where the service expects the ID: a (path), b (body)",
+    meaning: "where the service expects an item's ID: a (in the path) or b (in the body) (b)",
     choices: ["a", "b"],
   },
-  { name: "ca", placeholder: "FILE", meaning: "PEM certificate of an authority to trust, for HTTPS" },
-  { name: "profile", short: "p", placeholder: "NAME", meaning: "settings to use from the profile file (default)" },
+  { name: "ca", placeholder: "FILE", meaning: "certificate authority to trust for HTTPS, a PEM file" },
+  {
+    name: "profile",
+    short: "p",
+    placeholder: "NAME",
+    meaning: "profile with these settings, from the profile file (default)",
+  },
 ];
 
 /**
@@ -44,10 +51,10 @@ export async function connect(
   const profile = readProfile(given("profile"), environment);
   const server = parseServer(given("server") ?? profile.server ?? "http://127.0.0.1:5000/");
   const form = given("form") ?? profile.form ?? "b";
-  if (form !== "a" && form !== "b") throw new UsageError(`form ${form}: expected a or b.`);
+  if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
   const credentials = await findCredentials(given, profile, environment);
   if (credentials && server.protocol === "http:" && !isLoopback(server.hostname))
-    console.error(`The password for ${server.host} travels in clear text; use an https address if there is one.`);
+    remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
   return new TodoClient(server, {
     codec: jsonText,
     form,
@@ -63,7 +70,7 @@ function parseServer(text: string): URL {
   if (url && ["http:", "https:"].includes(url.protocol)) {
     if (url.password !== "")
       throw new UsageError(
-        "An address is no place for a password: others see it. Use --username and TODOITEMS_PASSWORD.",
+        "Do not put a password into the address, because other users of this machine can see it. Use --username NAME and TODOITEMS_PASSWORD.",
       );
     return url;
   }
@@ -77,6 +84,7 @@ async function findCredentials(
 ): Promise<Credentials | undefined> {
   const username = given("username") ?? profile.username;
   if (username === undefined) return undefined;
+  if (username.includes(":")) throw new UsageError(`The user name ${username} contains a colon. No user name does.`);
   const file = given("password-file");
   const password =
     file === undefined
@@ -84,9 +92,7 @@ async function findCredentials(
       : (readText(file).split(/\r?\n/)[0] ?? "");
   if (password !== undefined) return { username, password };
   if (process.stdin.isTTY) return { username, password: await askPasswordOnce(username) };
-  throw new UsageError(
-    `The password of ${username} is not known: set TODOITEMS_PASSWORD, or give --password-file FILE.`,
-  );
+  throw new UsageError(`The password of ${username} is missing. Set TODOITEMS_PASSWORD, or use --password-file FILE.`);
 }
 
 /**
@@ -106,6 +112,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`${path} cannot be read: ${systemReason(error)}.`);
   }
 }

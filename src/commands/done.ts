@@ -4,10 +4,9 @@ import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { displayText, fieldOf, setFields } from "./fields.ts";
+import { doneFieldOf, setFields, titleOf } from "./fields.ts";
 import { findId } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
-import { printable } from "./terminal.ts";
 
 export const done = defineCommand(
   {
@@ -17,13 +16,15 @@ export const done = defineCommand(
     flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag, ...connectionFlags],
   },
   async (args, environment) => {
-    const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "item");
+    const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");
     const client = await connect(args, environment);
     const value = args.has("undo") ? "false" : "true";
-    for (const prefix of prefixes) {
-      const item = await mark(client, await findId(client, prefix), value);
-      const name = printable(displayText(fieldOf(item, "Name")) || prefix);
-      await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${name}`);
+    // Find all items before changing the first one, so that a mistyped ID changes nothing.
+    const ids: string[] = [];
+    for (const prefix of prefixes) ids.push(await findId(client, prefix));
+    for (const id of ids) {
+      const item = await mark(client, id, value);
+      await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${titleOf(id, item)}`);
     }
     return 0;
   },
@@ -32,13 +33,13 @@ export const done = defineCommand(
 const attemptsMax = 5;
 
 /**
- * Sets the `Done` field of one item, and returns the item's new text. If somebody else changes the item between our
+ * Sets the done-mark of one item, and returns the item's new text. If somebody else changes the item between our
  * read and our write, reads the item again and retries, up to `attemptsMax` attempts.
  */
 async function mark(client: TodoClient<string>, id: string, value: string): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const { item, etag } = await client.get(id);
-    const marked = setFields(item, [{ name: "Done", json: value }]);
+    const marked = setFields(item, [{ name: doneFieldOf(item), json: value }]);
     try {
       if (marked !== item) await client.update(marked, { ifMatch: etag });
       return marked;

@@ -1,114 +1,87 @@
 // `todoitems edit`: changes an item, in an editor or with flags. It never overwrites somebody else's change.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
-import type { Stored } from "../client/todo-client.ts";
-import { indented } from "../items/indented.ts";
-import { ItemError } from "../items/item-error.ts";
-import { scanObject } from "../items/json-text.ts";
-import type { Environment } from "../serve/environment.ts";
-import { defineCommand, positionalsOf, UsageError } from "./command.ts";
+import type { Stored, TodoClient } from "../client/todo-client.ts";
+import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { CommandError } from "./failure.ts";
-import { fieldFlag, parseField, setFields } from "./fields.ts";
+import { agrees, Draft } from "./draft.ts";
+import { CommandError, explain } from "./failure.ts";
+import { combineChanges, describeChanges } from "./field-changes.ts";
+import { fieldFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
-import { jsonFlag, printLine } from "./output.ts";
+import { jsonFlag, printLine, remark } from "./output.ts";
+
+type Client = TodoClient<string>;
+type StoredText = Stored<string>;
 
 export const edit = defineCommand(
   {
     name: "edit",
     parameters: "ID",
-    summary: "change an item, in your editor or by --field",
+    summary: "change an item, in your editor or with --field",
     flags: [fieldFlag, jsonFlag, ...connectionFlags],
     notes:
-      "Without --field it opens the item in $VISUAL or $EDITOR. If somebody changes the item in the meantime, theirs is kept and your text stays in a file.",
+      "Without --field, the item opens in the editor that VISUAL or EDITOR names. If somebody else changes the item meanwhile, you see what they changed and can edit again. Your text is never lost: if it cannot be stored, it stays in a file.",
   },
   async (args, environment) => {
-    const [prefix = ""] = positionalsOf(args, 1, 1, "item");
+    const [prefix = ""] = positionalsOf(args, 1, 1, "ID");
     const fields = args.texts("field").map(parseField);
     const client = await connect(args, environment);
     const stored = await findItem(client, prefix);
-    const draft = fields.length > 0 ? undefined : new Draft(stored.item, environment);
-    const item = draft ? await draft.edit() : setFields(stored.item, fields);
-    if (item === stored.item) {
-      draft?.discard();
-      console.error("Nothing was changed.");
-      return 0;
-    }
-    try {
-      checkId(stored, item);
-      await client.update(item, { ifMatch: stored.etag });
-    } catch (error) {
-      if (draft === undefined) throw error;
-      if (isTodoError(error)) console.error(error.message);
-      throw new CommandError(`The item was not changed. Your text is in ${draft.path}`, { cause: error });
-    }
-    draft?.discard();
-    await printLine(args.has("json") ? item : `Changed ${stored.id}`);
+    const item =
+      fields.length > 0
+        ? await storeFields(client, stored, setFields(stored.item, fields))
+        : await editItem(client, stored, new Draft(environment));
+    if (item === stored.item) remark("The text is the same as before, so nothing was changed.");
+    if (args.has("json")) await printLine(item);
+    else if (item !== stored.item) await printLine(`Changed: ${titleOf(stored.id, item)}`);
     return 0;
   },
 );
 
-function checkId({ id }: Stored<string>, item: string): void {
-  if (!sameId(idOf(item), id)) throw new CommandError(`An item keeps its ID; this one is ${id}.`);
+async function storeFields(client: Client, stored: StoredText, item: string): Promise<string> {
+  const conflict = await store(client, stored, item);
+  if (!conflict) return item;
+  remark(describeConflict(stored, conflict));
+  throw new CommandError("The item was not changed. Look at it with todoitems show, and try again.");
 }
 
-/** The file in which the user edits an item's text. */
-class Draft {
-  readonly #folder = mkdtempSync(join(tmpdir(), "todoitems-"));
-  readonly path = join(this.#folder, "item.json");
-  readonly #original: string;
-  readonly #editor: string;
-
-  constructor(json: string, environment: Environment) {
-    this.#original = json;
-    this.#editor = environment["VISUAL"] || environment["EDITOR"] || (process.platform === "win32" ? "notepad" : "vi");
-    writeFileSync(this.path, `${indented(json)}\n`, { mode: 0o600 });
-  }
-
-  /**
-   * Runs the editor until the text is a valid JSON object, and returns the text. If the text is invalid, the user is
-   * asked whether to edit it again. Throws if the user declines or if there is no terminal.
-   */
-  async edit(): Promise<string> {
-    for (;;) {
-      await this.#runEditor();
-      try {
-        return scanObject(readFileSync(this.path, "utf8")).text;
-      } catch (error) {
-        if (!(error instanceof ItemError)) throw error;
-        console.error(error.message);
-        if (!process.stdin.isTTY || !(await confirm("Edit it again? [Y/n] ")))
-          throw new CommandError(`The item was not changed. Your text is in ${this.path}`, { cause: error });
-      }
+/** Opens the editor, again after a conflict if the user likes, and returns the item as it is stored in the end. */
+async function editItem(client: Client, stored: StoredText, draft: Draft): Promise<string> {
+  let base = stored;
+  let text = stored.item;
+  for (;;) {
+    const mine = await draft.edit(text);
+    const conflict = await store(client, base, mine).catch((error: unknown) => {
+      if (isTodoError(error, "NotFoundError")) throw draft.keep(error, "Somebody deleted the item in the meantime.");
+      if (isTodoError(error)) throw draft.keep(error, explain(error));
+      throw error instanceof CommandError ? draft.keep(error, error.message) : error;
+    });
+    if (!conflict) {
+      draft.discard();
+      return mine;
     }
-  }
-
-  discard(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  // EDITOR often contains arguments ("code --wait"), so it is run by a shell, which separates the arguments.
-  async #runEditor(): Promise<void> {
-    const command =
-      process.platform === "win32"
-        ? ["cmd", "/c", `${this.#editor} "${this.path}"`]
-        : ["sh", "-c", `${this.#editor} "$1"`, "sh", this.path];
-    const exitCode = await Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] }).exited;
-    if (exitCode === 0) return;
-    const changed = readFileSync(this.path, "utf8") !== `${indented(this.#original)}\n`;
-    if (!changed) this.discard();
-    throw new UsageError(
-      `The editor (${this.#editor}) ended with ${exitCode}; the item was not changed. Another editor is chosen with EDITOR.${changed ? ` Your text is in ${this.path}` : ""}`,
-    );
+    remark(describeConflict(base, conflict));
+    if (!(await agrees("Edit again, with their changes and yours?"))) throw draft.keep(undefined);
+    text = combineChanges(base.item, mine, conflict.item);
+    base = conflict;
   }
 }
 
-async function confirm(question: string): Promise<boolean> {
-  process.stderr.write(question);
-  for await (const line of console) return !/^n/i.test(line.trim());
-  return false;
+/** Stores the item, unless somebody else changed it. Then it returns the item as they left it. */
+async function store(client: Client, { id, item, etag }: StoredText, mine: string): Promise<StoredText | undefined> {
+  if (mine === item) return undefined;
+  if (!sameId(idOf(mine), id)) throw new CommandError(`The ID of an item cannot be changed. This item's ID is ${id}.`);
+  try {
+    await client.update(mine, { ifMatch: etag });
+    return undefined;
+  } catch (error) {
+    if (!isTodoError(error, "PreconditionFailedError")) throw error;
+    return client.get(id);
+  }
+}
+
+function describeConflict(before: StoredText, after: StoredText): string {
+  return ["Somebody else changed this item in the meantime:", ...describeChanges(before.item, after.item)].join("\n");
 }

@@ -2,7 +2,7 @@
 
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { jsonSummaryFlag, printLine } from "./output.ts";
+import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
@@ -15,13 +15,13 @@ export const exportItems = defineCommand(
     summary: "write every item to a file",
     flags: [formatFlag, jsonSummaryFlag, ...connectionFlags],
     notes:
-      "Without FILE it writes to standard output. The file appears when it is complete. A count and a hash are shown at the end; import shows the same for the same items.",
+      "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
   },
   async (args, environment) => {
     const [file] = positionalsOf(args, 0, 1, "file");
     const path = file === "-" ? undefined : file;
     if (path === undefined && args.has("json"))
-      throw new UsageError("--json needs a FILE: standard output is where the items go.");
+      throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
     const client = await connect(args, environment, { limit: 5 });
     const bar = new ProgressBar(process.stderr);
@@ -43,7 +43,7 @@ export const exportItems = defineCommand(
       bar.clear();
     }
     if (args.has("json")) await printLine(JSON.stringify({ items: hash.count, hash: String(hash) }));
-    else console.error(`Exported ${hash.count} items${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
+    else remark(`Exported ${countOf(hash.count)}${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
     return 0;
   },
 );

@@ -1,7 +1,9 @@
 // Turns an error into what the command prints (what happened, and what to do next) and its exit code.
 
-import { isTodoError } from "../client/errors.ts";
+import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
+import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3 } as const;
@@ -11,34 +13,56 @@ export class CommandError extends Error {
   override readonly name = "CommandError";
 }
 
-/** The message and the exit code for an error. Undefined if the error is not of an expected kind. */
-export function describeFailure(error: unknown): { message: string; exitCode: number } | undefined {
+/** The message and the exit code for an error. */
+export function describeFailure(error: unknown): { message: string; exitCode: number } {
+  if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
   if (error instanceof CommandError) return { message: error.message, exitCode: exitCodes.refused };
   if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
-  if (!isTodoError(error)) return undefined;
+  if (isSystemError(error))
+    return {
+      message: `${"path" in error ? `${error.path}: ` : ""}${systemReason(error)}.`,
+      exitCode: exitCodes.refused,
+    };
+  if (!isTodoError(error)) return { message: describeDefect(error), exitCode: exitCodes.refused };
   const unreachable = isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
-  return {
-    message: [error.message, ...advice(error)].join("\n"),
-    exitCode: unreachable ? exitCodes.unreachable : exitCodes.refused,
-  };
+  return { message: explain(error), exitCode: unreachable ? exitCodes.unreachable : exitCodes.refused };
 }
 
-function advice(error: Error): string[] {
-  if (isTodoError(error, "NetworkError"))
-    return /certificate|issuer|self.signed/i.test(error.message)
-      ? ["The server's certificate is not trusted. Give the authority's file with --ca FILE."]
-      : ["Nobody answers there. Is the service running (todoitems serve)? Another address is given with --server URL."];
-  if (isTodoError(error, "TimeoutError")) return ["The server takes too long. Try again later."];
+function describeDefect(error: unknown): string {
+  const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `This is a defect in todoitems. Please report it, with these details:\n${details}`;
+}
+
+/** What went wrong between us and the server, in words for people: without methods, status codes and system errors. */
+export function explain(error: TodoClientError): string {
+  const server = new URL("/", error.url).href;
+  if (isTodoError(error, "NetworkError")) return explainNetworkError(error, server);
+  if (isTodoError(error, "TimeoutError")) return `${server} does not answer. Try again later.`;
+  if (isTodoError(error, "RedirectError"))
+    return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
   if (isTodoError(error, "UnauthorizedError"))
-    return ["Say who you are with --username NAME; the password is asked for, or read from TODOITEMS_PASSWORD."];
-  if (isTodoError(error, "NotFoundError")) return ["todoitems list shows which items there are."];
+    return `${server} did not accept your name and password. Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+  if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
+    return "There is no item with this ID. todoitems list shows the items.";
   if (isTodoError(error, "MethodNotAllowedError"))
-    return ["Perhaps this service expects IDs elsewhere: try --form a, or --form b."];
+    return `${server} does not accept this. Perhaps it expects the item's ID in another place: try --form a or --form b.`;
   if (isTodoError(error, "PreconditionFailedError"))
-    return ["Somebody changed the item in the meantime. Look at it with todoitems show, and try again."];
-  if (isTodoError(error, "RedirectError")) return ["Give that address with --server."];
-  if (isTodoError(error, "InvalidResponseError"))
-    return ["That does not look like a to-do service. Is the address right?"];
-  return [];
+    return "Somebody else changed the item in the meantime, so your change was not stored. todoitems show ID prints the item as it is now.";
+  if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
+  return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
+}
+
+const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
+
+function explainNetworkError({ cause }: Error, server: string): string {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (certificateCode.test(code))
+    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE.`;
+  if (code === "EPROTO")
+    return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
+  if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
+  if (code === "ECONNREFUSED")
+    return `Nothing answers at ${server}. Start the service with todoitems serve, or give another address with --server URL.`;
+  return `The connection to ${server} failed. Check that the service is running, that the address is right, and that it begins with https:// if the service uses HTTPS.`;
 }

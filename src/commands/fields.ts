@@ -3,12 +3,13 @@
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type Flag, UsageError } from "./command.ts";
+import { printable } from "./terminal.ts";
 
 export const fieldFlag: Flag = {
   name: "field",
   short: "f",
   placeholder: "NAME=TEXT",
-  meaning: "set a field; NAME:=JSON for a number, true, false, null, a list or an object",
+  meaning: "set a field to a text, or with NAME:=JSON to any JSON value; may be repeated",
   repeats: true,
 };
 
@@ -21,14 +22,15 @@ export interface Field {
 /** Reads `Name=text` or `Name:=json`. */
 export function parseField(argument: string): Field {
   const [, name, operator, value = ""] = /^(.+?)(:?=)(.*)$/s.exec(argument) ?? [];
-  if (name === undefined) throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON.`);
+  if (name === undefined)
+    throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
   if (operator === "=") return { name, json: JSON.stringify(value) };
   try {
     // Check that this is exactly one JSON value, then drop its insignificant white space.
     JSON.parse(value);
     return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
   } catch {
-    throw new UsageError(`--field ${argument}: ${value} is not JSON. For text, use = instead of :=.`);
+    throw new UsageError(`--field ${argument}: ${value} is not a JSON value. For a text, write = instead of :=.`);
   }
 }
 
@@ -48,11 +50,40 @@ function setField(json: string, { name, json: value }: Field): string {
   return object.withField(found, name, value);
 }
 
-/** The JSON text of a field's value, whatever the letter case of its name. */
-export function fieldOf(json: string, name: string): string | undefined {
-  for (const [candidate, value] of scanObject(json).toMap())
-    if (candidate.toLowerCase() === name.toLowerCase()) return value;
-  return undefined;
+// Apps have different words for the same thing. The first one that an item has counts, in any letter case.
+const nameFields = ["name", "title", "text", "task", "summary"];
+const doneFields = ["done", "completed", "isdone", "iscomplete"];
+
+export function isNameField(name: string): boolean {
+  return nameFields.includes(name.toLowerCase());
+}
+
+export function isDoneField(name: string): boolean {
+  return doneFields.includes(name.toLowerCase());
+}
+
+/** The item's name, made safe to print. Empty if it has none. */
+export function nameOf(json: string): string {
+  return printable(displayText(firstOf(json, nameFields)?.value));
+}
+
+export function isDone(json: string): boolean {
+  return firstOf(json, doneFields)?.value === "true";
+}
+
+/** The field that marks this item as done: the one it has, or `Done`. */
+export function doneFieldOf(json: string): string {
+  return firstOf(json, doneFields)?.name ?? "Done";
+}
+
+/** How messages call an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */
+export function titleOf(id: string, json: string): string {
+  return `${nameOf(json)} (${id.slice(0, 8)})`.trimStart();
+}
+
+function firstOf(json: string, names: readonly string[]): { name: string; value: string } | undefined {
+  const fields = new Map([...scanObject(json).toMap()].map(([name, value]) => [name.toLowerCase(), { name, value }]));
+  return names.map((name) => fields.get(name)).find((field) => field !== undefined);
 }
 
 /**

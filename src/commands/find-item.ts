@@ -14,7 +14,7 @@ const idLength = 36;
  */
 export async function findId(client: TodoClient<string>, prefix: string): Promise<string> {
   if (prefix.length === idLength) return prefix;
-  if (prefix === "") throw new UsageError("Which item? Give its ID, or the first characters of it.");
+  if (prefix === "") throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
   const found: string[] = [];
   for await (const json of client.items()) {
     const id = idOf(json) ?? "";
@@ -22,10 +22,15 @@ export async function findId(client: TodoClient<string>, prefix: string): Promis
   }
   const [only, ...more] = found;
   if (only === undefined)
-    throw new CommandError(`No item has an ID that starts with ${prefix}. todoitems list shows which items there are.`);
+    throw new CommandError(
+      `No item has an ID that begins with ${prefix}. todoitems list shows the items and their IDs.`,
+    );
   if (more.length > 0)
     throw new UsageError(
-      `${prefix} is the start of ${found.length} IDs; give more of it: ${found.slice(0, 5).join(", ")}`,
+      `${found.length} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
+        .slice(0, 5)
+        .map((id) => `  ${id}`)
+        .join("\n")}`,
     );
   return only;
 }

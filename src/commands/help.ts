@@ -1,17 +1,18 @@
 // `todoitems help`: lists the commands, or explains one of them.
 
+import { closest } from "../serve/suggestion.ts";
 import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { printLine } from "./output.ts";
-import { widthOf } from "./terminal.ts";
+import { widthOf, wrap } from "./terminal.ts";
 
 /** Takes a function that returns the list of all commands, because this command is itself on that list. */
 export function helpCommand(commands: () => readonly Command[]): Command {
   return defineCommand(
-    { name: "help", parameters: "[COMMAND]", summary: "show this text, or that of a command", flags: [] },
+    { name: "help", parameters: "[COMMAND]", summary: "explain a command", flags: [] },
     async (args) => {
       const [name] = positionalsOf(args, 0, 1, "command");
       const named = commands().find((one) => one.name === name);
-      if (name !== undefined && !named) throw new UsageError(`todoitems has no command ${name}.`);
+      if (name !== undefined && !named) throw new UsageError(unknownCommand(name, commands()));
       await printLine(named ? commandHelp(named) : overview(commands()));
       return 0;
     },
@@ -26,9 +27,36 @@ export function overview(commands: readonly Command[]): string {
     "",
     ...rows(commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary])),
     "",
-    "todoitems help COMMAND says more. --version shows the version.",
-    "Exit codes: 0 done, 1 refused, 2 wrongly typed, 3 nobody answered.",
-  ].join("\n");
+    "For help with a command: todoitems help COMMAND. For the version: todoitems --version",
+    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable",
+  ]
+    .map((line) => (line.startsWith(" ") ? line : wrap(line, widthOf(process.stdout))))
+    .join("\n");
+}
+
+/** The words that people try first, because other programs use them. */
+const otherNames: Readonly<Record<string, string>> = {
+  create: "add",
+  new: "add",
+  ls: "list",
+  get: "show",
+  cat: "show",
+  update: "edit",
+  rm: "remove",
+  del: "remove",
+  delete: "remove",
+  start: "serve",
+  run: "serve",
+  login: "user",
+};
+
+/** Says that a command does not exist, and which one was probably meant. */
+export function unknownCommand(name: string, commands: readonly Command[]): string {
+  if (name.startsWith("-")) return `A command comes first, and then its flags, as in: todoitems serve ${name}`;
+  const names = commands.map((command) => command.name);
+  const meant = new Map(Object.entries(otherNames)).get(name) ?? closest(name, names);
+  const advice = meant === undefined ? "For a list of commands: todoitems help" : `Did you mean todoitems ${meant}?`;
+  return `There is no command ${name}. ${advice}`;
 }
 
 export function commandHelp({ name, parameters, summary, flags, notes }: Command): string {
@@ -42,7 +70,7 @@ export function commandHelp({ name, parameters, summary, flags, notes }: Command
     `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
     ...rows(described),
-    ...(notes === undefined ? [] : ["", ...notes.split("\n").flatMap((line) => wrap(line, widthOf(process.stdout)))]),
+    ...(notes === undefined ? [] : ["", wrap(notes, widthOf(process.stdout))]),
   ].join("\n");
 }
 
@@ -50,12 +78,7 @@ function rows(cells: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...cells.map(([left]) => left.length));
   const indentation = " ".repeat(width + 4);
   return cells.map(([left, right]) => {
-    const lines = wrap(right, widthOf(process.stdout) - indentation.length);
-    return `  ${left.padEnd(width)}  ${lines.join(`\n${indentation}`)}`;
+    const text = wrap(right, widthOf(process.stdout) - indentation.length);
+    return `  ${left.padEnd(width)}  ${text.replaceAll("\n", `\n${indentation}`)}`;
   });
-}
-
-/** Wraps the text into lines of at most this many columns. With fewer than 20 columns, the text is not wrapped. */
-function wrap(text: string, columns: number): string[] {
-  return columns === Number.POSITIVE_INFINITY || columns < 20 ? [text] : Bun.wrapAnsi(text, columns).split("\n");
 }

@@ -1,68 +1,61 @@
 // `todoitems list`: prints the items as a table or as JSON lines.
 
-import { idOf } from "../client/item-text.ts";
-import { scanObject } from "../items/json-text.ts";
-import { isIdName } from "../items/todo-item.ts";
-import { defineCommand, positionalsOf } from "./command.ts";
+import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { displayText } from "./fields.ts";
-import { shortIds } from "./find-item.ts";
-import { jsonFlag, printLine } from "./output.ts";
-import { type Column, layOut } from "./table.ts";
-import { printable, styleOf, widthOf } from "./terminal.ts";
+import { isDone } from "./fields.ts";
+import { chosenColumns, usualColumns } from "./list-columns.ts";
+import { jsonFlag, printLine, remark } from "./output.ts";
+import { layOut } from "./table.ts";
+import { styleOf, widthOf } from "./terminal.ts";
 
 export const list = defineCommand(
   {
     name: "list",
     parameters: "",
     summary: "show the items",
-    flags: [jsonFlag, ...connectionFlags],
-    notes: "The ID column has as much of each ID as other commands need. --json prints each item on a line of its own.",
+    flags: [
+      { name: "open", placeholder: "", meaning: "only the items that are not done" },
+      { name: "done", placeholder: "", meaning: "only the items that are done" },
+      { name: "columns", placeholder: "FIELDS", meaning: "fields to show, such as ID,Name,Price" },
+      jsonFlag,
+      ...connectionFlags,
+    ],
+    notes:
+      "The ID column shows the beginning of each ID, enough to name the item in other commands. Fields that few items have are hidden; --columns shows them. --json prints every item in full, one per line.",
   },
   async (args, environment) => {
-    positionalsOf(args, 0, 0, "argument");
+    positionalsOf(args, 0, 0, "");
+    const wanted = filterOf(args);
     const client = await connect(args, environment);
     if (args.has("json")) {
-      for await (const json of client.items()) await printLine(json);
+      for await (const json of client.items()) if (wanted(json)) await printLine(json);
       return 0;
     }
-    const items = await client.list();
+    const all = await client.list();
+    const items = all.filter(wanted);
     if (items.length === 0) {
-      console.error("There are no items yet. Add one with: todoitems add NAME");
+      remark(all.length === 0 ? "There are no items yet. Add one with: todoitems add NAME" : noneLeft(args));
       return 0;
     }
+    const names = args.text("columns");
+    const { columns, sparse } = names === undefined ? usualColumns(all, items) : chosenColumns(all, items, names);
     const style = styleOf(process.stdout, environment);
-    const { lines, leftOut } = layOut(columnsOf(items), widthOf(process.stdout), style);
+    const { lines, leftOut } = layOut(columns, widthOf(process.stdout), style, (row) => isDone(items[row] ?? "{}"));
     await printLine(lines.join("\n"));
-    if (leftOut.length > 0)
-      console.error(`Not shown for want of room: ${leftOut.join(", ")}. --json shows everything.`);
+    const hidden = [...leftOut, ...sparse];
+    if (hidden.length > 0) remark(`Hidden columns: ${hidden.join(", ")}. Use --columns to choose columns.`);
     return 0;
   },
 );
 
-/**
- * The short ID, then every field in the order of first appearance. Names that differ only in letter case share a
- * column.
- */
-function columnsOf(items: readonly string[]): Column[] {
-  const ids = items.map((json) => idOf(json) ?? "");
-  const short = shortIds(ids);
-  const titles = new Map<string, string>();
-  const rows = items.map((json) => {
-    const row = new Map<string, string>();
-    for (const [name, value] of scanObject(json).toMap()) {
-      if (isIdName(name)) continue;
-      if (!titles.has(name.toLowerCase())) titles.set(name.toLowerCase(), name);
-      row.set(name.toLowerCase(), printable(displayText(value)));
-    }
-    return row;
-  });
-  return [
-    { title: "ID", cells: ids.map((id) => short.get(id) ?? ""), optional: false },
-    ...Array.from(titles, ([key, title], index) => ({
-      title: printable(title),
-      cells: rows.map((row) => row.get(key) ?? ""),
-      optional: index > 0,
-    })),
-  ];
+function filterOf(args: Arguments): (json: string) => boolean {
+  if (args.has("open") && args.has("done")) throw new UsageError("--open and --done exclude each other. Use one.");
+  if (args.has("json") && args.has("columns"))
+    throw new UsageError("--json prints every field. Leave out --columns or --json.");
+  if (args.has("open")) return (json) => !isDone(json);
+  return args.has("done") ? isDone : () => true;
+}
+
+function noneLeft(args: Arguments): string {
+  return args.has("open") ? "All items are done." : "No item is done yet.";
 }

@@ -1,17 +1,28 @@
 // Writes to standard output: in order, no faster than the reader reads, and without an error if the reader closes the
-// pipe.
+// pipe. Remarks for people go to standard error, so that they never mix with what a program reads.
 
 import type { Flag } from "./command.ts";
+import { widthOf, wrap } from "./terminal.ts";
 
-export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON, exact and for programs" };
+export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON for programs, exactly as stored" };
 
 /** The `--json` flag of `export` and `import`. It makes them print their summary, not the items, as JSON. */
-export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the counts and the hash as JSON" };
+export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the summary as JSON" };
 
 /** Prints a line, and waits until the next line can be written. */
 export async function printLine(line: string): Promise<void> {
   if (process.stdout.write(`${line}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
+}
+
+/** Prints a remark for people, wrapped at words. `console.error` would paint it red on a terminal. */
+export function remark(text: string): void {
+  process.stderr.write(`${wrap(text, widthOf(process.stderr))}\n`);
+}
+
+/** A number of items in words, as in "1 item" or "5,000 items". */
+export function countOf(items: number): string {
+  return items === 1 ? "1 item" : `${items.toLocaleString("en")} items`;
 }
 
 /** Exits with 0 when the reader closes the pipe early, as `head` does in `todoitems list | head`. */

@@ -8,7 +8,7 @@ export class PasswordError extends Error {
 
 export async function askPassword(name: string): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice(name) : await readLine(process.stdin);
-  if (password === "") throw new PasswordError("The password is empty; nothing was changed.");
+  if (password === "") throw new PasswordError("The password is empty. Nothing was changed.");
   return password;
 }
 
@@ -19,8 +19,8 @@ export function askPasswordOnce(name: string): Promise<string> {
 
 async function askTwice(name: string): Promise<string> {
   const first = await readHidden(`Password for ${name}: `);
-  if (first !== (await readHidden("The same again: ")))
-    throw new PasswordError("The two passwords differ; nothing was changed.");
+  if (first !== (await readHidden("Repeat the password: ")))
+    throw new PasswordError("The two passwords differ. Nothing was changed.");
   return first;
 }
 
@@ -60,7 +60,7 @@ function readLine(input: NodeJS.ReadStream): Promise<string> {
         finish(() =>
           reject(
             error instanceof TypeError
-              ? new PasswordError("The password is not valid UTF-8; nothing was changed.")
+              ? new PasswordError("The password is not valid UTF-8. Nothing was changed.")
               : error,
           ),
         );
@@ -70,7 +70,7 @@ function readLine(input: NodeJS.ReadStream): Promise<string> {
       for (const character of decoder.decode(chunk, { stream: true })) {
         if (character === "\r" || character === "\n") return finish(() => resolve(line.join("")));
         if (input.isTTY && character === ctrlC)
-          return finish(() => reject(new PasswordError("Cancelled; nothing was changed.")));
+          return finish(() => reject(new PasswordError("Cancelled. Nothing was changed.")));
         if (input.isTTY && character === ctrlD) return onEnd();
         if (input.isTTY && backspaces.includes(character)) line = line.slice(0, -1);
         else line.push(character);

@@ -3,8 +3,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";
 import { UsageError } from "./command.ts";
+import { remark } from "./output.ts";
 
 export interface Profile {
   readonly server?: string;
@@ -37,11 +39,13 @@ export function readProfile(name: string | undefined, environment: Environment):
   const profile = profiles.get(name ?? "default");
   if (profile === undefined && name === undefined) return {};
   if (typeof profile !== "object" || profile === null)
-    throw new UsageError(`${path}: there is no profile ${name}; it has ${[...profiles.keys()].join(", ") || "none"}.`);
+    throw new UsageError(
+      `${path} has no profile called ${name}. Its profiles: ${[...profiles.keys()].join(", ") || "none"}.`,
+    );
   for (const [field, value] of Object.entries(profile))
     if (!knownNames.includes(field) || typeof value !== "string")
       throw new UsageError(
-        `${path}: ${field} in ${name ?? "default"}: expected texts called ${knownNames.join(", ")}.`,
+        `${path}: the profile ${name ?? "default"} has a wrong entry, ${field}. A profile may have ${knownNames.join(", ")}; each is a text.`,
       );
   if ("password" in profile) warnIfReadable(path);
   return profile;
@@ -51,8 +55,8 @@ function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new UsageError(`${path}: the profile file cannot be read: ${error instanceof Error ? error.message : error}`);
+    if (isSystemError(error) && error.code === "ENOENT") return undefined;
+    throw new UsageError(`${path}: the profile file cannot be read: ${systemReason(error)}.`);
   }
 }
 
@@ -68,5 +72,5 @@ function parseProfiles(path: string, text: string): object {
 
 function warnIfReadable(path: string): void {
   if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0)
-    console.error(`${path} holds a password and others can read it; run: chmod 600 "${path}"`);
+    remark(`warning: ${path} contains a password, and other users can read it. Run: chmod 600 "${path}"`);
 }

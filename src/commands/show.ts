@@ -15,10 +15,10 @@ export const show = defineCommand(
     parameters: "ID",
     summary: "show one item in full",
     flags: [jsonFlag, ...connectionFlags],
-    notes: "ID may be the first characters of an ID, as many as tell it from the others.",
+    notes: "ID may be the beginning of an ID, if no other ID begins with it.",
   },
   async (args, environment) => {
-    const [prefix = ""] = positionalsOf(args, 1, 1, "item");
+    const [prefix = ""] = positionalsOf(args, 1, 1, "ID");
     const { item } = await findItem(await connect(args, environment), prefix);
     if (args.has("json")) {
       await printLine(item);

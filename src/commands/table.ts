@@ -5,12 +5,16 @@ import { padEnd, type Style, shorten } from "./terminal.ts";
 const gap = "  ";
 /** If columns would become narrower than this, optional ones are left out, beginning with the last. */
 const narrowest = 12;
+/** The same for a column that is to stay wide. */
+const narrowestWide = 32;
 
 export interface Column {
   readonly title: string;
   readonly cells: readonly string[];
   /** May be left out if there is no room. */
   readonly optional: boolean;
+  /** Is shortened only if shortening the other columns is not enough. */
+  readonly wide?: boolean;
 }
 
 export interface Table {
@@ -19,16 +23,22 @@ export interface Table {
   readonly leftOut: readonly string[];
 }
 
-export function layOut(columns: readonly Column[], width: number, style: Style): Table {
+/** `dims` says which rows are less important than the others. */
+export function layOut(
+  columns: readonly Column[],
+  width: number,
+  style: Style,
+  dims: (row: number) => boolean = () => false,
+): Table {
   const shown = [...columns];
-  const leastWidth = () =>
-    shown.reduce((sum, column) => sum + Math.min(naturalWidth(column), narrowest) + gap.length, -gap.length);
+  const roomFor = (column: Column) => Math.min(naturalWidth(column), column.wide ? narrowestWide : narrowest);
+  const leastWidth = () => sumOf(shown.map(roomFor)) + gap.length * (shown.length - 1);
   while (leastWidth() > width && shown.some(({ optional }) => optional))
     shown.splice(
       shown.findLastIndex(({ optional }) => optional),
       1,
     );
-  const widths = shrink(shown.map(naturalWidth), width - gap.length * (shown.length - 1));
+  const widths = widthsOf(shown, width - gap.length * (shown.length - 1));
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, index) => padEnd(shorten(cell, widths[index] ?? 0), widths[index] ?? 0))
@@ -37,7 +47,10 @@ export function layOut(columns: readonly Column[], width: number, style: Style):
   const rowCount = Math.max(0, ...shown.map(({ cells }) => cells.length));
   const rows = Array.from({ length: rowCount }, (_, row) => line(shown.map(({ cells }) => cells[row] ?? "")));
   return {
-    lines: [style.bold(line(shown.map(({ title }) => title))), ...rows],
+    lines: [
+      style.bold(line(shown.map(({ title }) => title))),
+      ...rows.map((text, row) => (dims(row) ? style.dim(text) : text)),
+    ],
     leftOut: columns.filter((column) => !shown.includes(column)).map(({ title }) => title),
   };
 }
@@ -46,9 +59,23 @@ function naturalWidth({ title, cells }: Column): number {
   return cells.reduce((widest, cell) => Math.max(widest, Bun.stringWidth(cell)), Bun.stringWidth(title));
 }
 
+/** The width of each column. The wide ones get all the room that the others can spare. */
+function widthsOf(columns: readonly Column[], sumMax: number): number[] {
+  const naturalIf = (wide: boolean) =>
+    columns.map((column) => (Boolean(column.wide) === wide ? naturalWidth(column) : 0));
+  const others = naturalIf(false);
+  const wide = shrink(naturalIf(true), sumMax - sumOf(others.map((width) => Math.min(width, narrowest))));
+  const shrunk = shrink(others, sumMax - sumOf(wide));
+  return shrunk.map((width, index) => width + (wide[index] ?? 0));
+}
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0);
+}
+
 /** Narrows the widest columns until the sum of all widths is small enough. */
 function shrink(widths: readonly number[], sumMax: number): number[] {
-  const sumAt = (cap: number) => widths.reduce((sum, width) => sum + Math.min(width, cap), 0);
+  const sumAt = (cap: number) => sumOf(widths.map((width) => Math.min(width, cap)));
   if (sumAt(Number.POSITIVE_INFINITY) <= sumMax) return [...widths];
   let cap = Math.max(...widths);
   while (cap > 1 && sumAt(cap) > sumMax) cap--;

@@ -24,6 +24,25 @@ export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: n
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
+const narrowestWrap = 20;
+
+/**
+ * Breaks lines between words, so that none has more than this many columns. A broken line goes on below with the same
+ * indentation. A word that is too long is left to the terminal, and so is everything if there is hardly any room.
+ */
+export function wrap(text: string, columns: number): string {
+  if (columns === Number.POSITIVE_INFINITY) return text;
+  return text
+    .split("\n")
+    .map((line) => {
+      const words = line.trimStart();
+      const indentation = " ".repeat(line.length - words.length);
+      if (columns - indentation.length < narrowestWrap) return line;
+      return indentation + Bun.wrapAnsi(words, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
+    })
+    .join("\n");
+}
+
 // Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text
 // direction would let an item's text rearrange the line.
 const harmful = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;

@@ -3,23 +3,26 @@
 import { existsSync } from "node:fs";
 import { editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
 import type { Environment } from "../serve/environment.ts";
-import { type Arguments, defineCommand, UsageError } from "./command.ts";
+import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { printLine } from "./output.ts";
 import { askPassword, PasswordError } from "./password.ts";
+
+const actions = ["add", "remove", "list"] as const;
 
 export const user = defineCommand(
   {
     name: "user",
-    parameters: "ACTION [NAME]",
-    summary: "say who may sign in",
-    flags: [{ name: "users", placeholder: "FILE", meaning: "the users file, as serve takes it; or TODOITEMS_USERS" }],
+    parameters: `${actions.join("|")} [NAME]`,
+    summary: "add, remove or list the users who may sign in",
+    flags: [{ name: "users", placeholder: "FILE", meaning: "the users file, as for serve; or set TODOITEMS_USERS" }],
     notes:
-      "ACTION is add, remove or list. add asks for the password, or reads it from standard input. A name that is there gets a new password.",
+      "add asks for the password, or reads it from standard input. If the user exists, add changes the password. Example:\n  todoitems user add ann --users users.txt",
   },
   async (args, environment) => {
     try {
       const { action, name, path } = parse(args, environment);
-      if (action === "list") for (const known of listUsers(path)) console.log(known);
+      if (action === "list") for (const known of listUsers(path)) await printLine(known);
       else if (action === "add") await add(path, name);
       else await remove(path, name);
       return 0;
@@ -34,23 +37,29 @@ function parse({ positionals, text }: Arguments, environment: Environment) {
   const [action, name = "", ...more] = positionals;
   const path = text("users") ?? environment["TODOITEMS_USERS"];
   if (action !== "add" && action !== "remove" && action !== "list")
-    throw new UsageError(action === undefined ? "What is to be done?" : `${action} is not one of add, remove, list.`);
-  if (path === undefined || path === "") throw new UsageError("Which file? Say --users FILE.");
+    throw new UsageError(
+      action === undefined ? "Missing action: add, remove or list." : `${action}: ${expectedOneOf(action, actions)}`,
+    );
+  if (path === undefined || path === "")
+    throw new UsageError("The users file is missing. Name it with --users FILE or TODOITEMS_USERS.");
   if ((action === "list") !== (name === "") || more.length > 0)
-    throw new UsageError(action === "list" ? "list takes no name." : `${action} takes one name.`);
+    throw new UsageError(
+      action === "list" ? "list takes no name." : `${action} takes one name, as in: todoitems user ${action} ann`,
+    );
   if (/[:\p{Cc}]/u.test(name) || name.startsWith("#"))
-    throw new UsageError("A name has no colon and no control characters, and does not start with #.");
+    throw new UsageError("A name must not contain a colon or control characters, and must not begin with #.");
   return { action, name, path } as const;
 }
 
 async function add(path: string, name: string): Promise<void> {
   const hash = await Bun.password.hash(await askPassword(name), "argon2id");
   const existed = await editUser(path, name, hash);
-  console.log(`${path}: ${name} was ${existed ? "given a new password" : "added"}.`);
+  await printLine(existed ? `Changed the password of ${name} in ${path}` : `Added user ${name} to ${path}`);
 }
 
 async function remove(path: string, name: string): Promise<void> {
   if (!existsSync(path)) throw new UsersFileError(`${path}: there is no such file.`);
-  if (!(await editUser(path, name, undefined))) throw new UsersFileError(`${path}: there is no user ${name}.`);
-  console.log(`${path}: ${name} was removed.`);
+  if (!(await editUser(path, name, undefined)))
+    throw new UsersFileError(`${path} has no user ${name}. To see all users: todoitems user list --users ${path}`);
+  await printLine(`Removed user ${name} from ${path}`);
 }

@@ -4,17 +4,18 @@ import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../serve/environment.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { displayText, fieldOf } from "./fields.ts";
-import { jsonFlag, printLine } from "./output.ts";
-import { printable, shorten, styleOf, widthOf } from "./terminal.ts";
+import { explain } from "./failure.ts";
+import { isDone, nameOf } from "./fields.ts";
+import { countOf, jsonFlag, printLine, remark } from "./output.ts";
+import { shorten, styleOf, widthOf } from "./terminal.ts";
 
 export const watch = defineCommand(
   {
     name: "watch",
     parameters: "",
-    summary: "tell every change as it happens",
+    summary: "print every change as it happens",
     flags: [jsonFlag, ...connectionFlags],
-    notes: "Ctrl-C ends it. --json prints a line for each event: snapshot, changed, removed.",
+    notes: "Press Ctrl-C to stop. --json prints one line for each event: snapshot, changed or removed.",
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "argument");
@@ -36,9 +37,10 @@ export const watch = defineCommand(
 );
 
 function printState(state: WatchState): void {
-  if (state.kind === "live") console.error("Connected; changes are told as they happen.");
-  else if (state.kind === "polling") console.error("This service has no change feed; it is asked every 5 seconds.");
-  else console.error(`${state.error.message}\nTrying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
+  if (state.kind === "live") remark("Connected. Changes appear as they happen. Press Ctrl-C to stop.");
+  else if (state.kind === "polling")
+    remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
+  else remark(`${explain(state.error)} Trying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
 }
 
 function eventJson(event: WatchEvent<string>): string {
@@ -51,12 +53,11 @@ function eventJson(event: WatchEvent<string>): string {
 function eventLine(event: WatchEvent<string>, known: ReadonlyMap<string, string>, environment: Environment): string {
   const style = styleOf(process.stdout, environment);
   const time = style.dim(new Date().toTimeString().slice(0, 8));
-  if (event.kind === "snapshot")
-    return `${time}  ${event.items.length === 1 ? "1 item" : `${event.items.length} items`} on the list`;
+  if (event.kind === "snapshot") return `${time}  ${countOf(event.items.length)} on the list`;
   const name = event.kind === "changed" ? nameOf(event.item) : (known.get(event.id) ?? "");
-  const isDone = event.kind === "changed" && fieldOf(event.item, "Done") === "true";
+  const tick = event.kind === "changed" && isDone(event.item) ? "✓ " : "";
   const sign = event.kind === "removed" ? style.red("-") : style.green(known.has(event.id) ? "~" : "+");
-  return shorten(`${time}  ${sign} ${event.id.slice(0, 8)}  ${isDone ? "✓ " : ""}${name}`, widthOf(process.stdout));
+  return shorten(`${time}  ${sign} ${event.id.slice(0, 8)}  ${tick}${name}`, widthOf(process.stdout));
 }
 
 function remember(event: WatchEvent<string>, known: Map<string, string>): void {
@@ -66,8 +67,4 @@ function remember(event: WatchEvent<string>, known: Map<string, string>): void {
     known.clear();
     for (const { id, item } of event.items) known.set(id, nameOf(item));
   }
-}
-
-function nameOf(item: string): string {
-  return printable(displayText(fieldOf(item, "Name")));
 }

@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { withFileLock } from "./file-lock.ts";
+import { systemReason } from "./system-reason.ts";
 
 /** Maps each name to its hash, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;
@@ -70,9 +71,8 @@ function readText(path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    throw new UsersFileError(
-      `${path}: the users file cannot be read: ${error instanceof Error ? error.message : error}`,
-    );
+    if (error instanceof TypeError) throw new UsersFileError(`${path}: the users file is not valid UTF-8.`);
+    throw new UsersFileError(`${path}: the users file cannot be read: ${systemReason(error)}.`);
   }
 }
 
@@ -139,8 +139,6 @@ async function attempt<Result>(path: string, action: () => Promise<Result>): Pro
   try {
     return await action();
   } catch (error) {
-    throw new UsersFileError(
-      `${path}: the users file cannot be changed: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new UsersFileError(`${path}: the users file cannot be changed: ${systemReason(error)}.`);
   }
 }

@@ -48,7 +48,7 @@ export class Access {
     if (retryAfterSeconds === 0) return;
     throw new Problem(
       "TooManyRequests",
-      `This address sends more requests than this instance takes. Send the next in ${retryAfterSeconds} s.`,
+      `Too many requests came from this address. Send the next one in ${retryAfterSeconds} s.`,
       { retryAfterSeconds },
     );
   }

@@ -82,7 +82,8 @@ export class App implements Handler {
   /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request.path);
-    if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
+    if (!file)
+      throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
     if (!siteMethods.includes(request.method)) return methodNotAllowed(request.method, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
@@ -113,7 +114,7 @@ export class App implements Handler {
     if (problem) return problemAnswer(problem);
     this.#options.log("error", describeError(error));
     return problemAnswer(
-      new Problem("InternalError", "The service failed to answer this request. The failure is in its log."),
+      new Problem("InternalError", "The service failed because of a defect. Its log has the details."),
     );
   }
 }

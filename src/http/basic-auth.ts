@@ -122,7 +122,7 @@ function problemOf(verdict: Exclude<Verdict, { kind: "right" }>): Problem {
 function credentialsRequired(): Problem {
   return new Problem(
     "CredentialsRequired",
-    "This needs the name and password of a user, sent as HTTP Basic credentials; none were sent, or they are wrong.",
+    "This needs a user name and a password, sent as HTTP Basic credentials. None were sent, or they are wrong.",
   );
 }
 

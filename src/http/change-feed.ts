@@ -261,7 +261,7 @@ export class ChangeFeed {
 }
 
 function tooManyFeeds(): Problem {
-  const detail = `This address has ${feedsPerAddressMax} feeds open, and no more are allowed. Close one of them first.`;
+  const detail = `This address already has ${feedsPerAddressMax} feeds open, which is the limit. Close one of them first.`;
   return new Problem("TooManyRequests", detail, { retryAfterSeconds: feedRetrySeconds });
 }
 

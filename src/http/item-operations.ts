@@ -148,7 +148,7 @@ export class ItemOperations {
       case "store-full":
         throw new Problem(
           "StoreFull",
-          "The store holds as many bytes of items as its limit allows, so this was not saved. Delete items, or ask the operator to raise --store-limit.",
+          "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
         );
       case "condition-failed":
         return this.#preconditionFailed(outcome.current);
@@ -157,7 +157,7 @@ export class ItemOperations {
 
   #preconditionFailed({ version, json }: ItemState): Answer {
     const detail =
-      "The item is not in the state the request's condition names. Its present state is in `current`; merge with it and send the request again with the ETag of this answer.";
+      "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this answer in If-Match.";
     return problemAnswer(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version) }, json);
   }
 
@@ -202,14 +202,14 @@ function pathIdOf(route: Route): string | undefined {
 }
 
 function recordNotFound(id: string): Problem {
-  return new Problem("RecordNotFound", `There is no item with ID ${id}. List the items to see which there are.`);
+  return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET /api/todoitems/ lists all items.`);
 }
 
 function listChanged(etag: string): Answer {
   return problemAnswer(
     new Problem(
       "PreconditionFailed",
-      "The list is not in the state that If-Match names. Leave If-Match out to read it as it is.",
+      "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.",
     ),
     { ETag: etag },
   );

@@ -100,16 +100,15 @@ export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Refusal) return new Problem(error.code, error.message, error);
   if (error instanceof WriteError) return new Problem("StoreUnavailable", writeFailures[error.reason]);
   if (error instanceof StoreError)
-    return new Problem("StoreUnavailable", "The store cannot be read at present. Send the request again shortly.");
+    return new Problem("StoreUnavailable", "The store cannot be read at the moment. Send the request again shortly.");
   return undefined;
 }
 
 const writeFailures = {
-  "queue-full":
-    "More writes are waiting than this instance takes; nothing was changed. Send the request again shortly.",
-  "not-stored": "The store could not save the change; nothing was changed. Send the request again shortly.",
+  "queue-full": "Too many writes are waiting, so nothing was changed. Send the request again shortly.",
+  "not-stored": "The store could not save the change, so nothing was changed. Send the request again shortly.",
   unknown:
-    "The store went away while it saved the change; whether it did is not known. Read the item before you send the request again.",
+    "The store became unavailable while it saved the change, so it is not known whether the change was saved. Read the item before you send the request again.",
 } as const satisfies Record<WriteError["reason"], string>;
 
 const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {

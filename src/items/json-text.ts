@@ -137,7 +137,7 @@ class Scanner {
   failUnlessJson(wrongKind: string): never {
     this.#value();
     this.finish();
-    throw new ItemError("InvalidJson", `${wrongKind}; the document is JSON, but of another kind.`);
+    throw new ItemError("InvalidJson", `${wrongKind}; the document is valid JSON of another kind.`);
   }
 
   #value(): void {
@@ -168,7 +168,7 @@ class Scanner {
     if (this.#depth > this.#depthMax) {
       throw new ItemError(
         "NestingTooDeep",
-        `The document nests objects and arrays deeper than ${this.#depthMax} levels, the most this instance takes.`,
+        `The document nests objects and arrays deeper than ${this.#depthMax} levels, the limit of this instance.`,
       );
     }
     this.#at++;

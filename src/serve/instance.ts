@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
+import { systemReason } from "../credentials/system-reason.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
@@ -63,7 +64,7 @@ async function stop(
   const cutCounts = await Promise.all(servers.map((server) => server.stop(shutdownGraceSeconds * 1_000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
   if (cutCount > 0) {
-    log("warn", `${cutCount} requests were cut off: they were not done after ${shutdownGraceSeconds} s`);
+    log("warn", `${cutCount} requests were cut off, because they were not finished after ${shutdownGraceSeconds} s`);
   }
   const closing = collection.close();
   try {
@@ -77,7 +78,7 @@ async function stop(
       "error",
       error.undecided
         ? error.message
-        : `Everything answered is stored, but the store was not left tidy: ${error.message}`,
+        : `All answered writes are stored, but the store could not be closed properly: ${error.message}`,
     );
     return 1;
   }
@@ -97,7 +98,7 @@ async function openCollection(settings: Settings, log: Log): Promise<TodoCollect
     storeBytesMax: settings.storeBytesMax,
     ...storeLog(log),
   });
-  if (seed && !(await collection.seed(seed))) log("info", "The store has items already: the seed was not used");
+  if (seed && !(await collection.seed(seed))) log("info", "The store already has items, so the seed was not used");
   return collection;
 }
 
@@ -137,7 +138,7 @@ function readText(path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    throw new SeedError(`${path}: the seed cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new SeedError(`${path}: the seed cannot be read: ${systemReason(error)}`);
   }
 }
 
@@ -195,7 +196,7 @@ function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
       log("info", `${path}: the users were read again`);
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;
-      log("error", `${error.message}. The users stay as they were`);
+      log("error", `${error.message}. The old users stay in use`);
     }
   });
   return auth;

@@ -14,6 +14,17 @@ import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 
+/** The service cannot start, for a reason that the operator can fix. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
 /** Errors that the operator can fix. Any other error is a defect. */
 const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError, WorkerError];
 /** A second signal within this time counts as the same one. Under npm, one Ctrl-C arrives twice. */
@@ -30,10 +41,13 @@ export async function serve(
 ): Promise<number> {
   const result = readSettings(args, environment, otherVariables);
   if ("problems" in result) {
-    console.error(
-      ["todoitems cannot start with these settings:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+    const problems = result.problems.map((problem) => `  ${problem}`);
+    throw new StartError(
+      ["todoitems cannot start with these settings:", ...problems, "todoitems help serve lists the settings."].join(
+        "\n",
+      ),
+      2,
     );
-    return 2;
   }
   const { settings, warnings } = result;
   const log = openLog(settings);
@@ -48,8 +62,7 @@ export async function serve(
     console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${greeting(settings, service)}\n`);
     return service.stop;
   });
-  if (!stop) return 1;
-  log("info", `${await stopSignal}: finishing the requests under way`);
+  log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
   return stop();
 }
 
@@ -65,19 +78,19 @@ export async function work(args: readonly string[], environment: Environment): P
     reportReady(service);
     return service.stop;
   });
-  if (!stop) return 1;
   await stopSignal;
   return stop();
 }
 
-/** Starts a service. If that fails with an error that the operator can fix, prints the error and returns undefined. */
-async function atStart<Result>(start: () => Promise<Result>): Promise<Result | undefined> {
+/** Starts a service. Throws a `StartError` if that fails for a reason that the operator can fix. */
+async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
   } catch (error) {
     if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
-    console.error(`todoitems cannot start: ${error instanceof Error ? error.message : error}`);
-    return undefined;
+    throw new StartError(`todoitems cannot start: ${error instanceof Error ? error.message : error}`, 1, {
+      cause: error,
+    });
   }
 }
 
@@ -88,7 +101,7 @@ function openLog({ log }: Settings): Log {
 function dangers({ host, port, auth }: Settings): string[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
-    `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+    `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
   ];
 }
 

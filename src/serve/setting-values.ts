@@ -49,12 +49,14 @@ export function portOrOff(value: string): number | undefined {
   throw new WrongValue("expected a port from 0 to 65535, or off");
 }
 
-export function oneOf<const Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
-  return (value) => {
+/** A parser that accepts one of a few words. Its `choices` are for shells to complete. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
+  const parse = (value: string): Choice => {
     const choice = choices.find((candidate) => candidate === value);
     if (choice !== undefined) return choice;
     throw new WrongValue(`expected one of ${choices.join(", ")}`);
   };
+  return Object.assign(parse, { choices });
 }
 
 export function onOff(value: string): boolean {

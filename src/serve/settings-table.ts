@@ -65,7 +65,7 @@ interface Definition<Value> {
   /** Written as a user would write it. Empty means "not set". */
   readonly default: string;
   readonly meaning: string;
-  readonly parse: (value: string) => Value;
+  readonly parse: ((value: string) => Value) & { readonly choices?: readonly string[] };
 }
 
 export const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name]> } = {

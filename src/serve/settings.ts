@@ -1,9 +1,10 @@
 // Reads flags and environment variables into one frozen `Settings` object, or lists everything that is wrong with them.
 
-import { parseArgs } from "node:util";
 import { type Environment, variableOf } from "./environment.ts";
+import { parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
 import { definitions, type Settings } from "./settings-table.ts";
+import { closest } from "./suggestion.ts";
 
 const names = Object.keys(definitions) as (keyof Settings)[];
 
@@ -70,35 +71,25 @@ export function readSettings(
 }
 
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
-  const flags = new Map<string, string>();
-  const problems: string[] = [];
-  const types = new Map(
-    Object.values(definitions).map(
-      ({ flag, placeholder }) => [flag, placeholder === "" ? "boolean" : "string"] as const,
-    ),
+  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
+  const { values, positionals, problems } = parseFlags(shapes, args);
+  const unexpected = positionals.map(
+    (word) =>
+      `${word}: unexpected. A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080`,
   );
-  const options = Object.fromEntries([...types].map(([flag, type]) => [flag, { type }]));
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
-  for (const token of tokens) {
-    if (token.kind === "positional")
-      problems.push(
-        `${token.value}: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001`,
-      );
-    if (token.kind !== "option") continue;
-    const type = types.get(token.name);
-    if (!type) problems.push(`${token.rawName}: no such flag; --help lists them all`);
-    else if (type === "boolean") flags.set(token.name, token.value ?? "on");
-    else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--")))
-      problems.push(`${token.rawName}: needs a value`);
-    else flags.set(token.name, token.value);
-  }
-  return { flags, problems };
+  return {
+    flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
+    problems: [...problems, ...unexpected],
+  };
 }
 
 function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith("TODOITEMS_") && !known.has(name));
-  return unknown.map((name) => `${name} is no setting and was not used; --help lists them all`);
+  return unknown.map((name) => {
+    const meant = closest(name, [...known]);
+    return `${name} is not a setting and is ignored. ${meant === undefined ? "todoitems help serve lists the settings" : `Did you mean ${meant}?`}`;
+  });
 }
 
 /** Warns about settings that have no effect without another one. */
@@ -122,14 +113,17 @@ interface SettingDescription {
   readonly variable: string;
   readonly default: string;
   readonly meaning: string;
+  /** All valid values, if there are only a few. */
+  readonly choices: readonly string[] | undefined;
 }
 
 /** Describes all settings, for the help text and the README. */
 export function describeSettings(): SettingDescription[] {
-  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
+  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),
     default: standard,
     meaning,
+    choices: parse.choices,
   }));
 }

@@ -90,7 +90,7 @@ class Workers {
   keep(count: number, flags: readonly string[]): void {
     this.#flags = flags;
     for (let missing = count - this.#running.size; missing > 0; missing--) {
-      this.#log("error", "A worker ended while the others started; another takes its place");
+      this.#log("error", "A worker ended while the others started. Starting another one");
       this.#restart(flags);
     }
   }
@@ -119,7 +119,7 @@ class Workers {
   #replace(pid: number, end: string, startedAt: number): void {
     const flags = this.#flags;
     if (this.#stopping || !flags) return;
-    this.#log("error", `Worker ${pid} ended with ${end}; another takes its place`);
+    this.#log("error", `Worker ${pid} ended with ${end}. Starting another one`);
     const wait = Math.max(0, restartEveryMs - (performance.now() - startedAt));
     setTimeout(() => this.#restart(flags), wait);
   }

@@ -87,9 +87,11 @@ export class ChunkedFraming implements BodyFraming {
     const lineFeed = input.indexOf(0x0a, from);
     const end = lineFeed === -1 ? input.length : lineFeed + 1;
     this.#line += input.toString("latin1", from, end);
-    if (this.#line.length > lineCharactersMax) throw closingRefusal("A line among the chunks of the body is too long");
+    if (this.#line.length > lineCharactersMax)
+      throw closingRefusal("A line between the chunks of the body is too long");
     if (lineFeed === -1) return end;
-    if (!this.#line.endsWith("\r\n")) throw closingRefusal("A line among the chunks of the body does not end in CR LF");
+    if (!this.#line.endsWith("\r\n"))
+      throw closingRefusal("A line between the chunks of the body does not end with CR LF");
     const line = this.#line.slice(0, -2);
     this.#line = "";
     this.#endLine(line);
@@ -103,7 +105,7 @@ export class ChunkedFraming implements BodyFraming {
       this.#missing = Number.parseInt(size, 16);
       this.#part = this.#missing === 0 ? "trailer" : "content";
     } else if (this.#part === "end of content") {
-      if (line !== "") throw closingRefusal("A chunk of the body is longer than it says");
+      if (line !== "") throw closingRefusal("A chunk of the body is longer than its size says");
       this.#part = "size";
     } else if (line === "") {
       this.#part = "done";
@@ -111,7 +113,7 @@ export class ChunkedFraming implements BodyFraming {
       // Trailer fields are checked, then ignored.
       const name = trailerPattern.exec(line)?.[1];
       if (++this.#trailerLines > trailerLinesMax || name === undefined) {
-        throw closingRefusal("The trailer behind the body is malformed or too long");
+        throw closingRefusal("The trailer after the body is malformed or too long");
       }
       if (headOnlyFields.has(name.toLowerCase())) throw closingRefusal(`The trailer must not contain ${name}`);
     }

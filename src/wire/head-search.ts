@@ -34,14 +34,14 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
 
 /** Says why an incomplete head can no longer become a valid one. Undefined if it still can. */
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
-  if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end in CR LF");
+  if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end with CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
   // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. Below that, it can still end within the limit.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)
     : closingRefusal(
-        `The request's target is longer than ${bytesMax} bytes, the most this instance takes`,
+        `The request's target is longer than ${bytesMax} bytes, the limit of this instance`,
         "TargetTooLong",
       );
 }

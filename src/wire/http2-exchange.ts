@@ -132,7 +132,7 @@ export class Http2Exchange {
     this.#stream.on("end", () => {
       if (!this.#reader) return;
       if (expected === undefined || expected === content.length) this.#endReading().resolve(content.take());
-      else this.#failReading(closingRefusal("The body is not as long as its Content-Length says"));
+      else this.#failReading(closingRefusal("The body's length differs from its Content-Length"));
     });
     if (this.#inputEnded) this.#closeIfUnfinished();
     return reader.promise;

@@ -37,34 +37,34 @@ export function closingRefusal(message: string, code: RefusalCode = "InvalidRequ
 
 export function headTooLarge(bytesMax: number): Refusal {
   return closingRefusal(
-    `The request's head is larger than ${bytesMax} bytes, the most this instance takes`,
+    `The request's head is larger than ${bytesMax} bytes, the limit of this instance`,
     "HeadersTooLarge",
   );
 }
 
 /** The client has left, and will probably not read this. But the handler learns that the server has no defect. */
 export function leftEarly(): Refusal {
-  return closingRefusal("The connection was closed before the body was complete");
+  return closingRefusal("The connection closed before the body was complete");
 }
 
 export function bodyTooLarge(bytesMax: number, closesConnection: boolean): Refusal {
-  const message = `The body is larger than ${bytesMax} bytes, the most this instance takes.`;
+  const message = `The body is larger than ${bytesMax} bytes, the limit of this instance.`;
   return new Refusal("BodyTooLarge", message, { closesConnection });
 }
 
 export function tooSlow(what: "request" | "body", timeoutMs: number): Refusal {
   return closingRefusal(
-    `The ${what} did not arrive within ${timeoutMs / 1_000} s; nothing was changed. Send the request again`,
+    `The ${what} did not arrive within ${timeoutMs / 1_000} s, so nothing was changed. Send the request again`,
     "RequestTimeout",
   );
 }
 
 export function tooManyBodies(): Refusal {
-  const message = "More unfinished bodies have arrived than this instance takes. Send the request again shortly.";
+  const message = "Too many request bodies are arriving at the moment. Send the request again shortly.";
   return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });
 }
 
 export function overloaded(): Refusal {
-  const message = "More connections are open than this instance takes. Send the request again shortly.";
+  const message = "Too many connections are open. Send the request again shortly.";
   return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });
 }

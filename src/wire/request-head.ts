@@ -35,10 +35,10 @@ export function parseHead(text: string): RequestHead {
   const [requestLine = "", ...fieldLines] = text.split("\r\n");
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
   if (major === undefined)
-    throw closingRefusal("The request line is not METHOD, target and HTTP/1.1, with one space between");
+    throw closingRefusal("The request line must be METHOD, target and HTTP/1.1, with one space between them");
   // RFC 9112 defines no HTTP/1.2, and parsers disagree on how to read such a request.
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
-    throw closingRefusal("This is not HTTP/1.1 nor HTTP/1.0; send one of these", "HttpVersionNotSupported");
+    throw closingRefusal("The HTTP version must be HTTP/1.1 or HTTP/1.0", "HttpVersionNotSupported");
   }
   const headers = parseFields(fieldLines);
   const isHttp10 = minor === "0";
@@ -75,12 +75,12 @@ function parseFields(lines: readonly string[]): Map<string, string> {
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0));
-    if (!tokenPattern.test(name)) throw closingRefusal("A header field is not a name, a colon and a value");
+    if (!tokenPattern.test(name)) throw closingRefusal("A header field must be a name, a colon and a value");
     if (forbiddenInValue.test(line))
-      throw closingRefusal("A header field has a control character or a lone line end in it");
+      throw closingRefusal("A header field contains a control character or an incomplete line ending");
     const key = name.toLowerCase();
     const value = trimBlanks(line, colon + 1);
-    if (framingFields.has(key) && line.includes("\t")) throw closingRefusal(`The ${name} header has a tab in it`);
+    if (framingFields.has(key) && line.includes("\t")) throw closingRefusal(`The ${name} header contains a tab`);
     const before = headers.get(key);
     if (before !== undefined && (key === "host" || key === "content-length")) {
       throw closingRefusal(`The request has two ${name} headers`);
@@ -106,16 +106,17 @@ function isBlank(code: number): boolean {
 /** RFC 9112, section 3.2: a request with an invalid Host must be refused. */
 export function checkHost(host: string | undefined): void {
   if (host !== undefined && hostPattern.test(host)) return;
-  throw closingRefusal("The Host header is not one valid host name; send the host and port the request is meant for");
+  throw closingRefusal("The Host header must be the host, and the port if there is one, that the request is meant for");
 }
 
 export function checkMethod(method: string): string {
   if (tokenPattern.test(method)) return method;
-  throw closingRefusal("The request's method is not a word");
+  throw closingRefusal("The request's method contains a character that is not allowed in a method");
 }
 
 export function parseTarget(method: string, target: string): { path: string; query: string } {
-  if (!targetPattern.test(target)) throw closingRefusal("The request's target has a character in it that no URL has");
+  if (!targetPattern.test(target))
+    throw closingRefusal("The request's target contains a character that is not allowed in a URL");
   if (target.startsWith("/")) return splitQuery(target);
   // `OPTIONS *` asks about the server as a whole.
   if (target === "*" && method === "OPTIONS") return { path: target, query: "" };
@@ -124,7 +125,7 @@ export function parseTarget(method: string, target: string): { path: string; que
   const hostEnd = afterScheme.search(/[/?]/);
   const host = hostEnd === -1 ? afterScheme : afterScheme.slice(0, hostEnd);
   if (scheme === "" || target.includes("#") || !hostPattern.test(host)) {
-    throw closingRefusal("The request's target is neither a path nor an http(s) URL");
+    throw closingRefusal("The request's target must be a path or an http(s) URL");
   }
   const rest = afterScheme.slice(host.length);
   return splitQuery(rest.startsWith("/") ? rest : `/${rest}`);
@@ -139,9 +140,10 @@ function bodyLengthOf(headers: ReadonlyMap<string, string>, isHttp10: boolean): 
   const coding = headers.get("transfer-encoding");
   const length = headers.get("content-length");
   if (coding === undefined) return length === undefined ? 0 : parseLength(length);
-  if (length !== undefined) throw closingRefusal("The request has both Content-Length and Transfer-Encoding; send one");
+  if (length !== undefined)
+    throw closingRefusal("The request has both Content-Length and Transfer-Encoding; send only one of them");
   if (isHttp10 || coding.toLowerCase() !== "chunked") {
-    throw closingRefusal("The only Transfer-Encoding taken is chunked, and in HTTP/1.1 only");
+    throw closingRefusal("The only supported Transfer-Encoding is chunked, and only in HTTP/1.1");
   }
   return "chunked";
 }

@@ -95,7 +95,7 @@ describe("list, add, show", () => {
     expect(await open.list()).toBe(`[${stdout.trimEnd()}]`);
     expect(await run("list", ["--json"])).toMatchObject({ stdout });
     expect(await run("add", ["again"])).toMatchObject({
-      stdout: expect.stringMatching(/^Added [0-9a-f-]{36} {2}again\n$/),
+      stdout: expect.stringMatching(/^Added: again \([0-9a-f]{8}\)\n$/),
     });
   });
 
@@ -105,9 +105,7 @@ describe("list, add, show", () => {
       '{"ID":"aaaaaabb-0000-4000-8000-000000000002","name":"\\u001b[31mred\\nx\\u202e","Done":false,"Extra":[1.0]}',
     );
     expect((await run("list")).stdout).toBe(
-      ["ID       Name         Done  Extra", "aaaaaaa  日本語       ✓", "aaaaaab  �[31mred⏎x�        [1.0]", ""].join(
-        "\n",
-      ),
+      ["✓  ID       Name         Extra", "✓  aaaaaaa  日本語", "   aaaaaab  �[31mred⏎x�  [1.0]", ""].join("\n"),
     );
   });
 
@@ -124,10 +122,13 @@ describe("list, add, show", () => {
     await store(item(ids.one), item("11112222-0000-4000-8000-000000000000"));
     expect(await run("show", ["1111"])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("the start of 2 IDs"),
+      stderr: expect.stringContaining("2 IDs begin with 1111"),
     });
     expect(await run("show", ["9"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("todoitems list") });
-    expect(await run("show", [ids.three])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("404") });
+    expect(await run("show", [ids.three])).toMatchObject({
+      exitCode: 1,
+      stderr: "error: There is no item with this ID. todoitems list shows the items.\n",
+    });
   });
 });
 
@@ -151,7 +152,7 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toBe(`[${item(ids.one, '"Name":"bread","Price":1.50')}]`);
     expect(await run("edit", ["1111"], { environment: { EDITOR: "true" } })).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining("Nothing was changed"),
+      stderr: expect.stringContaining("nothing was changed"),
     });
     expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-"))).toEqual([]);
   });
@@ -172,8 +173,8 @@ describe("edit, done, remove", () => {
   test("edit changes nothing if the editor fails, the text is not JSON, or the ID differs", async () => {
     await store(item(ids.one));
     expect(await run("edit", ["1111"], { environment: { EDITOR: "false" } })).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining("ended with 1"),
+      exitCode: 1,
+      stderr: expect.stringContaining("failed with exit code 1"),
     });
     expect(await run("edit", ["1111"], { environment: { EDITOR: "sed -i s/{//" } })).toMatchObject({
       exitCode: 1,
@@ -181,14 +182,17 @@ describe("edit, done, remove", () => {
     });
     expect(await run("edit", ["1111", "-f", `ID=${ids.two}`])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("keeps its ID"),
+      stderr: expect.stringContaining("The ID of an item cannot be changed"),
     });
     expect(await open.list()).toBe(`[${item(ids.one)}]`);
   });
 
   test("done and done --undo keep the item's spelling of the field name", async () => {
     await store(`{"ID":"${ids.one}","done":false,"Name":"one"}`, item(ids.two));
-    expect(await run("done", ["1111", "2222"])).toMatchObject({ exitCode: 0, stdout: "Done: one\nDone: x\n" });
+    expect(await run("done", ["1111", "2222"])).toMatchObject({
+      exitCode: 0,
+      stdout: "Done: one (11111111)\nDone: x (22222222)\n",
+    });
     expect(await open.list()).toBe(
       `[{"ID":"${ids.one}","done":true,"Name":"one"},${item(ids.two, '"Name":"x","Done":true')}]`,
     );
@@ -336,7 +340,7 @@ Hash ${hashOf(exported)}
       });
       for (const id of [ids.one, ids.two, ids.three]) await open.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
       const imported = await run("import", [file]);
-      const counts = "3 created, 0 present, 0 replaced, 0 skipped";
+      const counts = "3 created, 0 already present, 0 replaced, 0 skipped";
       expect(imported.stderr).toBe(`Imported 3 items: ${counts}
 Hash ${hashOf(exported)}
 `);
@@ -344,7 +348,9 @@ Hash ${hashOf(exported)}
       // CSV loses only the order of fields, because all items share its columns.
       const sorted = (list: string) => (JSON.parse(list) as object[]).map((one) => Object.entries(one).sort());
       expect(sorted(await open.list())).toEqual(sorted(before));
-      expect(await run("import", [file])).toMatchObject({ stderr: expect.stringContaining("0 created, 3 present") });
+      expect(await run("import", [file])).toMatchObject({
+        stderr: expect.stringContaining("0 created, 3 already present"),
+      });
       expect((await run("export", ["--format", format])).stdout).toBe(readFileSync(file, "utf8"));
     });
   }
@@ -358,11 +364,11 @@ Hash ${hashOf(exported)}
     });
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "skip"])).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining("2 created, 0 present, 0 replaced, 1 skipped"),
+      stderr: expect.stringContaining("2 created, 0 already present, 0 replaced, 1 skipped"),
     });
     expect(await open.list()).toContain('"there"');
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "replace", "--parallel", "4"])).toMatchObject({
-      stderr: expect.stringContaining("0 created, 2 present, 1 replaced"),
+      stderr: expect.stringContaining("0 created, 2 already present, 1 replaced"),
     });
     expect(await open.list()).toContain('"mine"');
   });
@@ -381,7 +387,7 @@ Hash ${hashOf(exported)}
     const input = '[{"Name":"x"},{"Name":"x"}]';
     expect(await run("import", ["-"], { input })).toMatchObject({ stderr: expect.stringContaining("2 created") });
     expect(await run("import", ["-"], { input })).toMatchObject({
-      stderr: expect.stringContaining("0 created, 2 present"),
+      stderr: expect.stringContaining("0 created, 2 already present"),
     });
   });
 
@@ -401,11 +407,11 @@ Hash ${hashOf(exported)}
     first.kill("SIGINT");
     expect(await first.exited).toBe(130);
     const [, stoppedAfter = ""] =
-      /Interrupted after ([0-9]+) items/.exec(await new Response(first.stderr).text()) ?? [];
-    expect(Number(stoppedAfter)).toBeWithin(1, count);
+      /Interrupted after ([0-9,]+) items/.exec(await new Response(first.stderr).text()) ?? [];
+    expect(Number(stoppedAfter.replace(",", ""))).toBeWithin(1, count);
     const second = await run("import", [file], { environment });
-    expect(second.stderr).toContain(`Going on after item ${stoppedAfter}`);
-    expect(second.stderr).toContain(`Imported ${count} items`);
+    expect(second.stderr).toContain(`Continuing after item ${stoppedAfter.replace(",", "")},`);
+    expect(second.stderr).toContain("Imported 5,000 items");
     expect(await service.list()).toBe(`[${lines.join(",")}]`);
     expect(existsSync(`${file}.import-progress`)).toBe(false);
     const exported = await run("export", ["-", "--format", "csv"], { environment });
@@ -417,7 +423,7 @@ Hash ${hashOf(exported)}
     writeFileSync(path("bad.ndjson"), `${item(ids.one)}\n{"ID":`);
     expect(await run("import", [path("bad.ndjson")])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("after 1 items"),
+      stderr: expect.stringContaining("line 2"),
     });
     expect(await run("import", [path("items.txt")])).toMatchObject({ exitCode: 2 });
     expect(await run("export", [path("missing/x.json")])).toMatchObject({ exitCode: 1 });
@@ -426,7 +432,7 @@ Hash ${hashOf(exported)}
   });
 });
 
-describe("help and completion", () => {
+describe("help", () => {
   test("help lists every command, and explains a single one", async () => {
     const { stdout } = await run("help");
     const names = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name);
@@ -441,6 +447,10 @@ describe("help and completion", () => {
       "watch",
       "export",
       "import",
+      "backup",
+      "restore",
+      "check",
+      "recover",
       "user",
       "certificate",
       "completion",
@@ -450,30 +460,6 @@ describe("help and completion", () => {
       const help = await run("help", [name]);
       expect(help).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`Usage: todoitems ${name}`) });
       expect(await run(name, ["--help"])).toMatchObject({ stdout: help.stdout });
-    }
-  });
-
-  test("bash completes commands, flags and the values of flags", async () => {
-    writeFileSync(path("completion.bash"), (await run("completion", ["bash"])).stdout);
-    const complete = (...words: string[]) => {
-      const script = `source "${path("completion.bash")}"; COMP_WORDS=(todoitems ${words.join(" ")} ""); COMP_CWORD=${words.length}; COMP_WORDS[COMP_CWORD]="${words.at(-1)}"; _todoitems; echo "\${COMPREPLY[*]}"`;
-      return Bun.spawnSync(["bash", "-c", script]).stdout.toString().trim().split(" ");
-    };
-    expect(complete("ex")).toEqual(["export"]);
-    expect(complete("import", "--on")).toEqual(["--on-conflict"]);
-    expect(complete("import", "--on-conflict", "s")).toEqual(["skip"]);
-    expect(complete("serve", "--read")).toEqual(["--read-only"]);
-  });
-
-  test("zsh and fish scripts contain every command", async () => {
-    for (const shell of ["zsh", "fish"]) {
-      const { stdout } = await run("completion", [shell]);
-      for (const word of ["export", "on-conflict", "skip"]) expect(stdout).toContain(word);
-      // If the shell is installed, it must at least accept the script.
-      const installed = Bun.which(shell);
-      if (installed === null) continue;
-      writeFileSync(path(`completion.${shell}`), stdout);
-      expect(Bun.spawnSync([installed, "-n", path(`completion.${shell}`)])).toMatchObject({ exitCode: 0 });
     }
   });
 });

@@ -37,11 +37,14 @@ const status = async (program: Program, name: string, password: string) =>
 
 describe("todoitems user", () => {
   test("user adds, lists, changes and removes users, and reads the password from standard input", async () => {
-    expect(await user(["add", "ann"], "secret\n")).toMatchObject({ exitCode: 0, stdout: `${users}: ann was added.\n` });
+    expect(await user(["add", "ann"], "secret\n")).toMatchObject({
+      exitCode: 0,
+      stdout: `Added user ann to ${users}\n`,
+    });
     expect(await user(["add", "Zoë"], "pä:ss")).toMatchObject({ exitCode: 0 });
     expect(await user(["list"])).toMatchObject({ exitCode: 0, stdout: "ann\nZoë\n" });
     expect(await user(["add", "ann"], "other\n")).toMatchObject({
-      stdout: `${users}: ann was given a new password.\n`,
+      stdout: `Changed the password of ann in ${users}\n`,
     });
     const [, hash = ""] = /^ann:(.*)$/m.exec(readFileSync(users, "utf8")) ?? [];
     expect(hash).toStartWith("$argon2id$");
@@ -63,13 +66,13 @@ describe("todoitems user", () => {
   });
 
   for (const [args, exitCode, message] of [
-    [[], 2, "What is to be done?"],
-    [["fly"], 2, "fly is not one of add, remove, list."],
-    [["add"], 2, "add takes one name."],
-    [["add", "ann", "password"], 2, "add takes one name."],
+    [[], 2, "Missing action: add, remove or list."],
+    [["fly"], 2, "fly: expected one of add, remove, list."],
+    [["add"], 2, "add takes one name, as in: todoitems user add ann"],
+    [["add", "ann", "password"], 2, "add takes one name, as in: todoitems user add ann"],
     [["add", "ann", "--password", "x"], 2, "--password"],
-    [["add", "a:b"], 2, "A name has no colon"],
-    [["add", "ann"], 1, "The password is empty; nothing was changed."],
+    [["add", "a:b"], 2, "A name must not contain a colon"],
+    [["add", "ann"], 1, "The password is empty. Nothing was changed."],
     [["remove", "ann"], 1, "there is no such file"],
   ] as const) {
     test(`user ${args.join(" ")} gives exit code ${exitCode} and says: ${message}`, async () => {
@@ -126,7 +129,7 @@ describe("a service with --auth", () => {
   test("a service warns if passwords would travel in clear text over a network", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users, "--host", "0.0.0.0");
-    expect(await program.stderrLine()).toContain("anybody on the way can read them");
+    expect(await program.stderrLine()).toContain("anybody on the network can read them");
   });
 
   test("wrong guesses are limited by the address that a trusted proxy names, not by one that the sender invents", async () => {

@@ -63,7 +63,7 @@ describe("the users file", () => {
   test("a users file that does not exist or is not UTF-8 is refused", () => {
     expect(() => readUsers(path)).toThrow("cannot be read");
     writeFileSync(path, Buffer.from([0x61, 0xff, 0x3a]));
-    expect(() => readUsers(path)).toThrow("cannot be read");
+    expect(() => readUsers(path)).toThrow("is not valid UTF-8");
   });
 
   test("a users file with a hash that is too expensive or too cheap is refused", () => {

@@ -97,10 +97,9 @@ describe("settings", () => {
       "--log=",
     ];
     expect(problems(args, { TODOITEMS_WRITE_QUEUE: "-1", TODOITEMS_DEMO: "maybe" })).toEqual([
-      "--prot: no such flag; --help lists them all",
-      "1: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
-      "--seed: needs a value",
-      "extra: unexpected; settings are flags, which npm passes on behind two dashes: npm start -- --port 5001",
+      "--prot: there is no such flag; did you mean --port?",
+      "--seed: needs a value, as in --seed FILE",
+      "extra: unexpected. A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080",
       "--port 70000: expected a port from 0 to 65535, or off",
       "TODOITEMS_DEMO=maybe: expected on or off",
       "--forms c: expected one of both, a, b",
@@ -173,7 +172,7 @@ describe("settings", () => {
 
   test("an environment variable for an unknown setting causes a warning, not an error", () => {
     expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
-      warnings: ["TODOITEMS_PROT is no setting and was not used; --help lists them all"],
+      warnings: ["TODOITEMS_PROT is not a setting and is ignored. Did you mean TODOITEMS_PORT?"],
     });
   });
 

@@ -5,7 +5,8 @@ import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
-import { CsvReader, itemFromCells } from "./csv.ts";
+import { itemFromCells } from "./csv.ts";
+import { CsvError, CsvReader, type CsvRow } from "./csv-reader.ts";
 
 const itemFormats = ["json", "ndjson", "csv"] as const;
 export type ItemFormat = (typeof itemFormats)[number];
@@ -13,7 +14,7 @@ export type ItemFormat = (typeof itemFormats)[number];
 export const formatFlag: Flag = {
   name: "format",
   placeholder: "FORMAT",
-  meaning: "json (one array), ndjson (an item a line) or csv; taken from the file's name where that says it",
+  meaning: "json (one array), ndjson (one item per line) or csv; by default, the ending of the file's name decides",
   choices: itemFormats,
 };
 
@@ -23,62 +24,112 @@ export function formatOf(given: string | undefined, file: string | undefined): I
   const format = itemFormats.find((one) => one === named);
   if (format) return format;
   if (file === undefined || file === "-") return "json";
-  throw new UsageError(`${file}: which format is that? Say --format ${itemFormats.join(", --format ")}.`);
+  throw new UsageError(`${file}: the format is not clear from the file's name. Add --format json, ndjson or csv.`);
 }
 
-/**
- * Yields the items of a file, each as compact JSON. If the file has a mistake, the error says how many items come
- * before it.
- */
+/** An item of a file. */
+export interface FileItem {
+  /** Compact JSON. */
+  readonly json: string;
+  /** Its place in the file, for messages: "line 3" or "item 3". */
+  readonly place: string;
+}
+
+interface FileText {
+  readonly text: string;
+  readonly place: string;
+}
+
+/** Yields the items of a file. If the file has a mistake, the error says where it is. */
 export async function* readItems(
   source: string,
   chunks: AsyncIterable<Uint8Array>,
   format: ItemFormat,
-): AsyncGenerator<string> {
-  let count = 0;
+): AsyncGenerator<FileItem> {
+  let last = "the beginning";
   try {
-    for await (const text of texts[format](chunks)) {
-      const item = scanObject(text).text;
-      count++;
-      yield item;
+    for await (const { text, place } of texts[format](chunks)) {
+      last = place;
+      yield { json: objectAt(place, text), place };
     }
   } catch (error) {
+    if (error instanceof FileError) throw new CommandError(`${source}, ${error.message}.`, { cause: error });
+    if (error instanceof CsvError)
+      throw new CommandError(`${source}, line ${error.line}: ${error.message}.`, { cause: error });
+    if (error instanceof NotAnArrayError)
+      throw new CommandError(`${source}, after ${last}: ${error.message}.${arrayAdvice}`, { cause: error });
     // The decoder throws a TypeError for text that is not UTF-8.
-    if (!(error instanceof ItemError || error instanceof NotAnArrayError || error instanceof TypeError)) throw error;
-    throw new CommandError(`${source}, after ${count} items: ${error.message}`, { cause: error });
+    if (!(error instanceof TypeError)) throw error;
+    throw new CommandError(`${source} is not UTF-8 text. Save it as UTF-8, and try again.`, { cause: error });
   }
 }
 
-const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<string>>> = {
+const arrayAdvice =
+  " A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
+
+/** A mistake in the file. The message begins with its place. */
+class FileError extends Error {}
+
+function objectAt(place: string, text: string): string {
+  try {
+    return scanObject(text).text;
+  } catch (error) {
+    if (!(error instanceof ItemError)) throw error;
+    throw new FileError(`${place}: ${error.message.replace(/\.$/, "")}`, { cause: error });
+  }
+}
+
+const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<FileText>>> = {
   async *json(chunks) {
     const reader = new JsonArrayReader();
-    for await (const chunk of chunks) yield* reader.read(chunk);
+    let count = 0;
+    for await (const chunk of chunks) for (const text of reader.read(chunk)) yield { text, place: `item ${++count}` };
     reader.finish();
   },
 
   async *ndjson(chunks) {
     let rest = "";
+    let count = 0;
     for await (const text of decode(chunks)) {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) if (line.trim() !== "") yield line;
+      for (const line of lines) {
+        count++;
+        if (line.trim() !== "") yield { text: line, place: `line ${count}` };
+      }
     }
-    if (rest.trim() !== "") yield rest;
+    if (rest.trim() !== "") yield { text: rest, place: `line ${count + 1}` };
   },
 
   async *csv(chunks) {
-    const reader = new CsvReader();
     let columns: readonly string[] | undefined;
-    for await (const text of decode(chunks)) {
-      for (const cells of reader.read(text)) {
-        if (columns) yield itemFromCells(columns, cells);
-        else columns = cells;
-      }
+    for await (const { cells, line } of csvRows(chunks)) {
+      if (columns) yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
+      else columns = checkedColumns(cells, line);
     }
-    const last = reader.finish();
-    if (last && columns) yield itemFromCells(columns, last);
   },
 };
+
+async function* csvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow> {
+  const reader = new CsvReader();
+  for await (const text of decode(chunks)) yield* reader.read(text);
+  yield* reader.finish();
+}
+
+function checkedColumns(names: readonly string[], line: number): readonly string[] {
+  const repeated = names.find((name, index) => name !== "" && names.indexOf(name) !== index);
+  if (repeated === undefined) return names;
+  throw new CsvError(line, `two columns are called ${repeated}. The first line must name each column once`);
+}
+
+/** A line may have fewer cells than there are columns, but not more, because the rest would have no name. */
+function checkedCells(columns: readonly string[], cells: readonly string[], line: number): readonly string[] {
+  if (cells.slice(columns.length).every((cell) => cell === "")) return cells;
+  throw new CsvError(
+    line,
+    `there are ${cells.length} cells, but the first line names ${columns.length} columns. Put a cell that contains the separator in quotes`,
+  );
+}
 
 /** The text as it arrives, without a byte-order mark. */
 async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

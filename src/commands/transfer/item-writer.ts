@@ -4,6 +4,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { CommandError } from "../failure.ts";
@@ -58,8 +59,8 @@ export async function writeItems(
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw new CommandError(`${path} cannot be written: ${error.message}`, { cause: error });
+    if (!isSystemError(error)) throw error;
+    throw new CommandError(`${path} cannot be written: ${systemReason(error)}.`, { cause: error });
   }
 }
 
@@ -87,7 +88,7 @@ async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promis
     const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
     const output = new Output(file);
     await output.write(csvLine(columns));
-    for await (const json of readItems(path, Bun.file(path).stream(), "ndjson")) {
+    for await (const { json } of readItems(path, Bun.file(path).stream(), "ndjson")) {
       await output.write(csvRow(json, columns));
     }
     await output.end();

@@ -3,15 +3,15 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CsvReader, csvLine, csvRow, itemFromCells } from "../../../src/commands/transfer/csv.ts";
+import { csvLine, csvRow, itemFromCells } from "../../../src/commands/transfer/csv.ts";
+import { CsvReader } from "../../../src/commands/transfer/csv-reader.ts";
 import { ItemHash } from "../../../src/commands/transfer/item-hash.ts";
 import { scanObject } from "../../../src/items/json-text.ts";
 
-function read(text: string, at: number): string[][] {
+function read(text: string, at: number): (readonly string[])[] {
   const reader = new CsvReader();
-  const rows = [...reader.read(text.slice(0, at)), ...reader.read(text.slice(at))];
-  const last = reader.finish();
-  return last ? [...rows, last] : rows;
+  const rows = [...reader.read(text.slice(0, at)), ...reader.read(text.slice(at)), ...reader.finish()];
+  return rows.map(({ cells }) => cells);
 }
 
 const hashOf = (...items: string[]) => {

@@ -1,0 +1,30 @@
+// What may stand at a place of the command line, as far as a shell can complete it. All three scripts are made of this.
+
+import type { Command, Flag } from "../command.ts";
+
+/** Words to choose from, or the name of any file. Undefined if the shell cannot know what comes. */
+export type Completed = readonly string[] | "files" | undefined;
+
+const filePlaceholder = /FILE/;
+
+export function completedValue({ placeholder, choices, examples }: Flag): Completed {
+  return choices ?? examples ?? (filePlaceholder.test(placeholder) ? "files" : undefined);
+}
+
+/** What each positional argument of a command is. The last entry is for all further arguments, if `repeats`. */
+export function completedArguments(command: Command, commands: readonly Command[]) {
+  const parameters = command.parameters.split(" ").filter((word) => word !== "");
+  return {
+    places: parameters.map((parameter): Completed => {
+      if (parameter.includes("|")) return parameter.split("|");
+      if (parameter.includes("COMMAND")) return commands.map(({ name }) => name);
+      return filePlaceholder.test(parameter) ? "files" : undefined;
+    }),
+    repeats: command.parameters.endsWith("…"),
+  };
+}
+
+/** A text in single quotes, for a shell that has no escapes inside them. */
+export function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

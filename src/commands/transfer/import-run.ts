@@ -1,0 +1,223 @@
+// Stores the items of a file, several at the same time, and keeps their order all the same.
+//
+// The items of a batch are sent together, and the service may store them in another order. It tells each item's version
+// in the ETag, so a wrong order is noticed. Then the items from the first wrong one on are deleted and created again, one
+// after the other, and the following batches are smaller. A service whose ETags have no version gets one item at a time.
+
+import { isTodoError } from "../../client/errors.ts";
+import { idOf, sameContent } from "../../client/item-text.ts";
+import type { TodoClient } from "../../client/todo-client.ts";
+import { scanObject } from "../../items/json-text.ts";
+import { withId } from "../../items/todo-item.ts";
+import { parseToken } from "../../items/token.ts";
+import { CommandError } from "../failure.ts";
+import { countOf, remark } from "../output.ts";
+import { Checkpoint, type ImportCounts } from "./checkpoint.ts";
+import type { FileItem } from "./item-formats.ts";
+import { ItemHash } from "./item-hash.ts";
+import { ProgressBar } from "./progress-bar.ts";
+
+export const conflictRules = ["fail", "skip", "replace"] as const;
+
+interface ImportOptions {
+  /** What to do if another item has the same ID. */
+  readonly rule: (typeof conflictRules)[number];
+  readonly parallel: number;
+  /** Undefined for standard input. */
+  readonly path: string | undefined;
+}
+
+interface ImportSummary extends ImportCounts {
+  readonly items: number;
+  readonly hash: string;
+}
+
+interface Outcome {
+  readonly kind: keyof ImportCounts;
+  readonly etag: string | undefined;
+}
+
+const interruptedExitCode = 130;
+
+export class ImportRun {
+  readonly #client: TodoClient<string>;
+  readonly #options: ImportOptions;
+  readonly #bar = new ProgressBar(process.stderr);
+  readonly #hash = new ItemHash();
+  readonly #checkpoint: Checkpoint | undefined;
+  readonly #counts: ImportCounts;
+  readonly #bytesTotal: number | undefined;
+  #bytes = 0;
+  #done = 0;
+  #batchSize = 1;
+  #interrupted = false;
+
+  constructor(client: TodoClient<string>, options: ImportOptions) {
+    const { path } = options;
+    this.#client = client;
+    this.#options = options;
+    this.#checkpoint = path === undefined ? undefined : new Checkpoint(path, client.url);
+    this.#bytesTotal = path === undefined ? undefined : Bun.file(path).size;
+    this.#counts = this.#checkpoint?.counts ?? { created: 0, present: 0, replaced: 0, skipped: 0 };
+  }
+
+  async *counting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#bytes += chunk.byteLength;
+      yield chunk;
+    }
+  }
+
+  async store(items: AsyncIterable<FileItem>): Promise<ImportSummary> {
+    process.on("SIGINT", () => this.#interrupt());
+    const resumed = this.#checkpoint?.done ?? 0;
+    if (resumed > 0) remark(`Continuing after item ${resumed}, where the last run stopped.`);
+    try {
+      let batch = new Map<string, FileItem>();
+      for await (const { json: given, place } of items) {
+        const number = this.#hash.count + 1;
+        const json = idOf(given) === undefined ? withId(scanObject(given), idFor(given, number)) : given;
+        this.#hash.add(json);
+        if (number <= resumed) {
+          this.#done = number;
+          continue;
+        }
+        const key = idOf(json)?.toLowerCase() ?? "";
+        // The last item with an ID wins, so two items with the same ID must not be sent together.
+        if (batch.size >= this.#batchSize || batch.has(key)) {
+          await this.#storeBatch([...batch.values()]);
+          batch = new Map();
+        }
+        batch.set(key, { json, place });
+      }
+      await this.#storeBatch([...batch.values()]);
+    } catch (error) {
+      this.#bar.clear();
+      if (this.#done > 0) {
+        this.#checkpoint?.save();
+        remark(`Stopped after ${countOf(this.#done)}. Run the same command again to continue.`);
+      }
+      throw error;
+    }
+    this.#bar.clear();
+    this.#checkpoint?.remove();
+    return { items: this.#hash.count, ...this.#counts, hash: String(this.#hash) };
+  }
+
+  /**
+   * Stores these items in their order. If one of them fails, the items after it are not stored, as if they had been sent
+   * one by one.
+   */
+  async #storeBatch(batch: readonly FileItem[]): Promise<void> {
+    const results = await Promise.allSettled(batch.map((one) => this.#storeItem(one)));
+    // If the server is away, nothing can be undone now. The next run finds out which of these items were stored.
+    for (const result of results) if (result.status === "rejected" && isAway(result.reason)) throw result.reason;
+    const outcomes = results.map((result) => (result.status === "fulfilled" ? result.value : undefined));
+    const undone = await this.#undo(batch, outcomes, firstMisplaced(outcomes));
+    for (const [index, item] of batch.entries()) {
+      const result = results[index];
+      if (result?.status === "rejected") throw result.reason;
+      const outcome = undone.has(index) ? await this.#storeItem(item) : outcomes[index];
+      if (outcome) this.#settle(outcome);
+    }
+    const knowsVersions = outcomes.some((outcome) => versionOf(outcome) !== undefined);
+    if (undone.size > 0) this.#batchSize = Math.ceil(this.#batchSize / 4);
+    else if (this.#batchSize === 1 && knowsVersions) this.#batchSize = this.#options.parallel;
+    if (this.#interrupted) this.#exit();
+  }
+
+  /** Deletes the items that were created from this index on, and returns their indexes. */
+  async #undo(batch: readonly FileItem[], outcomes: readonly (Outcome | undefined)[], from: number) {
+    const undone = new Set<number>();
+    const undoOne = async ({ json }: FileItem, index: number) => {
+      const outcome = outcomes[index];
+      if (index < from || outcome?.kind !== "created") return;
+      try {
+        await this.#client.remove(idOf(json) ?? "", { ifMatch: outcome.etag });
+        undone.add(index);
+      } catch (error) {
+        // Somebody changed or deleted the item already. It is theirs now, and stays where it is.
+        if (!isTodoError(error, "PreconditionFailedError") && !isTodoError(error, "NotFoundError")) throw error;
+      }
+    };
+    await Promise.all(batch.map(undoOne));
+    return undone;
+  }
+
+  #settle({ kind }: Outcome): void {
+    this.#counts[kind]++;
+    this.#done++;
+    this.#bar.update(this.#done, this.#bytesTotal && this.#bytes / this.#bytesTotal);
+    if (!this.#checkpoint) return;
+    this.#checkpoint.done = this.#done;
+    this.#checkpoint.counts = this.#counts;
+    this.#checkpoint.saveSometimes();
+  }
+
+  async #storeItem({ json, place }: FileItem): Promise<Outcome> {
+    try {
+      const { etag } = await this.#client.create(json);
+      return { kind: "created", etag };
+    } catch (error) {
+      if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
+      if (!isTodoError(error, "HttpError") || error.code === undefined || error.status >= 500) throw error;
+      throw new CommandError(`The service refused the item at ${place}: ${error.detail}`, { cause: error });
+    }
+  }
+
+  /** Handles an ID that is already taken. Either an earlier run stored this item, or another item has the ID. */
+  async #meet(json: string, place: string): Promise<Outcome> {
+    const id = idOf(json) ?? "";
+    const { item, etag } = await this.#client.get(id);
+    if (sameContent(item, json)) return { kind: "present", etag };
+    if (this.#options.rule === "skip") return { kind: "skipped", etag };
+    if (this.#options.rule === "replace") return { kind: "replaced", ...(await this.#client.update(json)) };
+    throw new CommandError(
+      `The item at ${place} has the ID ${id}, which another item has already. To leave the other item as it is, add --on-conflict skip. To replace it, add --on-conflict replace.`,
+    );
+  }
+
+  /** Stops after the batch that is under way, so that the order is kept. A second Ctrl-C stops at once. */
+  #interrupt(): void {
+    if (this.#interrupted) this.#exit();
+    this.#interrupted = true;
+  }
+
+  #exit(): never {
+    this.#bar.clear();
+    this.#checkpoint?.save();
+    remark(`Interrupted after ${countOf(this.#done)}. Run the same command again to continue.`);
+    process.exit(interruptedExitCode);
+  }
+}
+
+/**
+ * The index of the first item that failed, or that was created before an item which precedes it in the file. If there is
+ * none, the number of items.
+ */
+function firstMisplaced(outcomes: readonly (Outcome | undefined)[]): number {
+  let newest = 0;
+  const index = outcomes.findIndex((outcome) => {
+    if (outcome?.kind !== "created") return outcome === undefined;
+    const version = versionOf(outcome) ?? newest;
+    const isEarly = version < newest;
+    newest = version;
+    return isEarly;
+  });
+  return index === -1 ? outcomes.length : index;
+}
+
+function isAway(error: unknown): boolean {
+  return isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
+}
+
+function versionOf(outcome: Outcome | undefined): number | undefined {
+  return parseToken(outcome?.etag ?? "")?.version;
+}
+
+/** An ID derived from the item and its place in the file, so that every run gives the item the same ID. */
+function idFor(json: string, number: number): string {
+  const digits = Bun.SHA256.hash(`${number} ${json}`, "hex");
+  // UUID version 8 is for custom formats.
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
+}

@@ -1,0 +1,24 @@
+// Says in plain words why the system refused to read or write a file.
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EISDIR: "it is a folder, not a file",
+  ELOOP: "its symbolic links form a circle",
+  EMFILE: "too many files are open",
+  ENAMETOOLONG: "its name is too long",
+  ENOENT: "there is no such file or folder",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of its path is not a folder",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
+};
+
+export function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
+}
+
+/** The reason for an error of a file operation. The text of other errors is returned as it is. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return (isSystemError(error) && reasons[error.code]) || error.message;
+}

@@ -1,0 +1,58 @@
+// Splits the words of a command line into flags and other words, for `serve` and for every other command. Mistakes are
+// collected, so that all of them can be shown at once.
+
+import { parseArgs } from "node:util";
+import { closest } from "./suggestion.ts";
+
+export interface FlagShape {
+  readonly name: string;
+  /** A one-letter form of the name. */
+  readonly short?: string;
+  /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
+  readonly placeholder: string;
+}
+
+export interface ParsedFlags {
+  /** The values of each flag that was given, in order. A switch without a value has the value `on`. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly positionals: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]): ParsedFlags {
+  const values = new Map<string, string[]>();
+  const positionals: string[] = [];
+  const problems: string[] = [];
+  const options = Object.fromEntries(
+    shapes.map(({ name, short, placeholder }) => [
+      name,
+      { type: placeholder === "" ? "boolean" : "string", ...(short && { short }) } as const,
+    ]),
+  );
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  let unknownAt: number | undefined;
+  for (const token of tokens) {
+    // A word right after an unknown flag is probably its value, and no mistake of its own.
+    if (token.kind === "positional" && token.index - 1 !== unknownAt) positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue } = token;
+    const shape = shapes.find((one) => one.name === name);
+    if (!shape) {
+      unknownAt = token.index;
+      problems.push(unknownFlag(rawName, shapes));
+    } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
+      problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
+    else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
+  }
+  return { values, positionals, problems };
+}
+
+function unknownFlag(rawName: string, shapes: readonly FlagShape[]): string {
+  const meant = closest(
+    rawName,
+    shapes.map(({ name }) => `--${name}`),
+  );
+  const isNumber = !Number.isNaN(Number(rawName));
+  const advice = isNumber ? "; if it is an argument, put -- before it" : "";
+  return `${rawName}: there is no such flag${meant === undefined ? advice : `; did you mean ${meant}?`}`;
+}

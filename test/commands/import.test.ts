@@ -1,0 +1,122 @@
+// `todoitems import`: in the order of the file although it is parallel, and strict about what it cannot read.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { ids, item } from "../service.ts";
+import { CommandLine } from "./command-line.ts";
+
+let commandLine: CommandLine;
+beforeAll(async () => {
+  commandLine = await CommandLine.start();
+});
+beforeEach(() => commandLine.clear());
+afterAll(() => commandLine.dispose());
+
+function importText(name: string, text: string | Uint8Array, ...args: string[]) {
+  writeFileSync(commandLine.path(name), text);
+  return commandLine.run("import", [commandLine.path(name), ...args]);
+}
+
+const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const lines = (count: number) => Array.from({ length: count }, (_, n) => item(idOf(n), `"N":${n}`));
+
+/**
+ * A proxy that collects creates until no more come, and passes them on one by one in reverse order. It counts how many
+ * it had at once.
+ */
+function reversingProxy() {
+  let waiting: (() => Promise<void>)[] = [];
+  let timer: Timer | undefined;
+  let atOnceMax = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { method, headers } = request;
+      const body = await request.text();
+      const forward = () =>
+        commandLine.service.fetch(new URL(request.url).pathname, { method, headers, ...(body === "" ? {} : { body }) });
+      if (method !== "POST") return forward();
+      return new Promise<Response>((resolve) => {
+        waiting.push(async () => resolve(await forward()));
+        clearTimeout(timer);
+        timer = setTimeout(release, 20);
+      });
+    },
+  });
+  async function release() {
+    const creates = waiting.toReversed();
+    waiting = [];
+    atOnceMax = Math.max(atOnceMax, creates.length);
+    for (const create of creates) await create();
+  }
+  return { server, atOnceMax: () => atOnceMax };
+}
+
+describe("order", () => {
+  test("an import sends many items at once, and keeps their order even if they arrive reversed", async () => {
+    const { server, atOnceMax } = reversingProxy();
+    const all = lines(60);
+    const { exitCode, stderr } = await importText("many.ndjson", all.join("\n"), "--server", server.url.href);
+    await server.stop(true);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("60 created") });
+    expect(atOnceMax()).toBeGreaterThan(1);
+    expect(await commandLine.service.list()).toBe(`[${all.join(",")}]`);
+  });
+
+  test("if the service refuses an item, the items after it are not stored", async () => {
+    const all = lines(40);
+    all[20] = '{"ID":"not a UUID"}';
+    expect(await importText("refused.ndjson", all.join("\n"))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/Stopped after 20 items[\s\S]*error: The service refused the item at line 21: /),
+    });
+    expect(await commandLine.service.list()).toBe(`[${all.slice(0, 20).join(",")}]`);
+  });
+
+  test("of two items with one ID, --on-conflict replace keeps the last", async () => {
+    const text = ["a", "b", "c", "d"].map((name) => item(ids.one, `"Name":"${name}"`)).join("\n");
+    const { stderr } = await importText("same.ndjson", `${item(ids.two)}\n${text}`, "--on-conflict", "replace");
+    expect(stderr).toContain("Imported 5 items: 2 created, 0 already present, 3 replaced");
+    expect(await commandLine.service.list()).toBe(`[${item(ids.two)},${item(ids.one, '"Name":"d"')}]`);
+  });
+});
+
+describe("CSV of other programs", () => {
+  const stored = `[{"ID":"${ids.one}","Name":"milk, bread","Done":true,"Price":"1,50"}]`;
+  for (const [name, text] of Object.entries({
+    commas: `ID,Name,Done,Price\n${ids.one},"milk, bread",true,"1,50"\n`,
+    semicolons: `ID;Name;Done;Price\r\n${ids.one};milk, bread;TRUE;1,50\r\n`,
+    "semicolons and a byte-order mark": `\uFEFF"ID";"Name";"Done";"Price"\r\n${ids.one};"milk, bread";TRUE;1,50`,
+    tabs: `ID\tName\tDone\tPrice\n${ids.one}\tmilk, bread\ttrue\t1,50`,
+  }))
+    test(`import reads CSV with ${name}`, async () => {
+      expect(await importText("table.csv", text)).toMatchObject({ exitCode: 0 });
+      expect(await commandLine.service.list()).toBe(stored);
+    });
+
+  for (const [text, message] of [
+    ["Name,Notes\na,b\nc,d,e\n", "line 3: there are 3 cells, but the first line names 2 columns"],
+    ['Name,Notes\n"a\nb",c\n"d,e\n', "line 4: a quote is opened here and never closed"],
+    ['Name,Notes\n"a"b,c\n', "line 2: there is text after the closing quote of a cell"],
+    ["Name,Name\na,b\n", "line 1: two columns are called Name"],
+  ] as const)
+    test(`import refuses CSV with a mistake: ${message}`, async () => {
+      const { exitCode, stderr } = await importText("wrong.csv", text);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`wrong.csv, ${message}`) });
+    });
+});
+
+describe("JSON", () => {
+  for (const [name, text, message] of [
+    ["wrong.ndjson", '{"Name":"a"}\n\n{"Name":\n', "wrong.ndjson, line 3: "],
+    ["wrong.json", '[{"Name":"a"},{"Name":]', "wrong.json, item 2: "],
+    ["one.json", '{"Name":"a"}', "A .json file holds one array of items"],
+    ["empty.json", "", "A .json file holds one array of items"],
+    ["latin1.csv", new Uint8Array([0x4e, 0x0a, 0xe4, 0x0a]), "is not UTF-8 text. Save it as UTF-8"],
+  ] as const)
+    test(`import of ${name} says what is wrong: ${message}`, async () => {
+      const { exitCode, stderr } = await importText(name, text);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
+    });
+});

@@ -1,0 +1,64 @@
+// `todoitems list` in a terminal: a tick first, the name wide, sparse columns hidden, done rows dimmed.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { CommandLine } from "./command-line.ts";
+
+let commandLine: CommandLine;
+beforeAll(async () => {
+  commandLine = await CommandLine.start();
+});
+beforeEach(() => commandLine.clear());
+afterAll(() => commandLine.dispose());
+
+const id = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
+const item = (digit: number, fields: string) => `{"ID":"${id(digit)}",${fields}}`;
+
+test("list shows a tick first, dims what is done, and keeps the name wide at the cost of other columns", async () => {
+  const notes = "a long text that says more about the item than anybody wants to read in a list";
+  await commandLine.store(
+    item(1, `"Notes":"${notes}","Name":"Buy milk and bread and butter","Done":true`),
+    item(2, `"Notes":"${notes}","Name":"Call Bob","Done":false`),
+  );
+  const { output } = await commandLine.runInTerminal("list");
+  expect(output).toBe(
+    [
+      "\u001b[1m✓  ID    Name                           Notes\u001b[22m",
+      "\u001b[2m✓  1111  Buy milk and bread and butter  a long text that sa…\u001b[22m",
+      "   2222  Call Bob                       a long text that sa…",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("list hides columns that few items have, says which, and shows them with --columns", async () => {
+  await commandLine.store(
+    item(1, '"Name":"one","Done":false,"Price":1.50,"Notes":""'),
+    ...[2, 3, 4, 5].map((digit) => item(digit, '"Name":"x","Done":false,"Due":"2030-01-01"')),
+  );
+  const { stdout, stderr } = await commandLine.run("list");
+  expect(stdout.split("\n")[0]).toBe("✓  ID    Name  Due");
+  expect(stderr).toBe("Hidden columns: Price, Notes. Use --columns to choose columns.\n");
+  expect((await commandLine.run("list", ["--columns", "name, price"])).stdout.split("\n").slice(0, 3)).toEqual([
+    "Name  Price",
+    "one   1.50",
+    "x",
+  ]);
+  expect(await commandLine.run("list", ["--columns", "Pric"])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("Did you mean Price?"),
+  });
+});
+
+test("--open and --done choose items, also as JSON, and an ID is as long as all items need", async () => {
+  const [open, done] = [
+    item(1, '"Name":"open","Done":false'),
+    '{"id":"11112222-0000-4000-8000-000000000000","isDone":true}',
+  ];
+  await commandLine.store(open, done);
+  expect((await commandLine.run("list", ["--open", "--json"])).stdout).toBe(`${open}\n`);
+  expect((await commandLine.run("list", ["--done", "--json"])).stdout).toBe(`${done}\n`);
+  expect((await commandLine.run("list", ["--done"])).stdout).toContain("✓  11112");
+  await commandLine.run("done", [id(1)]);
+  expect((await commandLine.run("list", ["--open"])).stderr).toBe("All items are done.\n");
+  expect(await commandLine.run("list", ["--open", "--done"])).toMatchObject({ exitCode: 2 });
+});

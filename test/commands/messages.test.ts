@@ -1,0 +1,106 @@
+// What the commands say in a terminal of 60 columns: errors that begin with "error:", suggestions for what was mistyped,
+// and nothing that is red without being an error.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { CommandLine } from "./command-line.ts";
+
+let commandLine: CommandLine;
+beforeAll(async () => {
+  commandLine = await CommandLine.start();
+});
+afterAll(() => commandLine.dispose());
+
+const red = "\u001b[31m";
+const plain = (output: string) => Bun.stripANSI(output);
+
+/** Texts of the runtime, of HTTP and of the system that are not meant for people. */
+const foreign = /ECONNREFUSED|ENOENT|EISDIR|ERR_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
+
+describe("errors", () => {
+  for (const [line, exitCode, ...messages] of [
+    ["lst", 2, "There is no command lst. Did you mean todoitems list?"],
+    ["rm 1", 2, "Did you mean todoitems remove?"],
+    ["--port 80", 2, "A command comes first"],
+    ["list --jsn", 2, "--jsn: there is no such flag; did you mean --json?"],
+    ["list --form c --jsn", 2, "--form c: expected one of a, b.", "did you mean --json?"],
+    ["list --json=yes", 2, "--json: takes no value"],
+    ["list --ca", 2, "--ca: needs a value, as in --ca FILE"],
+    ["add -5", 2, "put -- before it"],
+    ["serve --prot 1 --auth al", 2, "did you mean --port?", "expected one of off, writes, all"],
+    ["list --server 127.0.0.1:9", 3, "Nothing answers at http://127.0.0.1:9/.", "todoitems serve"],
+    ["show 11111111-1111-4111-8111-111111111111", 1, "There is no item with this ID."],
+    ["remove", 2, "Missing argument: ID."],
+    ["export nosuch/x.json", 1, "nosuch/x.json cannot be written: there is no such file or folder."],
+    ["import --format json .", 1, "it is a folder, not a file"],
+    ["list --password-file nosuch -u ann", 2, "nosuch cannot be read: there is no such file or folder."],
+    ["user list --users nosuch", 1, "there is no such file or folder"],
+    ["user lst --users x", 2, "Did you mean list?"],
+    ["help lst", 2, "Did you mean todoitems list?"],
+  ] as const)
+    test(`todoitems ${line} says: ${messages[0]}`, async () => {
+      const [command = "", ...args] = line.split(" ");
+      const { exitCode: actual, output } = await commandLine.runInTerminal(command, args);
+      const text = plain(output);
+      expect(text).toStartWith("error: ");
+      expect(output).toStartWith(`${red}error:`);
+      for (const row of text.split("\n")) expect(row.length).toBeLessThanOrEqual(60);
+      for (const message of messages) expect(text.replace(/\s+/g, " ")).toContain(message);
+      expect(text).not.toMatch(foreign);
+      expect(actual).toBe(exitCode);
+    });
+
+  test("a server that uses HTTPS is told apart from one that does not", async () => {
+    const { exitCode, stderr } = await commandLine.run("list", [
+      "--server",
+      commandLine.service.origin.replace("http:", "https:"),
+    ]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 3,
+      stderr: expect.stringContaining(`does not use HTTPS. Use ${commandLine.service.origin}/ instead`),
+    });
+  });
+
+  test("an address that serves something else than to-do items is told", async () => {
+    using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("no", { status: 404 }) });
+    expect(await commandLine.run("list", ["--server", other.url.href])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("is not that of a to-do service"),
+    });
+  });
+});
+
+describe("success", () => {
+  test("success is never red", async () => {
+    writeFileSync(commandLine.path("one.json"), '[{"Name":"from a file"}]');
+    for (const [command, ...args] of [
+      ["list"],
+      ["add", "Buy milk"],
+      ["import", commandLine.path("one.json")],
+      ["export", commandLine.path("two.json")],
+      ["help"],
+      ["list"],
+    ] as const) {
+      const { exitCode, output } = await commandLine.runInTerminal(command, args);
+      expect({ command, exitCode, isRed: output.includes(red) }).toEqual({ command, exitCode: 0, isRed: false });
+    }
+  });
+
+  test("remove and done name the item, and done uses the field that the item has", async () => {
+    await commandLine.clear();
+    await commandLine.store('{"id":"11111111-1111-4111-8111-111111111111","title":"Call Bob","completed":false}');
+    expect((await commandLine.run("done", ["1111"])).stdout).toBe("Done: Call Bob (11111111)\n");
+    expect(await commandLine.service.list()).toContain('"completed":true');
+    expect((await commandLine.run("remove", ["1111"])).stdout).toBe("Removed: Call Bob (11111111)\n");
+  });
+
+  test("add refuses a blank name and stores nothing", async () => {
+    await commandLine.clear();
+    for (const args of [["  "], [""], ["", "-f", "Price:=1"]])
+      expect(await commandLine.run("add", args)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("error: The item needs a name"),
+      });
+    expect(await commandLine.service.list()).toBe("[]");
+  });
+});
