@@ -64,13 +64,17 @@ export function commandHelp({ name, parameters, summary, flags, notes }: Command
     `${short ? `-${short}, ` : ""}--${flag} ${placeholder}`.trimEnd(),
     meaning,
   ]);
+  const width = widthOf(process.stdout);
   return [
-    `todoitems ${name}: ${summary}`,
+    wrap(`todoitems ${name}: ${summary}`, width),
     "",
     `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
     ...rows(described),
-    ...(notes === undefined ? [] : ["", wrap(notes, widthOf(process.stdout))]),
+    // Indented lines are examples. They are not wrapped, so that they can be copied.
+    ...(notes === undefined
+      ? []
+      : ["", ...notes.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))]),
   ].join("\n");
 }
 

@@ -32,7 +32,7 @@ describe("errors", () => {
     ["show 11111111-1111-4111-8111-111111111111", 1, "There is no item with this ID."],
     ["remove", 2, "Missing argument: ID."],
     ["export nosuch/x.json", 1, "nosuch/x.json cannot be written: there is no such file or folder."],
-    ["import --format json .", 1, "it is a folder, not a file"],
+    ["import --format json .", 2, ". is a folder."],
     ["list --password-file nosuch -u ann", 2, "nosuch cannot be read: there is no such file or folder."],
     ["user list --users nosuch", 1, "there is no such file or folder"],
     ["user lst --users x", 2, "Did you mean list?"],

@@ -1,6 +1,7 @@
 // A progress bar for a terminal. It shows how much is done, how fast, and how much time is left. Without a terminal, it
 // prints nothing.
 
+import { countOf } from "../output.ts";
 import { shorten } from "../terminal.ts";
 
 const redrawMs = 100;
@@ -28,7 +29,7 @@ export class ProgressBar {
     const seconds = (now - this.#startedAt) / 1000;
     const parts = [
       ...(fraction === undefined ? [] : [bar(fraction), `${Math.floor(fraction * 100)} %`]),
-      `${items.toLocaleString("en")} items`,
+      countOf(items),
       `${Math.round((items - this.#begin.items) / seconds).toLocaleString("en")}/s`,
       ...(fraction !== undefined && fraction > this.#begin.fraction
         ? [`${duration((seconds * (1 - fraction)) / (fraction - this.#begin.fraction))} left`]
