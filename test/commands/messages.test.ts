@@ -86,6 +86,20 @@ describe("success", () => {
     }
   });
 
+  test("a password that is typed at a prompt is never shown", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "users"], {
+      cwd: commandLine.path("."),
+      answers: [
+        ["Password for ann: ", "hidden\n"],
+        ["Repeat the password: ", "hidden\n"],
+      ],
+    });
+    expect({ exitCode, output }).toEqual({
+      exitCode: 0,
+      output: "Password for ann: \nRepeat the password: \nAdded user ann to users\n",
+    });
+  });
+
   test("remove and done name the item, and done uses the field that the item has", async () => {
     await commandLine.clear();
     await commandLine.store('{"id":"11111111-1111-4111-8111-111111111111","title":"Call Bob","completed":false}');

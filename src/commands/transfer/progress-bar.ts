@@ -5,12 +5,14 @@ import { countOf } from "../output.ts";
 import { shorten } from "../terminal.ts";
 
 const redrawMs = 100;
+/** What is finished sooner than this needs no bar. */
+const firstDrawMs = 500;
 const barLength = 24;
 
 export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
-  #drawnAt = 0;
+  #drawnAt = this.#startedAt + firstDrawMs - redrawMs;
   /** The progress when this run began. It is not zero if an earlier run did part of the work. */
   #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
