@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, printLine } from "./output.ts";
+import { jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { copyStore, isSameFile } from "./stores/store-copy.ts";
 import { forceFlag, type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
 import { describeSummary, timeStamp } from "./stores/store-summary.ts";
@@ -21,17 +21,14 @@ export const backup = defineCommand(
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
   },
   async (args, environment) => {
-    const [file = `todoitems-${timeStamp(new Date())}.db`] = positionalsOf(args, 0, 1, "file");
+    const [file = `todoitems-${timeStamp(new Date())}.db`] = positionalsOf(args, 0, 1, "a file");
     const store = storeOf(args, environment);
     if (file === "-" && args.has("json"))
-      throw new UsageError("--json needs a FILE: standard output is where the backup goes.");
+      throw new UsageError("--json needs a FILE, because without one the backup itself is printed.");
     const startedAt = performance.now();
     const summary = file === "-" ? await toOutput(store) : await toFile(store, file, args.has("force"));
     if (args.has("json")) await printLine(JSON.stringify({ file, ...summary }));
-    else
-      process.stderr.write(
-        `Saved ${file === "-" ? "to standard output" : file}: ${describeSummary(summary, startedAt)}\n`,
-      );
+    else remark(`Saved ${file === "-" ? "to standard output" : file}: ${describeSummary(summary, startedAt)}`);
     return 0;
   },
 );

@@ -19,12 +19,12 @@ export const check = defineCommand(
     name: "check",
     parameters: "[STORE]",
     summary: "check that a store is sound",
-    flags: [storeFlag, jsonFlag],
+    flags: [storeFlag, { ...jsonFlag, meaning: "print the report as JSON" }],
     notes:
       "STORE is a file, such as a backup, or what --store takes. A service may be running on it. Exit codes: 0 the store is sound, 1 it is damaged, 3 it cannot be opened.",
   },
   async (args, environment) => {
-    const [named] = positionalsOf(args, 0, 1, "store");
+    const [named] = positionalsOf(args, 0, 1, "a store");
     const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
     const report = await checkStore(store);
     const { facts, findings, isSound } = report;

@@ -10,6 +10,9 @@ import type { Environment } from "../serve/environment.ts";
 import { CommandError } from "./failure.ts";
 import { remark } from "./output.ts";
 
+/** The exit code of a shell that does not find the program. */
+const notFoundExitCode = 127;
+
 export class Draft {
   readonly #folder = mkdtempSync(join(tmpdir(), "todoitems-"));
   readonly path = join(this.#folder, "item.json");
@@ -55,7 +58,8 @@ export class Draft {
         : ["sh", "-c", `${this.#editor} "$1"`, "sh", this.path];
     const exitCode = await Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] }).exited;
     if (exitCode === 0) return;
-    const reason = `The editor (${this.#editor}) failed with exit code ${exitCode}, so the item was not changed. Choose another editor with the variable EDITOR.`;
+    const what = exitCode === notFoundExitCode ? "was not found" : `failed with exit code ${exitCode}`;
+    const reason = `The editor ${this.#editor} ${what}, so the item was not changed. The variable EDITOR names the editor.`;
     if (readFileSync(this.path, "utf8") !== original) throw this.keep(undefined, reason);
     this.discard();
     throw new CommandError(reason);

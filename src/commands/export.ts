@@ -24,7 +24,8 @@ export const exportItems = defineCommand(
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
     const client = await connect(args, environment, { limit: 5 });
-    const bar = new ProgressBar(process.stderr);
+    // The items themselves would appear between the parts of a bar.
+    const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar(process.stderr);
     const hash = new ItemHash();
     async function* items(): AsyncGenerator<string> {
       let fraction: number | undefined;
@@ -33,14 +34,14 @@ export const exportItems = defineCommand(
       };
       for await (const json of client.items({ onProgress })) {
         hash.add(json);
-        bar.update(hash.count, fraction);
+        bar?.update(hash.count, fraction);
         yield json;
       }
     }
     try {
       await writeItems(items(), format, path);
     } finally {
-      bar.clear();
+      bar?.clear();
     }
     if (args.has("json")) await printLine(JSON.stringify({ items: hash.count, hash: String(hash) }));
     else remark(`Exported ${countOf(hash.count)}${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);

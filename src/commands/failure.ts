@@ -42,7 +42,7 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "RedirectError"))
     return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
   if (isTodoError(error, "UnauthorizedError"))
-    return `${server} did not accept your name and password. Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+    return `${server} needs a valid user name and password. Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
     return "There is no item with this ID. todoitems list shows the items.";
   if (isTodoError(error, "MethodNotAllowedError"))

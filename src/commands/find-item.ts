@@ -23,7 +23,7 @@ export async function findId(client: TodoClient<string>, prefix: string): Promis
   const [only, ...more] = found;
   if (only === undefined)
     throw new CommandError(
-      `No item has an ID that begins with ${prefix}. todoitems list shows the items and their IDs.`,
+      `No item has an ID that begins with ${prefix}. Items are chosen by their IDs, which todoitems list shows.`,
     );
   if (more.length > 0)
     throw new UsageError(

@@ -27,8 +27,9 @@ export function overview(commands: readonly Command[]): string {
     "",
     ...rows(commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary])),
     "",
-    "For help with a command: todoitems help COMMAND. For the version: todoitems --version",
-    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server unreachable",
+    "For help with a command: todoitems help COMMAND",
+    "For the version: todoitems --version",
+    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable",
   ]
     .map((line) => (line.startsWith(" ") ? line : wrap(line, widthOf(process.stdout))))
     .join("\n");
@@ -48,13 +49,19 @@ const otherNames: Readonly<Record<string, string>> = {
   start: "serve",
   run: "serve",
   login: "user",
+  undo: "done --undo",
+  version: "--version",
+  "-v": "--version",
+  "-V": "--version",
 };
 
 /** Says that a command does not exist, and which one was probably meant. */
 export function unknownCommand(name: string, commands: readonly Command[]): string {
-  if (name.startsWith("-")) return `A command comes first, and then its flags, as in: todoitems serve ${name}`;
+  const known = new Map(Object.entries(otherNames)).get(name);
+  if (name.startsWith("-") && known === undefined)
+    return `A command comes first, and then its flags, as in: todoitems serve ${name}`;
   const names = commands.map((command) => command.name);
-  const meant = new Map(Object.entries(otherNames)).get(name) ?? closest(name, names);
+  const meant = known ?? closest(name, names);
   const advice = meant === undefined ? "For a list of commands: todoitems help" : `Did you mean todoitems ${meant}?`;
   return `There is no command ${name}. ${advice}`;
 }
@@ -64,13 +71,17 @@ export function commandHelp({ name, parameters, summary, flags, notes }: Command
     `${short ? `-${short}, ` : ""}--${flag} ${placeholder}`.trimEnd(),
     meaning,
   ]);
+  const width = widthOf(process.stdout);
   return [
-    `todoitems ${name}: ${summary}`,
+    wrap(`todoitems ${name}: ${summary}`, width),
     "",
     `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
     ...rows(described),
-    ...(notes === undefined ? [] : ["", wrap(notes, widthOf(process.stdout))]),
+    // Indented lines are examples. They are not wrapped, so that they can be copied.
+    ...(notes === undefined
+      ? []
+      : ["", ...notes.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))]),
   ].join("\n");
 }
 

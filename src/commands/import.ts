@@ -1,7 +1,7 @@
 // `todoitems import`: stores the items of a file in the service. If it is run again after an interruption, it continues
 // where it stopped and stores no item twice.
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
@@ -34,6 +34,7 @@ export const importItems = defineCommand(
   async (args, environment) => {
     const [file = ""] = positionalsOf(args, 1, 1, "FILE");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
+    if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);
     const format = formatOf(args.text("format"), file);
     const parallel = parseParallel(args);
     const client = await connect(args, environment, { limit: 5 });
@@ -42,7 +43,9 @@ export const importItems = defineCommand(
     const chunks = file === "-" ? Bun.stdin.stream() : Bun.file(file).stream();
     const source = file === "-" ? "standard input" : file;
     const { items, hash, ...counts } = await run.store(readItems(source, run.counting(chunks), format));
-    const { created, present, replaced, skipped } = counts;
+    const [created, present, replaced, skipped] = [counts.created, counts.present, counts.replaced, counts.skipped].map(
+      (count) => count.toLocaleString("en"),
+    );
     if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
     else
       remark(

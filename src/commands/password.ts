@@ -25,8 +25,9 @@ async function askTwice(name: string): Promise<string> {
 }
 
 async function readHidden(prompt: string): Promise<string> {
-  process.stderr.write(prompt);
+  // Hide the input first. What is typed as soon as the prompt appears must not be shown.
   process.stdin.setRawMode(true);
+  process.stderr.write(prompt);
   try {
     return await readLine(process.stdin);
   } finally {

@@ -6,7 +6,7 @@ import type { Snapshot } from "../engines/snapshot.ts";
 import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { jsonFlag, printLine } from "./output.ts";
+import { jsonSummaryFlag, printLine } from "./output.ts";
 import { copyStore } from "./stores/store-copy.ts";
 import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
 import { describeSummary, formatCount } from "./stores/store-summary.ts";
@@ -16,12 +16,12 @@ export const recover = defineCommand(
     name: "recover",
     parameters: "STORE NEW",
     summary: "save what is intact in a damaged SQLite store",
-    flags: [jsonFlag],
+    flags: [jsonSummaryFlag],
     notes:
       "STORE is only read, with its log if there is one. NEW is a new file, which serve --store sqlite:NEW can open. Rows that cannot be trusted are named and left out. Stop the service first.",
   },
   async (args) => {
-    const [from = "", to = ""] = positionalsOf(args, 2, 2, "file");
+    const [from = "", to = ""] = positionalsOf(args, 2, 2, "STORE and NEW");
     const path = sqlitePath(from);
     const newPath = sqlitePath(to);
     requireFile(path);

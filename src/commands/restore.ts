@@ -7,12 +7,12 @@ import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, printLine } from "./output.ts";
+import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
 import { compareRows, RowsHash } from "./stores/rows-hash.ts";
 import { copyStore, isSameFile } from "./stores/store-copy.ts";
 import { describeStore, forceFlag, type KeptStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
-import { describeSummary, formatCount, timeStamp } from "./stores/store-summary.ts";
+import { describeSummary, timeStamp } from "./stores/store-summary.ts";
 import { copyRights, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
 import { portions, type StoreSummary } from "./stores/store-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
@@ -33,7 +33,7 @@ export const restore = defineCommand(
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
   },
   async (args, environment) => {
-    const [file = ""] = positionalsOf(args, 1, 1, "file");
+    const [file = ""] = positionalsOf(args, 1, 1, "a backup");
     const store = storeOf(args, environment);
     const startedAt = performance.now();
     requireFile(file);
@@ -42,9 +42,8 @@ export const restore = defineCommand(
       store.engine === "sqlite" ? await toSqlite(file, store.path, force) : await toPostgres(file, store, force);
     if (args.has("json")) await printLine(JSON.stringify({ ...summary, ...(kept !== undefined && { kept }) }));
     else {
-      process.stderr.write(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}\n`);
-      if (kept !== undefined)
-        process.stderr.write(`The old store is now ${kept}. Delete it when you no longer need it.\n`);
+      remark(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}`);
+      if (kept !== undefined) remark(`The old store is now ${kept}. Delete it when you no longer need it.`);
     }
     return 0;
   },
@@ -62,7 +61,7 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
   const snapshot = openBackup(file);
   const unlock = replaces ? lockStore(path, kept) : undefined;
   if (replaces && !unlock)
-    process.stderr.write(`${path} is damaged and cannot be locked. Make sure that no service has it open.\n`);
+    remark(`warning: ${path} is damaged and cannot be locked. Make sure that no service has it open.`);
   try {
     const summary = await copyStore(snapshot, path, (partial) => {
       copyRights(path, partial);
@@ -106,7 +105,7 @@ async function toPostgres(file: string, store: PostgresStore, force: boolean): P
       mayReplace(itemCount) {
         if (itemCount === 0 || force) return;
         throw new CommandError(
-          `The store has ${formatCount(itemCount, "item")}. Make a backup of it first, then replace it with --force.`,
+          `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
         );
       },
       portions: items(),

@@ -110,7 +110,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "hsts",
     placeholder: "",
     default: "off",
-    meaning: "tell browsers, over HTTPS, to use nothing but HTTPS for a year",
+    meaning: "tell browsers, over HTTPS, to use only HTTPS for a year",
     parse: onOff,
   },
   store: {
@@ -118,7 +118,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     placeholder: "STORE",
     default: "sqlite:todoitems.db",
     meaning:
-      "where items are kept: `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory:` for nothing kept at all",
+      "where items are kept: `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE`, or `memory:` to keep nothing",
     parse: storeAddress,
   },
   storeBytesMax: {
@@ -126,7 +126,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     placeholder: "SIZE",
     default: "1GiB",
     meaning:
-      "most bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that is answered 507",
+      "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that is answered with 507",
     parse: storeSize,
   },
   staleSecondsMax: {
@@ -134,21 +134,21 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     placeholder: "SECONDS",
     default: "off",
     meaning:
-      "for how long, while PostgreSQL is away, lists and items are answered as last seen, with `Age` and `Warning`; otherwise 503",
+      "how long to answer reads with the last known items while PostgreSQL is unavailable, with `Age` and `Warning`; otherwise they are answered with 503",
     parse: secondsOrOff,
   },
   workers: {
     flag: "workers",
     placeholder: "N",
     default: "1",
-    meaning: "processes that share the port and the store; each counts rates and connections for itself",
+    meaning: "number of processes that share the port and the store; each counts rates and connections for itself",
     parse: integer(1, 64),
   },
   readOnly: {
     flag: "read-only",
     placeholder: "",
     default: "off",
-    meaning: "check and answer every write of a client, but keep none",
+    meaning: "check and answer every write of a client, but store nothing",
     parse: onOff,
   },
   demo: {
@@ -162,7 +162,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "seed",
     placeholder: "FILE",
     default: "",
-    meaning: "JSON array of items to put into a store that has none; with `--demo`, in place of its samples",
+    meaning: "file with a JSON array of items for an empty store; with `--demo`, they replace the sample items",
     parse: optionalText,
   },
   forms: {
@@ -198,7 +198,8 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "users",
     placeholder: "FILE",
     default: "",
-    meaning: "who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
+    meaning:
+      "file of the users who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
     parse: optionalText,
   },
   cors: {
@@ -212,7 +213,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "rate-limit",
     placeholder: "N/s",
     default: "off",
-    meaning: "requests each address may send in a second; more are answered 429",
+    meaning: "how many requests per second each address may send; more are answered with 429",
     parse: ratePerSecond,
   },
   trustProxy: {
@@ -227,7 +228,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     placeholder: "NAME[,NAME]",
     default: "",
     meaning:
-      "more names that requests may have in `Host`; on a loopback address others than `localhost` and IP addresses are refused, unless `--auth all` or `--trust-proxy` is set",
+      "more names that requests may have in `Host`; on a loopback address, names other than `localhost` are refused, unless `--auth all` or `--trust-proxy` is set",
     parse: hostNames,
   },
   bodyBytesMax: {
@@ -255,35 +256,35 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "request-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a request has to arrive, head and body, up to `3600`",
+    meaning: "how long a request, head and body, may take to arrive, up to `3600`",
     parse: integer(1, 3600),
   },
   idleTimeoutSeconds: {
     flag: "idle-timeout",
     placeholder: "SECONDS",
     default: "30",
-    meaning: "time a silent connection is kept, up to `3600`",
+    meaning: "how long an idle connection is kept open, up to `3600`",
     parse: integer(1, 3600),
   },
   connectionsMax: {
     flag: "connection-limit",
     placeholder: "COUNT",
     default: "10000",
-    meaning: "connections kept open; over that, idle ones are closed and requests are answered 503",
+    meaning: "how many connections may be open; beyond that, idle ones are closed and requests are answered with 503",
     parse: integer(1, 1_000_000),
   },
   writeQueueMax: {
     flag: "write-queue",
     placeholder: "COUNT",
     default: "10000",
-    meaning: "writes that may wait for the disk; more are answered 503",
+    meaning: "how many writes may wait for the disk; more are answered with 503",
     parse: integer(1, 1_000_000),
   },
   shutdownGraceSeconds: {
     flag: "shutdown-grace",
     placeholder: "SECONDS",
     default: "10",
-    meaning: "time answers under way have to finish after SIGTERM or SIGINT",
+    meaning: "how long requests in progress may take to finish after SIGTERM or SIGINT",
     parse: integer(0, 3_600),
   },
   log: {

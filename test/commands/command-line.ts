@@ -9,6 +9,7 @@ import { Program, projectFolder, runProgram } from "../program.ts";
 interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly columns?: number;
+  readonly cwd?: string;
   /** Pairs of a text to wait for and what to type then. */
   readonly answers?: readonly (readonly [waitFor: string, typed: string])[];
 }
@@ -50,6 +51,7 @@ export class CommandLine {
     let output = "";
     const decoder = new TextDecoder();
     const running = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), command, ...args], {
+      cwd: options.cwd ?? process.cwd(),
       env: { ...process.env, NO_COLOR: undefined, ...this.environment, TERM: "xterm", ...options.environment },
       terminal: {
         cols: options.columns ?? 60,

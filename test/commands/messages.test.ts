@@ -32,7 +32,7 @@ describe("errors", () => {
     ["show 11111111-1111-4111-8111-111111111111", 1, "There is no item with this ID."],
     ["remove", 2, "Missing argument: ID."],
     ["export nosuch/x.json", 1, "nosuch/x.json cannot be written: there is no such file or folder."],
-    ["import --format json .", 1, "it is a folder, not a file"],
+    ["import --format json .", 2, ". is a folder."],
     ["list --password-file nosuch -u ann", 2, "nosuch cannot be read: there is no such file or folder."],
     ["user list --users nosuch", 1, "there is no such file or folder"],
     ["user lst --users x", 2, "Did you mean list?"],
@@ -84,6 +84,20 @@ describe("success", () => {
       const { exitCode, output } = await commandLine.runInTerminal(command, args);
       expect({ command, exitCode, isRed: output.includes(red) }).toEqual({ command, exitCode: 0, isRed: false });
     }
+  });
+
+  test("a password that is typed at a prompt is never shown", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "users"], {
+      cwd: commandLine.path("."),
+      answers: [
+        ["Password for ann: ", "hidden\n"],
+        ["Repeat the password: ", "hidden\n"],
+      ],
+    });
+    expect({ exitCode, output }).toEqual({
+      exitCode: 0,
+      output: "Password for ann: \nRepeat the password: \nAdded user ann to users\n",
+    });
   });
 
   test("remove and done name the item, and done uses the field that the item has", async () => {

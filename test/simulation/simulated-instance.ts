@@ -41,6 +41,7 @@ export class SimulatedInstance {
       site: undefined,
       forms: "both",
       fieldNames: "as-sent",
+      requiredFields: [],
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
       staleSecondsMax: 0,

@@ -3,9 +3,7 @@
 
 import { closeSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { StoreError } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { CommandError } from "../failure.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
@@ -25,7 +23,7 @@ export async function copyStore(
     return summary;
   } catch (error) {
     removeStore(partial);
-    throw explain(error, path);
+    throw error;
   } finally {
     bar.clear();
     await snapshot.close();
@@ -47,10 +45,4 @@ function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-/** Errors of the file system become a sentence. Other errors are unchanged. */
-function explain(error: unknown, path: string): unknown {
-  if (error instanceof StoreError || !(error instanceof Error && "syscall" in error)) return error;
-  return new CommandError(`${path} cannot be written: ${error.message}`, { cause: error });
 }

@@ -1,5 +1,6 @@
 // How the commands for stores print sizes, counts and their summary.
 
+import { countOf } from "../output.ts";
 import type { StoreSummary } from "./store-writer.ts";
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
@@ -21,5 +22,5 @@ export function timeStamp(now: Date): string {
 export function describeSummary({ items, bytes, hash }: StoreSummary, startedAt: number): string {
   const size = bytes === undefined ? [] : [formatBytes(bytes)];
   const seconds = `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
-  return `${[formatCount(items, "item"), ...size, seconds].join(", ")}, read back and compared\nHash ${hash}`;
+  return `${[countOf(items), ...size, seconds].join(", ")}, read back and compared\nHash ${hash}`;
 }

@@ -38,6 +38,7 @@ interface Outcome {
 }
 
 const interruptedExitCode = 130;
+const pieceBytes = 8 * 1024;
 
 export class ImportRun {
   readonly #client: TodoClient<string>;
@@ -61,11 +62,14 @@ export class ImportRun {
     this.#counts = this.#checkpoint?.counts ?? { created: 0, present: 0, replaced: 0, skipped: 0 };
   }
 
+  /** Counts the bytes as they are read, in pieces so small that the progress bar can show them. */
   async *counting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      this.#bytes += chunk.byteLength;
-      yield chunk;
-    }
+    for await (const chunk of chunks)
+      for (let start = 0; start < chunk.byteLength; start += pieceBytes) {
+        const piece = chunk.subarray(start, start + pieceBytes);
+        this.#bytes += piece.byteLength;
+        yield piece;
+      }
   }
 
   async store(items: AsyncIterable<FileItem>): Promise<ImportSummary> {

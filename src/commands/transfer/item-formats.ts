@@ -46,18 +46,14 @@ export async function* readItems(
   chunks: AsyncIterable<Uint8Array>,
   format: ItemFormat,
 ): AsyncGenerator<FileItem> {
-  let last = "the beginning";
   try {
-    for await (const { text, place } of texts[format](chunks)) {
-      last = place;
-      yield { json: objectAt(place, text), place };
-    }
+    for await (const { text, place } of texts[format](chunks)) yield { json: objectAt(place, text), place };
   } catch (error) {
     if (error instanceof FileError) throw new CommandError(`${source}, ${error.message}.`, { cause: error });
     if (error instanceof CsvError)
       throw new CommandError(`${source}, line ${error.line}: ${error.message}.`, { cause: error });
     if (error instanceof NotAnArrayError)
-      throw new CommandError(`${source}, after ${last}: ${error.message}.${arrayAdvice}`, { cause: error });
+      throw new CommandError(`${source} is not a list of items: ${error.message}. ${arrayAdvice}`, { cause: error });
     // The decoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof TypeError)) throw error;
     throw new CommandError(`${source} is not UTF-8 text. Save it as UTF-8, and try again.`, { cause: error });
@@ -65,7 +61,7 @@ export async function* readItems(
 }
 
 const arrayAdvice =
-  " A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
+  "A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
 
 /** A mistake in the file. The message begins with its place. */
 class FileError extends Error {}
@@ -75,7 +71,9 @@ function objectAt(place: string, text: string): string {
     return scanObject(text).text;
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    throw new FileError(`${place}: ${error.message.replace(/\.$/, "")}`, { cause: error });
+    // The scanner counts lines and columns from the beginning of the item.
+    const message = error.message.replace(/\.$/, "").replace(/column [0-9]+/, "$& of this item");
+    throw new FileError(`${place}: ${message}`, { cause: error });
   }
 }
 

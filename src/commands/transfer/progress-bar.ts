@@ -1,15 +1,18 @@
 // A progress bar for a terminal. It shows how much is done, how fast, and how much time is left. Without a terminal, it
 // prints nothing.
 
+import { countOf } from "../output.ts";
 import { shorten } from "../terminal.ts";
 
 const redrawMs = 100;
+/** What is finished sooner than this needs no bar. */
+const firstDrawMs = 500;
 const barLength = 24;
 
 export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
-  #drawnAt = 0;
+  #drawnAt = this.#startedAt + firstDrawMs - redrawMs;
   /** The progress when this run began. It is not zero if an earlier run did part of the work. */
   #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
@@ -28,7 +31,7 @@ export class ProgressBar {
     const seconds = (now - this.#startedAt) / 1000;
     const parts = [
       ...(fraction === undefined ? [] : [bar(fraction), `${Math.floor(fraction * 100)} %`]),
-      `${items.toLocaleString("en")} items`,
+      countOf(items),
       `${Math.round((items - this.#begin.items) / seconds).toLocaleString("en")}/s`,
       ...(fraction !== undefined && fraction > this.#begin.fraction
         ? [`${duration((seconds * (1 - fraction)) / (fraction - this.#begin.fraction))} left`]
