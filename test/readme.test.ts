@@ -30,13 +30,22 @@ const blocks: readonly (readonly Step[])[] = [...readme.matchAll(/^```console\n(
 
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const started: Bun.Subprocess[] = [];
+const folders: ReturnType<typeof temporaryFolder>[] = [];
 afterEach(async () => {
   // A supervisor sends its signal to npm. The service must then stop cleanly, too.
   for (const process of started.splice(0)) {
     process.kill("SIGTERM");
     expect(await process.exited).toBe(0);
   }
+  // Not earlier: a service whose store is gone does not stop cleanly.
+  for (const folder of folders.splice(0)) folder.dispose();
 });
+
+function newFolder(): { readonly path: string } {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
+}
 
 /** Runs `npm start` with these arguments on a free port, and returns what it prints when it is ready. */
 async function npmStart(args: readonly string[], cwd: string): Promise<{ printed: string; port: string }> {
@@ -63,7 +72,7 @@ describe("the README", () => {
   });
 
   test("the README's curl transcript shows what really happens", async () => {
-    const folder = temporaryFolder();
+    const folder = newFolder();
     const [[start] = [], steps = []] = blocks;
     const store = join(folder.path, "todoitems.db");
     const { printed, port } = await npmStart(["--store", `sqlite:${store}`], folder.path);
@@ -80,11 +89,10 @@ describe("the README", () => {
           .trimEnd();
       expect({ command, output: comparable(shell.stdout.toString()) }).toEqual({ command, output: comparable(output) });
     }
-    folder.dispose();
   }, 30_000);
 
   test("the README's command-line session shows what really happens", async () => {
-    const folder = temporaryFolder();
+    const folder = newFolder();
     const { port } = await npmStart(["--store", "memory:"], folder.path);
     const session = blocks.find(([first]) => first?.command.startsWith("npx todoitems add")) ?? [];
     expect(session.length).toBeGreaterThan(3);
@@ -130,12 +138,11 @@ describe("the README", () => {
           .trimEnd();
       expect({ command, output: comparable(printed) }).toEqual({ command, output: comparable(asMade(output)) });
     }
-    folder.dispose();
   }, 60_000);
 
   for (const { command } of blocks[2] ?? []) {
     test(`the README's command works: ${command}`, async () => {
-      const folder = temporaryFolder();
+      const folder = newFolder();
       await Bun.write(join(folder.path, "items.json"), '[{"Name":"from the seed"}]');
       const args = command
         .replace("npm start -- ", "")
@@ -148,7 +155,6 @@ describe("the README", () => {
           : [...args, "--store", `sqlite:${join(folder.path, "store.db")}`];
       const { printed } = await npmStart(placed, folder.path);
       expect(printed).toStartWith("todoitems is ready on http://");
-      folder.dispose();
     }, 30_000);
   }
 
