@@ -56,18 +56,29 @@ export class FileGuard {
     return { frames, bytes: frames === 0 ? 0 : logHeaderBytes + frames * (frameHeaderBytes + pageBytes) };
   }
 
-  /** Says what is wrong with the files. Undefined if they are as they should be. */
+  /** Says what is wrong with the files. Undefined if they are as they should be. Every commit calls this. */
   check(): Interference | undefined {
-    const [store, log, index] = ["", "-wal", "-shm"].map((suffix) => identityAt(`${this.#path}${suffix}`));
-    if (store !== this.#store.identity) return replaced(store ? "another file is in its place" : "the file is gone");
+    const store = fileAt(this.#path);
+    if (store?.identity !== this.#store.identity) {
+      return replaced(store ? "another file is in its place" : "the file is gone");
+    }
     const before = this.#last;
-    this.#last = this.#look();
+    const index = this.#readIndex();
+    const isQuiet = store.state === before.file && !hasCheckpoint(before.index, index);
+    this.#last = isQuiet ? { file: store.state, index } : this.#look();
     if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
       return replaced("another program has written into the file");
     }
+    return this.#checkLog();
+  }
+
+  #checkLog(): Interference | undefined {
+    const log = fileAt(`${this.#path}-wal`)?.identity;
+    const index = fileAt(`${this.#path}-shm`)?.identity;
     if (log === this.#log.identity && index === this.#index.identity) return undefined;
-    const isSplit = [log, index].some((found, at) => found && found !== [this.#log, this.#index][at]?.identity);
-    if (isSplit) return replaced("its -wal or -shm file is another one, so two processes may have written to it");
+    if ((log && log !== this.#log.identity) || (index && index !== this.#index.identity)) {
+      return replaced("its -wal or -shm file is another one, so two processes may have written to it");
+    }
     // Another process of ours does that when it finds that the store was replaced.
     if (!log && this.#log.hasName) return replaced("its log was moved away");
     return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
@@ -101,30 +112,25 @@ export class FileGuard {
 
   /** Whether the log at the store's path is the one that was opened. */
   get hasOwnLog(): boolean {
-    return identityAt(`${this.#path}-wal`) === this.#log.identity;
+    return fileAt(`${this.#path}-wal`)?.identity === this.#log.identity;
   }
 
   get hasOwnIndex(): boolean {
-    return identityAt(`${this.#path}-shm`) === this.#index.identity;
+    return fileAt(`${this.#path}-shm`)?.identity === this.#index.identity;
   }
 
   get hasOwnStore(): boolean {
-    return identityAt(this.#path) === this.#store.identity;
+    return fileAt(this.#path)?.identity === this.#store.identity;
   }
 
   // The file is looked at before and after the wal-index. If it is the same both times, all writes of a checkpoint that
   // is complete in the wal-index are included. Otherwise they would look like somebody else's the next time.
   #look(): Look {
     for (;;) {
-      const file = this.#fileState();
+      const file = fileAt(this.#path)?.state ?? "";
       const index = this.#readIndex();
-      if (file === this.#fileState()) return { file, index };
+      if (file === (fileAt(this.#path)?.state ?? "")) return { file, index };
     }
-  }
-
-  #fileState(): string {
-    const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    return stat ? `${stat.mtimeNs} ${stat.size}` : "";
   }
 
   #readIndex(): WalIndex {
@@ -157,9 +163,10 @@ function replaced(finding: string): Interference {
   return { kind: "replaced", finding };
 }
 
-function identityAt(path: string): string | undefined {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat && identityOf(stat);
+/** Which file is at this path, and its state: when it was last written, and its size. */
+function fileAt(path: string): { readonly identity: string; readonly state: string } | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && { identity: identityOf(stat), state: `${stat.mtimeMs} ${stat.size}` };
 }
 
 function bytesOf(view: DataView<ArrayBuffer>): Uint8Array {

@@ -12,7 +12,7 @@ export class HeldFile {
 
   constructor(path: string) {
     this.#descriptor = openSync(path, "r");
-    this.identity = identityOf(fstatSync(this.#descriptor, { bigint: true }));
+    this.identity = identityOf(fstatSync(this.#descriptor));
     const held = descriptorsOf.get(this.identity) ?? { openCount: 0, descriptors: [] };
     descriptorsOf.set(this.identity, held);
     held.openCount++;
@@ -40,6 +40,6 @@ export class HeldFile {
 }
 
 /** Identifies a file while it is open: no other file gets its number as long as that lasts. */
-export function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
+export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${dev} ${ino}`;
 }

@@ -12,15 +12,22 @@ export interface StoreFields {
 
 /** The checksum of a row of table `change`. An item's ID contains no space, and its JSON is never empty. */
 export function rowChecksum({ version, position, id, json }: Change): number {
-  return Bun.hash.crc32(`${digits(version)} ${digits(position)} ${id}${json === null ? "" : ` ${json}`}`);
+  return checksum(version, position, json === null ? id : `${id} ${json}`);
 }
 
 export function storeChecksum({ epoch, prunedThrough, file }: StoreFields): number {
-  return Bun.hash.crc32(`${epoch} ${digits(prunedThrough)} ${file}`);
+  return checksum(prunedThrough, 0, `${epoch} ${file}`);
 }
 
-// All hexadecimal digits of a 53-bit number. In decimal, one flipped bit can change many digits. A CRC-32 detects every
-// change of up to 32 adjacent bits, but not every longer one. A damaged row may have something else than a number here.
-function digits(version: Version): string {
-  return Number(version).toString(16).padStart(14, "0");
+const numbers = new Uint32Array(4);
+
+// Versions can have more than 32 bits. As bits, not digits: one flipped bit can change many decimal digits, and a CRC-32
+// detects every change of up to 32 adjacent bits, but not every longer one.
+function checksum(first: number, second: number, text: string): number {
+  numbers[0] = first;
+  numbers[1] = first / 2 ** 32;
+  numbers[2] = second;
+  numbers[3] = second / 2 ** 32;
+  // As a signed number, because SQLite needs 6 bytes for the upper half of the unsigned ones, and 4 for signed ones.
+  return Bun.hash.crc32(text, Bun.hash.crc32(numbers)) | 0;
 }

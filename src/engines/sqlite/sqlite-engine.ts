@@ -94,13 +94,13 @@ export class SqliteEngine implements Engine {
   }
 
   async #commit(batch: Batch): Promise<void> {
-    this.#files.check();
+    if (this.#files.isRetired) this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
     let changes: readonly PlannedChange[];
     let sweptCount: number;
     try {
-      // Look at the files again: it may have taken long to get the lock.
+      // Not earlier: it may take long to get the lock.
       this.#files.check();
       const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();
