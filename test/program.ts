@@ -19,6 +19,12 @@ export interface ProgramOptions {
   readonly cwd?: string;
 }
 
+/** Programs that are still running. None may outlive the tests, even if a test fails before it stops its own. */
+const running = new Set<Bun.Subprocess>();
+process.on("exit", () => {
+  for (const program of running) program.kill("SIGKILL");
+});
+
 export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
@@ -114,12 +120,17 @@ export async function runProgram(
 }
 
 function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore", "pipe", "pipe"> {
-  return Bun.spawn(commandLine(command, options), {
+  const program = Bun.spawn(commandLine(command, options), {
     ...surroundings(options),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
+    onExit(ended) {
+      running.delete(ended);
+    },
   });
+  running.add(program);
+  return program;
 }
 
 function commandLine(command: string, options: ProgramOptions): string[] {

@@ -17,6 +17,7 @@ interface Counts {
   opened: number;
   /** Connections that the service closed. */
   closed: number;
+  /** Connections that could not be opened, or whose first answer was not 200. */
   refused: number;
   megabytes: number;
 }
@@ -42,6 +43,9 @@ function open(index: number): void {
     counts.open++;
     counts.opened++;
     socket.write(requestOf(index));
+  });
+  socket.once("data", (piece: Buffer) => {
+    if (!piece.toString("latin1", 0, 12).startsWith("HTTP/1.1 200")) counts.refused++;
   });
   socket.on("data", (piece: Buffer) => receive(socket, piece));
   socket.on("error", () => counts.refused++);

@@ -57,6 +57,7 @@ export async function load({ seconds, seed, tally, onSample }: LoadOptions): Pro
     const samples = await sample(program, clients, churn, seconds, onSample);
     await churn.stop();
     noteFigures(tally, samples, churn);
+    tally.count("clients refused", sum(clients.map(({ report }) => report.refused)));
     for (const client of clients.splice(0)) await client.stop();
     await expectFree(program, descriptors, tally);
     return samples;

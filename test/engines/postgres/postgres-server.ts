@@ -77,13 +77,16 @@ export class PostgresServer {
   /** Copies a running server as it is now, with the backup label to start from. The copy is not started. */
   static async copyOf(original: PostgresServer, settings: ServerSettings, port?: number): Promise<PostgresServer> {
     const copy = new PostgresServer(ownFolder(), port ?? (await freePort()), settings);
-    // The backup uses one session from start to stop, because it ends with its session.
+    // The backup uses one session from start to stop, because it ends with its session. A reserved session is kept even
+    // if copying takes longer than the client's idle timeout.
     const sql = original.connect();
-    await sql`select pg_backup_start('copy', true)`;
+    const session = await sql.reserve();
+    await session`select pg_backup_start('copy', true)`;
     // Files that appear or disappear in the meantime do not matter, and neither do cp's messages about them.
     await Bun.spawn(["cp", "-a", original.#dataFolder, copy.#dataFolder], { stdout: "ignore", stderr: "ignore" })
       .exited;
-    const [label] = await sql<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
+    const [label] = await session<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
+    session.release();
     await sql.end();
     for (const name of ["postmaster.pid", "postmaster.opts", "standby.signal", "pg_wal"])
       rmSync(join(copy.#dataFolder, name), { recursive: true, force: true });
