@@ -82,8 +82,7 @@ export class App implements Handler {
   /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request.path);
-    if (!file)
-      throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
+    if (!file) throw new Problem("RouteNotFound", "No such route. To-do items are found under /api/todoitems/.");
     if (!siteMethods.includes(request.method)) return methodNotAllowed(request.method, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));

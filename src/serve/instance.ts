@@ -74,7 +74,7 @@ async function stop(
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log("error", `All answered writes are stored, but the store could not be closed properly: ${error.message}`);
+    log("error", `Everything answered is stored, but the store was not left tidy: ${error.message}`);
     return 1;
   }
 }

@@ -98,7 +98,7 @@ async function startHttps(
       log("info", `${files.cert}: the certificate was read again`);
     } catch (error) {
       if (!(error instanceof CertificateError)) throw error;
-      log("error", `${error.message}. The old certificate stays in use`);
+      log("error", `${error.message}. The certificate stays as it was`);
     }
   });
   // Once a day, a development certificate that expires soon is renewed. The file watch above then notices the new one.

@@ -129,7 +129,7 @@ describe("a service with --auth", () => {
   test("a service warns if passwords would travel in clear text over a network", async () => {
     await user(["add", "ann"], "secret\n");
     const program = await serve("--auth", "all", "--users", users, "--host", "0.0.0.0");
-    expect(await program.stderrLine()).toContain("anybody on the network can read them");
+    expect(await program.stderrLine()).toContain("anybody on the way can read them");
   });
 
   test("wrong guesses are limited by the address that a trusted proxy names, not by one that the sender invents", async () => {

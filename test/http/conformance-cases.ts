@@ -393,7 +393,6 @@ export async function outcomeOf(port: number, request: string): Promise<string> 
   const answers = await connection.untilClosed();
   connection.close();
   const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = ""]) => status);
-  const goesOn =
-    answers.includes("There is nothing at this address") && statuses.at(-1) === "404" && statuses.length > 1;
+  const goesOn = answers.includes("No such route") && statuses.at(-1) === "404" && statuses.length > 1;
   return [...(goesOn ? statuses.slice(0, -1) : statuses), goesOn ? "open" : "closed"].join(" ");
 }

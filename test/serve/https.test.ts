@@ -146,7 +146,7 @@ describe("HTTPS", () => {
     const half = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for (const bad of ["nonsense", readFileSync(one.cert, "utf8") + half]) {
       writeFileSync(cert, bad);
-      expect(await program.stderrLine()).toContain("The old certificate stays in use");
+      expect(await program.stderrLine()).toContain("The certificate stays as it was");
       (await handshake(port, one.authorityCert)).destroy();
     }
     copyFileSync(two.key, key);
