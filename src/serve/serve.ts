@@ -94,7 +94,7 @@ function openLog({ log }: Settings): Log {
 function dangers({ host, port, auth }: Settings): string[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
-    `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+    `Passwords travel over plain HTTP on ${host}: anybody on the way can read them. Use --https-port with --port off, or listen on localhost`,
   ];
 }
 
