@@ -10,9 +10,13 @@ import type { Settings } from "./settings-table.ts";
 /** A label and the lines beside it. */
 type Row = readonly [label: string, ...lines: string[]];
 
-/** The line for one listener. These lines come first on standard output, because programs wait for them. */
+/**
+ * The line for one listener. These lines come first on standard output, because programs wait for them and then call
+ * this address. `0.0.0.0` and `::` are not addresses that every system can call, so a loopback address stands for them.
+ */
 export function readyLine({ scheme, host, port }: Listener): string {
-  return `todoitems is ready on ${origin(scheme, host, port)}/`;
+  const address = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+  return `todoitems is ready on ${origin(scheme, address, port)}/`;
 }
 
 export function greeting(

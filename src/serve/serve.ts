@@ -122,7 +122,7 @@ function endOnDefect(log: Log): void {
 function dangers({ host, port, auth }: Settings): string[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
-    `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them. Use --https-port with --port off, or listen on 127.0.0.1`,
+    `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them. Use --https-port with --port off, or listen on localhost`,
   ];
 }
 

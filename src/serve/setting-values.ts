@@ -16,7 +16,7 @@ export class WrongValue extends Error {
 /** An address or host name. An IPv6 address may be in brackets, as in a URL. */
 export function hostAddress(value: string): string {
   const address = value.replace(/^\[(.*)\]$/, "$1").trim();
-  if (address === "") throw new WrongValue("expected an address such as 127.0.0.1 or 0.0.0.0");
+  if (address === "") throw new WrongValue("expected an address such as localhost or 0.0.0.0");
   return address;
 }
 

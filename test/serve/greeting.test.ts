@@ -1,7 +1,7 @@
 // Tests the start-up text: which addresses it shows, and what it says about access.
 
 import { expect, test } from "bun:test";
-import { greeting } from "../../src/serve/greeting.ts";
+import { greeting, readyLine } from "../../src/serve/greeting.ts";
 import type { Listener } from "../../src/serve/running-service.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 
@@ -43,6 +43,17 @@ test("every address is shown with each scheme that is served, and with no other"
   expect(row(secure, "Page")).toEqual(["https://localhost:5001/"]);
   expect(secure).not.toContain("http://");
 });
+
+for (const [host, address] of [
+  ["localhost", "localhost"],
+  ["192.168.1.20", "192.168.1.20"],
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "[::1]"],
+] as const) {
+  test(`the ready line of a listener on ${host} names an address that every program can call`, () => {
+    expect(readyLine({ scheme: "http", host, port: 5000 })).toBe(`todoitems is ready on http://${address}:5000/`);
+  });
+}
 
 for (const host of ["0.0.0.0", "::"]) {
   test(`with --host ${host}, the addresses of this machine are shown, never ${host} itself`, () => {

@@ -2,11 +2,18 @@ import "reflect-metadata";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { PemConverter, SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509";
+import {
+  X509Certificate as AuthorityCertificate,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from "@peculiar/x509";
 import { dataFolder } from "../../src/tls/data-folder.ts";
 import { developmentCertificate, machineNames } from "../../src/tls/development-certificate.ts";
+import { permits } from "../../src/tls/name-constraints.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -154,4 +161,13 @@ test("the certificate is in the folder that each operating system has for a user
   expect(dataFolder({}, "linux")).toEndWith("/.local/share/todoitems");
   expect(dataFolder({}, "darwin")).toEndWith("/Library/Application Support/todoitems");
   expect(dataFolder({ LOCALAPPDATA: "C:\\Users\\ann\\AppData\\Local" }, "win32")).toContain("AppData");
+});
+
+test("the authority certifies local names and the machine's names at its making, and no name that comes later", async () => {
+  const { authorityCert, names, otherNames } = await developmentCertificate(folder.path);
+  const authority = new AuthorityCertificate(readFileSync(authorityCert, "utf8"));
+  expect([names, otherNames]).toEqual([machineNames(), []]);
+  for (const name of ["localhost", "phone.local", "203.0.113.7", hostname()])
+    expect(permits(authority, name)).toBe(true);
+  for (const name of ["renamed-machine", "example.com", "notlocalhost"]) expect(permits(authority, name)).toBe(false);
 });
