@@ -323,7 +323,7 @@ export class Session {
       this.stored = new StoredItems();
       for (const item of event.items) this.stored.put(item);
       this.loaded = true;
-      if (this.signIn && this.#outbox.unsentCount === 0) this.signIn = undefined;
+      if (this.signIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
     } else if (event.kind === "removed") this.stored.remove(event.id);
     else this.stored.put(event);
     this.version = event.version ?? this.version;

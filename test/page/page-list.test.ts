@@ -145,8 +145,10 @@ test("the page of a read-only instance says so once, and offers no Undo for what
   await page.untilText("Not kept");
   await page.until("!document.body.innerText.includes('For nothing')");
   await page.clickItem(before[0]?.name ?? "", "delete");
-  await page.until(`document.querySelectorAll('.row').length === 3`);
-  expect(await page.items()).toEqual(before);
-  await page.until("document.querySelectorAll('.notice').length === 1");
+  // After two frames, the page has drawn the result of the click.
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
   expect(await page.evaluate<string>("document.querySelector('.notices').innerText")).not.toContain("Undo");
+  await page.until("document.querySelectorAll('.row').length === 3");
+  expect(await page.items()).toEqual(before);
+  expect(await page.evaluate<number>("document.querySelectorAll('.notice').length")).toBe(1);
 });

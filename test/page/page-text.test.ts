@@ -140,6 +140,37 @@ test("edits that were not sent survive a reload and a closed tab, and are sent o
   expect(stderr.match(/DELETE /g)).toHaveLength(1);
 });
 
+test("if the browser cannot tell whether another tab is still open, it asks before it sends that tab's edits", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  // Over plain HTTP from another machine, browsers offer no locks.
+  await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
+  await page.view.reload();
+  await page.clickItem("One", "delete");
+  await page.untilNames("Two");
+  await pages.untilKept(page, 1);
+  await page.view.reload();
+  await page.untilText("1 change is left from an earlier visit");
+  await page.untilNames("Two", "One");
+  await page.clickButton("Discard");
+  await pages.untilKept(page, 0);
+  await page.untilNames("Two", "One");
+});
+
+test("text that the user leaves with Escape can still be saved", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="name"]', "One, typed");
+  await page.view.press("Escape");
+  await page.untilNames("One");
+  await page.clickButton("Save it");
+  await page.untilNames("One, typed");
+  await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
+});
+
 test("edits that were made on another store are sent only if the user says so", async () => {
   await pages.start();
   const page = await pages.openPage();

@@ -333,6 +333,23 @@ describe("signing in", () => {
     expect([session.signInPostponed, JSON.parse(await service.list())]).toMatchObject([false, [{ Name: "One" }]]);
   });
 
+  test("after a sign-in the form closes, even if a refused item still waits for its correction", async () => {
+    const { session } = await open({ ...(await guarded("writes")), bodyBytesMax: 150 });
+    session.start();
+    await untilLive(session);
+    session.openSignIn();
+    session.signInAs({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn === undefined);
+    session.add("x".repeat(200));
+    await eventually(() => session.items[0]?.problem !== undefined);
+    session.signOut();
+    await untilLive(session);
+    session.openSignIn();
+    session.signInAs({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn === undefined);
+    expect([session.username, session.unsentCount]).toEqual(["ann", 1]);
+  });
+
   test("edits that wait for a sign-in can be discarded", async () => {
     const { session, names } = await open(await guarded("writes"));
     session.start();

@@ -99,6 +99,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           edited={edited}
           onDone={(item, isDone) => session.setDone(item, isDone)}
           onSave={save}
+          onCancel={(base, json) =>
+            session.notices.add("done", "Your change was not saved.", { label: "Save it", run: () => save(base, json) })
+          }
           onDelete={(item) => session.remove(item)}
           onDiscard={(item) => session.discard(item.id)}
           onDecide={(item) => setDecidingId(item.id)}

@@ -30,7 +30,7 @@ export function Header({ session, settings, onOpen }: HeaderProps) {
           Sign out <span class="wide">{username}</span>
         </button>
       )}
-      {settings.auth !== "off" && username === undefined && (
+      {settings.auth !== "off" && username === undefined && !session.signInPostponed && (
         <button type="button" class="quiet" onClick={() => session.openSignIn()} data-control="sign-in">
           Sign in
         </button>

@@ -13,7 +13,8 @@ interface ItemEditorProps {
   readonly isGone: boolean;
   /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;
-  readonly onCancel: () => void;
+  /** `json` is what the user typed; undefined if nothing was changed or it is not valid. */
+  readonly onCancel: (base: ShownItem, json: string | undefined) => void;
   /** Drops an edit that the service refused. */
   readonly onDiscard: () => void;
 }
@@ -54,13 +55,17 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
     if ("problem" in result) {
       setProblem(result.problem);
       area.current?.focus();
-    } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel();
+    } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel(base, undefined);
     else onSave(base, result.json);
+  };
+  const cancel = () => {
+    const result = text === undefined ? { json: edited() } : checked(text, item.id);
+    onCancel(base, "problem" in result || result.json === base.json ? undefined : result.json);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") {
       event.stopPropagation();
-      onCancel();
+      cancel();
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
   };
   const isChanged = isJson || name !== base.fields.name || notes !== base.fields.notes;
@@ -154,7 +159,7 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
         <button type="submit" class="primary">
           {isGone ? "Add again" : "Save"}
         </button>
-        <button type="button" onClick={onCancel}>
+        <button type="button" onClick={cancel}>
           {isGone ? "Let it go" : "Cancel"}
         </button>
         <span class="spring" />

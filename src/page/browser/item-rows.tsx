@@ -18,6 +18,8 @@ interface ItemRowsProps {
   readonly edited: Edited;
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onSave: (base: ShownItem, json: string) => void;
+  /** Called if the user leaves an editor without saving what was typed. */
+  readonly onCancel: (base: ShownItem, json: string) => void;
   readonly onDelete: (item: ShownItem) => void;
   /** Drops an edit that the service refused. */
   readonly onDiscard: (item: ShownItem) => void;
@@ -67,7 +69,10 @@ export function ItemRows(props: ItemRowsProps) {
                 props.onSave(base, json);
                 closeEditor(item.id, index);
               }}
-              onCancel={() => closeEditor(item.id, index)}
+              onCancel={(base, json) => {
+                closeEditor(item.id, index);
+                if (json !== undefined) props.onCancel(base, json);
+              }}
               onDiscard={() => {
                 props.onDiscard(item);
                 closeEditor(item.id, index);

@@ -4,7 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { Notice, NoticeList } from "../notice-list.ts";
 import { CloseIcon } from "./icons.tsx";
 
-const doneMs = 8_000;
+/** How long a message stays. A problem is read more slowly, and one that offers an action stays until it is closed. */
+const shownMs = { done: 8_000, problem: 20_000 };
 
 export function Notices({ notices }: { notices: NoticeList }) {
   return (
@@ -24,10 +25,10 @@ export function Notices({ notices }: { notices: NoticeList }) {
 function Message({ notice, onClose, onAct }: { notice: Notice; onClose: () => void; onAct: () => void }) {
   const { kind, text, action } = notice;
   const [held, setHeld] = useState(false);
-  // Only messages of the kind "done" disappear after a time, and not while they have the pointer or the focus.
+  // A message does not disappear while it has the pointer or the focus.
   useEffect(() => {
-    if (kind !== "done" || held) return undefined;
-    const timer = setTimeout(onClose, doneMs);
+    if (held || (kind === "problem" && action)) return undefined;
+    const timer = setTimeout(onClose, shownMs[kind]);
     return () => clearTimeout(timer);
   }, [kind, held, notice.key]);
   return (
