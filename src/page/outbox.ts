@@ -56,6 +56,8 @@ export class Outbox {
   /** The store that the page is connected to, or was connected to last. */
   #epoch: string | undefined;
   #isConnected = false;
+  /** True if a deletion may have to be merged into an earlier edit when it is due. */
+  #mayMerge = false;
 
   /** `keep` is called with all edits that the service has not stored, whenever one of them changes. */
   constructor(keep: (edits: readonly KeptEdit[]) => void) {
@@ -80,6 +82,7 @@ export class Outbox {
   restore(edits: readonly KeptEdit[], held: boolean): void {
     for (const { edit, epoch, notBefore } of edits)
       Object.assign(this.#push(edit), { epoch, notBefore, held: held || this.#isForeign(epoch) });
+    this.#mayMerge = true;
     this.#keepUnsent();
   }
 
@@ -117,13 +120,25 @@ export class Outbox {
    * must bring back the earlier edit.
    */
   add(edit: Edit, notBefore = 0): void {
+    this.addAll([edit], notBefore);
+  }
+
+  /** Adds several edits and keeps them all at once, because keeping them one by one would take long. */
+  addAll(edits: readonly Edit[], notBefore = 0): void {
+    for (const edit of edits) this.#add(edit, notBefore);
+    this.#keepUnsent();
+  }
+
+  #add(edit: Edit, notBefore: number): void {
     const latest = this.#entries.findLast((entry) => entry.edit.id === edit.id && !entry.held);
     if (!latest || edit.kind === "create") this.#push(edit).notBefore = notBefore;
     else if (isUnsent(latest) && notBefore === 0) this.#merge(latest, edit);
     // The new edit is based on the result of the latest one, so it needs the ETag of that result. As long as the latest
     // edit is not stored, this ETag is unknown, and `stored` sets it later.
-    else this.#push({ ...edit, etag: latest.storedAs?.etag }).notBefore = notBefore;
-    this.#keepUnsent();
+    else {
+      this.#push({ ...edit, etag: latest.storedAs?.etag }).notBefore = notBefore;
+      this.#mayMerge = true;
+    }
   }
 
   /** The next edit to send now; undefined if there is none. Edits of an item with a conflict wait until it is resolved. */
@@ -213,13 +228,19 @@ export class Outbox {
 
   /** Merges each deletion that is due into the unsent edit before it, because nobody needs that edit any more. */
   #mergeDeletions(now: number): void {
-    for (const deletion of this.#entries) {
-      const { edit, notBefore, number, held } = deletion;
-      if (edit.kind !== "delete" || deletion.state !== "waiting" || notBefore > now || held) continue;
-      const before = this.#entries.findLast((entry) => entry.edit.id === edit.id && entry.number < number);
-      if (!before || !isUnsent(before) || before.held) continue;
-      this.drop(deletion);
-      this.#merge(before, edit);
+    if (!this.#mayMerge) return;
+    this.#mayMerge = false;
+    const unsent = new Map<string, OutboxEntry>();
+    for (const entry of this.#entries.filter((other) => !other.held && isUnsent(other))) {
+      const { edit, notBefore, state } = entry;
+      const before = unsent.get(edit.id);
+      if (before && edit.kind === "delete" && state === "waiting" && notBefore <= now) {
+        this.drop(entry);
+        this.#merge(before, edit);
+        continue;
+      }
+      unsent.set(edit.id, entry);
+      if (before) this.#mayMerge = true;
     }
   }
 

@@ -167,7 +167,7 @@ export class Session {
       const id = newId();
       return { id, json: newItem(id, name, shape) };
     });
-    for (const { id, json } of added) this.#outbox.add({ kind: "create", id, json });
+    this.#outbox.addAll(added.map(({ id, json }) => ({ kind: "create", id, json })));
     this.#changed();
     this.#sendNow();
     if (names.length > 1 && !this.readOnly)
@@ -194,7 +194,10 @@ export class Session {
     if (!first) return;
     // A read-only service keeps no deletion, so there is nothing to undo.
     const notBefore = this.readOnly ? 0 : Date.now() + undoMsMax;
-    for (const item of items) this.#outbox.add({ kind: "delete", id: item.id, etag: this.#tagOf(item) }, notBefore);
+    this.#outbox.addAll(
+      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item) })),
+      notBefore,
+    );
     this.#changed();
     this.#sendNow();
     if (this.readOnly) return;
@@ -254,8 +257,10 @@ export class Session {
 
   #unAdd(added: readonly { readonly id: string }[]): void {
     const ids = new Set(added.map(({ id }) => id));
-    for (const { id, etag } of this.items.filter((item) => ids.has(item.id)))
-      this.#outbox.add({ kind: "delete", id, etag });
+    const deletions = this.items
+      .filter(({ id }) => ids.has(id))
+      .map(({ id, etag }) => ({ kind: "delete", id, etag }) as const);
+    this.#outbox.addAll(deletions);
     this.#changed();
     this.#send();
   }

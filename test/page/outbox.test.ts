@@ -39,6 +39,13 @@ describe("edits that are not sent yet", () => {
     expect(edits(outbox)).toEqual([remove("a", "1")]);
   });
 
+  test("edits that are added together are kept together, once", () => {
+    let keptCount = 0;
+    const outbox = new Outbox(() => keptCount++);
+    outbox.addAll([create("a"), create("b"), remove("c")]);
+    expect([keptCount, edits(outbox).length]).toEqual([1, 3]);
+  });
+
   test("unsent edits are kept with their store and their time, and the next outbox continues with them", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
