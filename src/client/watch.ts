@@ -43,8 +43,8 @@ type WatchedChange<Item> =
   | { readonly kind: "removed"; readonly id: string };
 
 export type WatchState =
-  /** Connected to the change feed. */
-  | { readonly kind: "live"; readonly readOnly: boolean }
+  /** Connected to the change feed. `epoch` names the store's history: another epoch is another store. */
+  | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The server has no change feed; the list is requested every `pollMs`. */
   | { readonly kind: "polling" }
   /** The connection is lost; the next attempt is in `retryInMs`. */
@@ -68,15 +68,15 @@ export async function* watch<Item>(
 ): AsyncGenerator<WatchEvent<Item>, void, undefined> {
   const sources = [new Feed(requester, options), new Poll(requester, options)];
   let failures = 0;
-  let state: WatchState["kind"] | undefined;
+  let state: WatchState | undefined;
   for (;;) {
     const [source] = sources;
     if (!source) throw new Error("polling never ends by itself");
     try {
       for await (const event of source.run()) {
         if (event.kind !== "state") yield event;
-        else if (event.state.kind !== state) {
-          state = event.state.kind;
+        else if (event.state.kind !== state?.kind || epochOf(event.state) !== epochOf(state)) {
+          state = event.state;
           options.onState?.(event.state);
         }
         failures = 0;
@@ -86,11 +86,15 @@ export async function* watch<Item>(
     } catch (error) {
       if (!isPassing(error)) throw error;
       const retryInMs = backoffMs(failures++, firstRetryMs, retryMsMax);
-      state = "lost";
-      options.onState?.({ kind: "lost", error, retryInMs });
+      state = { kind: "lost", error, retryInMs };
+      options.onState?.(state);
       await pause(retryInMs, options.signal);
     }
   }
+}
+
+function epochOf(state: WatchState): string | undefined {
+  return state.kind === "live" ? state.epoch : undefined;
 }
 
 type SourceEvent<Item> = WatchEvent<Item> | { readonly kind: "state"; readonly state: WatchState };
@@ -193,7 +197,8 @@ class Feed<Item> {
   }
 
   #ready(reply: Reply, { data }: ServerSentEvent): WatchState {
-    return { kind: "live", readOnly: reply.values(data).get("readOnly") === "true" };
+    const values = reply.values(data);
+    return { kind: "live", readOnly: values.get("readOnly") === "true", epoch: stringOf(values.get("epoch")) };
   }
 
   #change(reply: Reply, json: string): Exclude<WatchEvent<Item>, { kind: "snapshot" }> {

@@ -1,76 +1,134 @@
-// An item as the page shows it: its name, its notes, whether it is done, and the number of its other fields. The field
-// names may have either of two spellings. An edit changes only the edited fields inside the item's text. Every other
+// An item as the page shows it: its name, its notes, whether it is done, its chips, and the number of its other fields.
+// Apps call these fields by different names. An edit changes only the edited fields inside the item's text. Every other
 // character stays as it was.
 
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
-import { type ObjectText, stringOf } from "../items/object-text.ts";
+import { type Member, type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
+import { type Chip, chipsOf } from "./item-chips.ts";
 
-type FieldName = "name" | "notes" | "done";
+const fieldNames = ["name", "notes", "done"] as const;
+type FieldName = (typeof fieldNames)[number];
 export type Spelling = "pascal" | "camel";
 
 export interface ItemFields {
   readonly name: string;
   readonly notes: string;
   readonly done: boolean;
-  /** The number of fields other than the ID, the name, the notes and the done flag. */
+  /** The due date, the priority and the tags. */
+  readonly chips: readonly Chip[];
+  /** The number of fields that the page does not show: not the ID, and none of the above. */
   readonly otherCount: number;
   /** The text that a search looks through: the values of all fields except the ID, in lower case. */
   readonly searchText: string;
 }
 
-/** The two ways in which clients spell the names of these fields. The page recognises no other spelling. */
-const spelled: Record<Spelling, Record<FieldName | "id", string>> = {
+/** The field names of a new item. If `notes` is undefined, the item has no notes. */
+export interface ItemShape {
+  readonly id: string;
+  readonly name: string;
+  readonly notes: string | undefined;
+  readonly done: string;
+}
+
+/**
+ * What apps call each field. If an item has several of these, the first one counts. Each may also begin with a capital
+ * letter. The page recognises no other spelling.
+ */
+const aliases: Record<FieldName, readonly string[]> = {
+  name: ["name", "title", "task", "summary", "text"],
+  notes: ["notes", "note", "description"],
+  done: ["done", "completed", "isDone", "isComplete", "isCompleted"],
+};
+
+/** Each recognised name with the field that it means. A lower rank is preferred. */
+const meanings = new Map(
+  fieldNames.flatMap((field) =>
+    aliases[field].flatMap((alias, rank) => {
+      const capitalised = alias.slice(0, 1).toUpperCase() + alias.slice(1);
+      return [alias, capitalised].map((name) => [name, { field, rank }] as const);
+    }),
+  ),
+);
+
+/** The names that the page itself uses. */
+export const defaultShapes: Record<Spelling, ItemShape> = {
   pascal: { id: "ID", name: "Name", notes: "Notes", done: "Done" },
   camel: { id: "id", name: "name", notes: "notes", done: "done" },
 };
 
 export function readFields(json: string): ItemFields {
-  const entries = scanObject(json).entries();
-  const find = (field: FieldName) => entries.find(([name]) => isSpelling(name, field));
-  const [nameEntry, notesEntry, doneEntry] = [find("name"), find("notes"), find("done")];
-  const others = entries.filter(
-    (entry) => entry !== nameEntry && entry !== notesEntry && entry !== doneEntry && !isIdName(entry[0]),
-  );
-  const name = textOf(nameEntry?.[1]);
-  const notes = textOf(notesEntry?.[1]);
+  const object = scanObject(json);
+  const found = findFields(object);
+  const shown = new Set(Object.values(found));
+  const chips: Chip[] = [];
+  const otherValues: string[] = [];
+  let otherCount = 0;
+  for (const member of object.members) {
+    const name = object.name(member);
+    if (shown.has(member) || isIdName(name)) continue;
+    const value = object.value(member);
+    const fieldChips = chipsOf(name, value);
+    if (fieldChips) chips.push(...fieldChips);
+    else otherCount++;
+    otherValues.push(textOf(value));
+  }
+  const name = textOf(found.name && object.value(found.name));
+  const notes = textOf(found.notes && object.value(found.notes));
   return {
     name,
     notes,
-    done: doneEntry?.[1] === "true",
-    otherCount: others.length,
-    searchText: [name, notes, ...others.map(([, value]) => textOf(value))].join("\n").toLowerCase(),
+    done: found.done !== undefined && object.value(found.done) === "true",
+    chips,
+    otherCount,
+    searchText: [name, notes, ...otherValues].join("\n").toLowerCase(),
   };
 }
 
 /** Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. */
 export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
   let text = json;
-  for (const field of ["name", "notes", "done"] as const) {
+  for (const field of fieldNames) {
     const value = values[field];
     if (value === undefined) continue;
     const object = scanObject(text);
-    const found = object.find((name) => isSpelling(name, field));
-    text = object.withField(found, spelled[spellingIn(object)][field], JSON.stringify(value));
+    const missingName = defaultShapes[spellingOf(object)][field] ?? field;
+    text = object.withField(findFields(object)[field], missingName, JSON.stringify(value));
   }
   return text;
 }
 
-export function newItem(id: string, name: string, spelling: Spelling): string {
-  const names = spelled[spelling];
-  return JSON.stringify({ [names.id]: id, [names.name]: name, [names.notes]: "", [names.done]: false });
+export function newItem(id: string, name: string, shape: ItemShape): string {
+  return JSON.stringify({
+    [shape.id]: id,
+    [shape.name]: name,
+    ...(shape.notes === undefined ? {} : { [shape.notes]: "" }),
+    [shape.done]: false,
+  });
 }
 
-/** Returns how an item spells its field names. The name field decides. If there is none, the ID field decides. */
-export function spellingOf(json: string): Spelling {
-  return spellingIn(scanObject(json));
+/** Returns the field names of an item, so that a new item can be made for the same app. */
+export function shapeOf(json: string): ItemShape {
+  const object = scanObject(json);
+  const fallback = defaultShapes[spellingOf(object)];
+  const found = findFields(object);
+  const nameOf = (field: FieldName) => found[field] && object.name(found[field]);
+  const name = nameOf("name") ?? fallback.name;
+  const id = object.find(isIdName);
+  return {
+    id: id ? object.name(id) : fallback.id,
+    name,
+    // An app that calls its name field `title`, say, may not expect a field called `notes`.
+    notes: nameOf("notes") ?? (name === fallback.name ? fallback.notes : undefined),
+    done: nameOf("done") ?? fallback.done,
+  };
 }
 
-function spellingIn(object: ObjectText): Spelling {
-  const names = new Set(object.members.map((member) => object.name(member)));
-  if (names.has("Name")) return "pascal";
-  return names.has("name") || names.has("id") ? "camel" : "pascal";
+/** Returns the item with another ID. */
+export function withId(json: string, id: string): string {
+  const object = scanObject(json);
+  return object.withField(object.find(isIdName), "ID", JSON.stringify(id));
 }
 
 /** Returns a JSON object without insignificant white space, or a message that says why the text is no JSON object. */
@@ -83,8 +141,24 @@ export function compacted(text: string): { readonly json: string } | { readonly 
   }
 }
 
-function isSpelling(name: string, field: FieldName): boolean {
-  return name === spelled.pascal[field] || name === spelled.camel[field];
+function findFields(object: ObjectText): Partial<Record<FieldName, Member>> {
+  const found: Partial<Record<FieldName, Member>> = {};
+  const ranks = { name: Number.POSITIVE_INFINITY, notes: Number.POSITIVE_INFINITY, done: Number.POSITIVE_INFINITY };
+  for (const member of object.members) {
+    const meaning = meanings.get(object.name(member));
+    if (!meaning || meaning.rank >= ranks[meaning.field]) continue;
+    ranks[meaning.field] = meaning.rank;
+    found[meaning.field] = member;
+  }
+  return found;
+}
+
+/** Returns how an item spells its field names. The name field decides. If there is none, the ID field decides. */
+function spellingOf(object: ObjectText): Spelling {
+  const member = findFields(object).name ?? object.find((name) => name === "id");
+  if (!member) return "pascal";
+  const [first = ""] = object.name(member);
+  return first === first.toLowerCase() ? "camel" : "pascal";
 }
 
 function textOf(value: string | undefined): string {

@@ -12,14 +12,17 @@ export interface ShownItem {
   /** True if the shown text comes from an edit that the service has not stored yet. */
   readonly pending: boolean;
   readonly conflict: Conflict | undefined;
+  /** Why the service refused the user's edit of this item. Undefined unless it did. */
+  readonly problem: string | undefined;
 }
 
 /** Applies the edits to the stored items, oldest edit first. In the result, the newest item comes first. */
 export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEntry[]): ShownItem[] {
   const shown = new Map<string, ShownItem>();
   for (const { id, json, etag, fields } of stored)
-    shown.set(id, { id, json, etag, fields, pending: false, conflict: undefined });
-  for (const { edit, state, conflict, storedAs } of entries) {
+    shown.set(id, { id, json, etag, fields, pending: false, conflict: undefined, problem: undefined });
+  for (const { edit, state, conflict, problem, storedAs, held } of entries) {
+    if (held) continue;
     const { id } = edit;
     const before = shown.get(id);
     if (edit.kind === "delete") {
@@ -32,7 +35,7 @@ export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEn
     if (edit.kind === "create") shown.delete(id);
     const etag = storedAs ? storedAs.etag : (before?.etag ?? (edit.kind === "update" ? edit.etag : undefined));
     const { json } = edit;
-    shown.set(id, { id, json, etag, fields: readFields(json), pending: state !== "stored", conflict });
+    shown.set(id, { id, json, etag, fields: readFields(json), pending: state !== "stored", conflict, problem });
   }
   return [...shown.values()].reverse();
 }

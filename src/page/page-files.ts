@@ -16,6 +16,11 @@ export interface PageFile {
 
 const browserFolder = join(import.meta.dir, "browser");
 
+const manifestPath = "manifest.webmanifest";
+const iconSizes = [192, 512] as const;
+/** The colours behind the page, as in page.css. */
+const themeColours = { light: "#f5f4f0", dark: "#141618" };
+
 export interface PageOptions {
   readonly settings: PageSettings;
   /**
@@ -38,7 +43,7 @@ export class PageFiles {
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
-    if (path !== "/" && !path.startsWith("/assets/")) return undefined;
+    if (path !== "/" && path !== `/${manifestPath}` && !path.startsWith("/assets/")) return undefined;
     this.#bundled ??= this.#bundle();
     return (await this.#bundled).get(path);
   }
@@ -72,12 +77,15 @@ export class PageFiles {
     const assets = [
       { name: "script", extension: "js", mediaType: "text/javascript; charset=utf-8", bytes: await bytesOf(".js") },
       { name: "style", extension: "css", mediaType: "text/css; charset=utf-8", bytes: await bytesOf(".css") },
-      {
-        name: "icon",
-        extension: "svg",
-        mediaType: "image/svg+xml",
-        bytes: await read(join(browserFolder, "icon.svg")),
-      },
+      { name: "icon", extension: "svg", mediaType: "image/svg+xml", bytes: await readIcon("icon.svg") },
+      ...(await Promise.all(
+        iconSizes.map(async (size) => ({
+          name: `icon-${size}`,
+          extension: "png",
+          mediaType: "image/png",
+          bytes: await readIcon(`icon-${size}.png`),
+        })),
+      )),
     ];
     const paths = new Map(
       assets.map(({ name, extension, bytes }) => [name, `assets/${name}-${hash(bytes)}.${extension}`] as const),
@@ -85,8 +93,14 @@ export class PageFiles {
     const files = new Map<string, PageFile>();
     for (const { name, mediaType, bytes } of assets)
       files.set(`/${paths.get(name)}`, { mediaType, bytes, immutable: true });
-    const html = new TextEncoder().encode(this.#html((name) => paths.get(name) ?? ""));
-    files.set("/", { mediaType: "text/html; charset=utf-8", bytes: html, immutable: false });
+    const pathOf = (name: string) => paths.get(name) ?? "";
+    const text = (mediaType: string, content: string): PageFile => ({
+      mediaType,
+      bytes: new TextEncoder().encode(content),
+      immutable: false,
+    });
+    files.set(`/${manifestPath}`, text("application/manifest+json", manifest(pathOf)));
+    files.set("/", text("text/html; charset=utf-8", this.#html(pathOf)));
     return files;
   }
 
@@ -102,7 +116,11 @@ export class PageFiles {
 <meta name="description" content="The to-do items of this service, live.">
 <meta name="${settingsMetaName}" content="${settings}">
 <title>todoitems</title>
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="${themeColours.light}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${themeColours.dark}">
 <link rel="icon" type="image/svg+xml" href="${path("icon")}">
+<link rel="apple-touch-icon" href="${path("icon-192")}">
+<link rel="manifest" href="${manifestPath}">
 <link rel="stylesheet" href="${path("style")}">
 <script type="module" src="${path("script")}"></script>
 </head>
@@ -113,6 +131,40 @@ export class PageFiles {
 </html>
 `;
   }
+}
+
+/**
+ * Lets browsers install the page like an app. There is no service worker: many projects use the same local address in
+ * turn, and ours would answer in place of the next one.
+ */
+function manifest(path: (name: string) => string): string {
+  return JSON.stringify({
+    name: "todoitems",
+    short_name: "todoitems",
+    description: "The to-do items of this service, live.",
+    // Relative to the manifest, because a proxy may serve the page under any path.
+    id: "./",
+    start_url: "./",
+    scope: "./",
+    display: "standalone",
+    background_color: themeColours.light,
+    theme_color: themeColours.light,
+    icons: [
+      { src: path("icon"), type: "image/svg+xml", sizes: "any" },
+      ...iconSizes.flatMap((size) =>
+        ["any", "maskable"].map((purpose) => ({
+          src: path(`icon-${size}`),
+          type: "image/png",
+          sizes: `${size}x${size}`,
+          purpose,
+        })),
+      ),
+    ],
+  });
+}
+
+function readIcon(name: string): Promise<Uint8Array<ArrayBuffer>> {
+  return read(join(browserFolder, name));
 }
 
 async function read(path: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -11,6 +11,8 @@ export interface PageSettings {
   readonly auth: "off" | "writes" | "all";
   /** True if the service uses a development certificate. Its authority's certificate can then be downloaded. */
   readonly hasAuthority: boolean;
+  /** The port for HTTPS. Undefined if there is none, or if the system chooses it. */
+  readonly httpsPort: number | undefined;
 }
 
 /** The name of the meta element that contains the settings. */

@@ -21,8 +21,11 @@ export type SendOutcome =
   | { readonly kind: "signInNeeded" }
   /** The attempt failed for a reason that may pass, such as a lost connection. The edit will be sent again. */
   | { readonly kind: "tryLater" }
-  /** The service refused the edit, so the edit has been removed from the outbox. */
-  | { readonly kind: "refused"; readonly edit: Edit; readonly error: unknown };
+  /**
+   * The service refused the edit. A new or changed item stays in the outbox, so that the user can correct it. A refused
+   * deletion is dropped.
+   */
+  | { readonly kind: "refused"; readonly edit: Edit; readonly problem: string };
 
 export interface SenderParts {
   readonly outbox: Outbox;
@@ -38,7 +41,7 @@ export class Sender {
   readonly #parts: SenderParts;
   readonly #outbox: Outbox;
   #sending = false;
-  #resend: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -49,17 +52,21 @@ export class Sender {
   async send(): Promise<void> {
     if (this.#sending) return;
     this.#sending = true;
-    clearTimeout(this.#resend);
-    for (let entry = this.#outbox.next(); entry; entry = this.#outbox.next()) {
+    clearTimeout(this.#timer);
+    let waitMs: number | undefined;
+    for (let entry = this.#outbox.next(Date.now()); entry; entry = this.#outbox.next(Date.now())) {
       entry.state = "sending";
       const outcome = await this.#sendOne(entry);
       const waits = outcome.kind === "signInNeeded" || outcome.kind === "tryLater";
       if (waits) entry.state = "waiting";
-      if (outcome.kind === "tryLater") this.#resend = setTimeout(() => void this.send(), resendMs);
+      if (outcome.kind === "tryLater") waitMs = resendMs;
       this.#parts.onOutcome(outcome);
       if (waits) break;
     }
     this.#sending = false;
+    const time = this.#outbox.nextTime(Date.now());
+    if (time !== undefined) waitMs ??= Math.max(0, time - Date.now());
+    if (waitMs !== undefined) this.#timer = setTimeout(() => void this.send(), waitMs);
   }
 
   async #sendOne(entry: OutboxEntry): Promise<SendOutcome> {
@@ -110,9 +117,11 @@ export class Sender {
       this.#outbox.conflicted(entry, undefined);
       return { kind: "conflict" };
     }
-    this.#outbox.drop(entry);
+    const problem = messageOf(error);
+    if (edit.kind === "delete") this.#outbox.drop(entry);
+    else this.#outbox.refused(entry, problem);
     if (isTodoError(error, "NotFoundError") && edit.kind === "delete") return { kind: "alreadyDone" };
-    return { kind: "refused", edit, error };
+    return { kind: "refused", edit, problem };
   }
 
   #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): SendOutcome {
@@ -129,4 +138,10 @@ export class Sender {
 
 function versionOf(etag: string | undefined): number | undefined {
   return parseToken(etag ?? "")?.version;
+}
+
+/** Returns the service's own explanation if it sent one, and otherwise the error's message. */
+export function messageOf(error: unknown): string {
+  if (isTodoError(error, "HttpError") && error.detail !== "") return error.detail;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -3,18 +3,22 @@
 
 import { type Credentials, isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
-import { type ItemFields, newItem, readFields, type Spelling, spellingOf, withFields } from "./item-fields.ts";
+import {
+  defaultShapes,
+  type ItemFields,
+  type ItemShape,
+  newItem,
+  readFields,
+  type Spelling,
+  shapeOf,
+  withFields,
+  withId,
+} from "./item-fields.ts";
+import { NoticeList } from "./notice-list.ts";
 import type { Edit, Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
-import { Sender, type SendOutcome } from "./sender.ts";
+import { messageOf, Sender, type SendOutcome } from "./sender.ts";
 import { StoredItems } from "./stored-items.ts";
-
-export interface Notice {
-  readonly key: number;
-  readonly kind: "done" | "problem";
-  readonly text: string;
-  readonly action: { readonly label: string; readonly run: () => void } | undefined;
-}
 
 export type ConnectionState = "connecting" | "live" | "lost";
 
@@ -34,7 +38,8 @@ export interface SessionParts {
   readonly readOnly: boolean;
 }
 
-const noticesMax = 3;
+/** How long a deletion waits at most for the user to undo it. Usually its message is closed sooner, which sends it. */
+const undoMsMax = 15_000;
 
 export class Session {
   readonly #parts: SessionParts;
@@ -44,7 +49,6 @@ export class Session {
   #client: TodoClient<string>;
   #watching = new AbortController();
   #shown: readonly ShownItem[] | undefined;
-  #noticeKey = 0;
   /** The items as the service has them, without the user's unsent edits. */
   stored = new StoredItems();
   connection: ConnectionState = "connecting";
@@ -53,8 +57,11 @@ export class Session {
   readOnly: boolean;
   version: number | undefined;
   signIn: SignIn | undefined;
+  /** True if the user closed the sign-in form while edits were waiting for it. They wait until the user signs in. */
+  signInPostponed = false;
   username: string | undefined;
-  notices: readonly Notice[] = [];
+  /** Messages for the user. */
+  readonly notices = new NoticeList(() => this.#changed());
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -84,9 +91,14 @@ export class Session {
     return this.#outbox.unsentCount;
   }
 
+  /** The names of the items whose edits are not sent before the user confirms them. They may be for another store. */
+  get heldNames(): readonly string[] {
+    return this.#outbox.held.map(({ edit }) => (edit.kind === "delete" ? "a deletion" : named(readFields(edit.json))));
+  }
+
   start(): void {
     void this.#watch();
-    void this.#sender.send();
+    this.#send();
   }
 
   /** Connects again and sends the waiting edits now, instead of waiting for the next automatic attempt. */
@@ -101,10 +113,17 @@ export class Session {
     this.#watching = new AbortController();
   }
 
+  openSignIn(): void {
+    this.signInPostponed = false;
+    this.signIn = { problem: undefined, busy: false };
+    this.#changed();
+  }
+
   signInAs(credentials: Credentials): void {
     this.#client = this.#parts.connect(credentials);
     this.username = credentials.username;
     this.signIn = { problem: undefined, busy: true };
+    this.signInPostponed = false;
     this.#changed();
     this.reconnect();
   }
@@ -118,16 +137,46 @@ export class Session {
     this.reconnect();
   }
 
-  /** Closes the sign-in form and drops all edits that the service has not stored. */
+  /** Closes the sign-in form. The edits that need it wait until the user signs in or discards them. */
   cancelSignIn(): void {
     this.signIn = undefined;
-    for (const entry of [...this.#outbox.entries]) if (entry.state !== "stored") this.#outbox.drop(entry);
+    this.signInPostponed = this.#outbox.unsentCount > 0;
     this.#changed();
   }
 
-  add(name: string): void {
-    const id = newId();
-    this.#edit({ kind: "create", id, json: newItem(id, name, this.#spelling()) });
+  /** Drops all edits that the service has not stored. */
+  discardUnsent(): void {
+    for (const entry of this.#outbox.entries.filter(({ state, held }) => state !== "stored" && !held))
+      this.#outbox.drop(entry);
+    this.signInPostponed = false;
+    this.#changed();
+  }
+
+  /** Sends the edits of an earlier visit to this store, or drops them. */
+  decideHeld(which: "send" | "discard"): void {
+    if (which === "send") this.#outbox.confirmHeld();
+    else this.#outbox.discardHeld();
+    this.#changed();
+    this.#send();
+  }
+
+  /** Adds an item for each name. */
+  add(...names: readonly string[]): void {
+    const shape = this.#shape();
+    const added = names.map((name) => {
+      const id = newId();
+      return { id, json: newItem(id, name, shape) };
+    });
+    this.#outbox.addAll(added.map(({ id, json }) => ({ kind: "create", id, json })));
+    this.#changed();
+    this.#sendNow();
+    if (names.length > 1 && !this.readOnly)
+      this.notices.add("done", `Added ${names.length} items`, { label: "Undo", run: () => this.#unAdd(added) });
+  }
+
+  /** Creates an item again that somebody else has deleted, with the text that the user has given it. */
+  addAgain(id: string, json: string): void {
+    this.#edit({ kind: "create", id, json });
   }
 
   setDone(item: ShownItem, done: boolean): void {
@@ -139,31 +188,52 @@ export class Session {
     this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base) });
   }
 
-  remove(item: ShownItem): void {
-    const { id, json, fields } = item;
-    this.#edit({ kind: "delete", id, etag: this.#tagOf(item) });
-    this.notify("done", `Deleted ${named(fields)}`, { label: "Undo", run: () => this.#restore(id, json) });
+  /** Deletes items. The deletions are sent when the message with the Undo button is closed. */
+  remove(...items: readonly ShownItem[]): void {
+    const [first] = items;
+    if (!first) return;
+    // A read-only service keeps no deletion, so there is nothing to undo.
+    const notBefore = this.readOnly ? 0 : Date.now() + undoMsMax;
+    this.#outbox.addAll(
+      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item) })),
+      notBefore,
+    );
+    this.#changed();
+    this.#sendNow();
+    if (this.readOnly) return;
+    const ids = new Set(items.map(({ id }) => id));
+    this.notices.add("done", `Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
+      label: "Undo",
+      run: () => this.#restore(items),
+      onClose: () => {
+        this.#outbox.release(ids);
+        this.#send();
+      },
+    });
   }
 
-  /** Resolves a conflict: "mine" sends the user's edit again, and "theirs" drops it. */
-  decide(id: string, which: "mine" | "theirs"): void {
+  /** Drops the user's edit of an item that the service refused. */
+  discard(id: string): void {
+    const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "refused");
+    if (entry) this.#outbox.drop(entry);
+    this.#changed();
+  }
+
+  /**
+   * Resolves a conflict: "mine" sends the user's edit again, "theirs" drops it, and "both" drops it and adds the user's
+   * version as a new item.
+   */
+  decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
     if (!entry) return;
     if (which === "mine") this.#outbox.insist(entry);
     else this.#outbox.drop(entry);
+    if (which === "both" && entry.edit.kind !== "delete") {
+      const copyId = newId();
+      this.#outbox.add({ kind: "create", id: copyId, json: withId(entry.edit.json, copyId) });
+    }
     this.#changed();
-    void this.#sender.send();
-  }
-
-  notify(kind: Notice["kind"], text: string, action?: Notice["action"]): void {
-    const notice: Notice = { key: this.#noticeKey++, kind, text, action };
-    this.notices = [...this.notices, notice].slice(-noticesMax);
-    this.#changed();
-  }
-
-  dismiss(key: number): void {
-    this.notices = this.notices.filter((notice) => notice.key !== key);
-    this.#changed();
+    this.#sendNow();
   }
 
   // Returns the ETag of the version that the user edited. If that version came from an edit that was not stored yet, it
@@ -173,25 +243,48 @@ export class Session {
     return now?.json === json ? now.etag : etag;
   }
 
-  #restore(id: string, json: string): void {
-    const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-    // If the deletion still waits or has a conflict, it is dropped, and the item keeps its place. Otherwise the item is
-    // created again with the same ID, and becomes the newest.
-    if (deletion?.state === "waiting" || deletion?.state === "conflict") {
-      this.#outbox.drop(deletion);
-      this.#changed();
-    } else this.#edit({ kind: "create", id, json });
+  #restore(items: readonly ShownItem[]): void {
+    for (const { id, json } of items) {
+      const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
+      // If the deletion was not sent, it is dropped, and the item keeps its place. Otherwise the item is created again
+      // with the same ID, and becomes the newest.
+      if (deletion?.state === "waiting" || deletion?.state === "conflict") this.#outbox.drop(deletion);
+      else this.#outbox.add({ kind: "create", id, json });
+    }
+    this.#changed();
+    this.#send();
+  }
+
+  #unAdd(added: readonly { readonly id: string }[]): void {
+    const ids = new Set(added.map(({ id }) => id));
+    const deletions = this.items
+      .filter(({ id }) => ids.has(id))
+      .map(({ id, etag }) => ({ kind: "delete", id, etag }) as const);
+    this.#outbox.addAll(deletions);
+    this.#changed();
+    this.#send();
   }
 
   #edit(edit: Edit): void {
     this.#outbox.add(edit);
     this.#changed();
-    void this.#sender.send();
+    this.#sendNow();
   }
 
-  #spelling(): Spelling {
+  /** Sends the waiting edits, unless the user would have to sign in for that and has said no. */
+  #send(): void {
+    if (!this.signInPostponed) void this.#sender.send();
+  }
+
+  /** Sends the waiting edits after the user has done something. If that needs a sign-in, the form opens again. */
+  #sendNow(): void {
+    this.signInPostponed = false;
+    this.#send();
+  }
+
+  #shape(): ItemShape {
     const newest = this.items[0];
-    return this.#parts.spelling ?? (newest ? spellingOf(newest.json) : "pascal");
+    return newest ? shapeOf(newest.json) : defaultShapes[this.#parts.spelling ?? "pascal"];
   }
 
   #changed(): void {
@@ -210,7 +303,8 @@ export class Session {
       if (isTodoError(error, "UnauthorizedError")) this.#askToSignIn();
       else {
         this.connection = "lost";
-        this.notify("problem", `The list cannot be read: ${messageOf(error)}`, {
+        this.#outbox.disconnected();
+        this.notices.add("problem", `The list cannot be read: ${messageOf(error)}`, {
           label: "Try again",
           run: () => this.reconnect(),
         });
@@ -221,10 +315,12 @@ export class Session {
   #connectionIs(state: WatchState): void {
     this.connection = state.kind === "lost" ? "lost" : "live";
     if (state.kind === "live") this.readOnly = state.readOnly;
+    if (state.kind === "lost") this.#outbox.disconnected();
+    else this.#outbox.connected(state.kind === "live" ? state.epoch : undefined);
     // The password could not be checked, because the connection failed or there had been too many wrong passwords.
     if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: messageOf(state.error), busy: false };
     this.#changed();
-    if (this.connection === "live") void this.#sender.send();
+    this.#send();
   }
 
   #take(event: WatchEvent<string>): void {
@@ -232,7 +328,7 @@ export class Session {
       this.stored = new StoredItems();
       for (const item of event.items) this.stored.put(item);
       this.loaded = true;
-      if (this.signIn && this.#outbox.unsentCount === 0) this.signIn = undefined;
+      if (this.signIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
     } else if (event.kind === "removed") this.stored.remove(event.id);
     else this.stored.put(event);
     this.version = event.version ?? this.version;
@@ -248,10 +344,10 @@ export class Session {
     if (outcome.kind === "stored") {
       if (this.readOnly) {
         this.#outbox.drop(outcome.entry);
-        this.notify("done", "Accepted, but not kept: this instance is read-only.");
+        this.notices.add("done", "Not kept: this service is read-only.");
       } else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     } else if (outcome.kind === "signInNeeded") this.#askToSignIn();
-    else if (outcome.kind === "refused") this.notify("problem", refusalText(outcome.edit, outcome.error));
+    else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
     this.#changed();
   }
 
@@ -264,16 +360,10 @@ export class Session {
   }
 }
 
-function refusalText(edit: Edit, error: unknown): string {
-  const name = edit.kind === "delete" ? "The item" : named(readFields(edit.json));
-  const what = edit.kind === "create" ? "added" : edit.kind === "update" ? "saved" : "deleted";
-  return `${name} was not ${what}: ${messageOf(error)}`;
-}
-
-/** Returns the service's own explanation if it sent one, and otherwise the error's message. */
-function messageOf(error: unknown): string {
-  if (isTodoError(error, "HttpError") && error.detail !== "") return error.detail;
-  return error instanceof Error ? error.message : String(error);
+function refusalText(edit: Edit, problem: string): string {
+  if (edit.kind === "delete") return `The item was not deleted: ${problem}`;
+  const what = edit.kind === "create" ? "added" : "saved";
+  return `${named(readFields(edit.json))} was not ${what}: ${problem}`;
 }
 
 function named({ name }: ItemFields): string {

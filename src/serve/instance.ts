@@ -182,7 +182,14 @@ function openPage(settings: Settings, environment: Environment): PageFiles {
   const { httpsPort, tlsCert, readOnly, demo, fieldNames, forms, auth } = settings;
   const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
   return new PageFiles({
-    settings: { readOnly: readOnly || demo, fieldNames, form: forms === "a" ? "a" : "b", auth, hasAuthority },
+    settings: {
+      readOnly: readOnly || demo,
+      fieldNames,
+      form: forms === "a" ? "a" : "b",
+      auth,
+      hasAuthority,
+      httpsPort: httpsPort === 0 ? undefined : httpsPort,
+    },
     authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
   });
 }

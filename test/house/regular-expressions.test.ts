@@ -104,7 +104,11 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/^(.{8})(.{4})(.{4})(.{4})/": [["", "a", ""]],
   "/^-?[1-9][0-9]*$/": [["1", "0", "a"]],
   "/CERT|ISSUER|SIGNED|SIGNATURE/": [["", "SIGN", ""]],
-  "/,$/": [["", ",", "a"]],
+  // From the description that the service writes itself.
+  "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
+  "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],
+  "/^\\s|[^\\n\\x20-\\x7e]|\\s\\n/": [["a", " ", ""]],
+  "/\\n$/": [["", "\n", "a"]],
   // From files and arguments of the operator or of a person at a terminal.
   "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],
   "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$[A-Za-z0-9+/]{11,}\\$[A-Za-z0-9+/]{22,}$/": [

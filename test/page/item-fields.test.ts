@@ -3,17 +3,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { indented } from "../../src/items/indented.ts";
-import { compacted, newItem, readFields, spellingOf, withFields } from "../../src/page/item-fields.ts";
+import { dueText } from "../../src/page/item-chips.ts";
+import { compacted, defaultShapes, newItem, readFields, shapeOf, withFields } from "../../src/page/item-fields.ts";
+import { linesOf } from "../../src/page/pasted-lines.ts";
 
 describe("an item's fields", () => {
   test("name, notes and done are found in both spellings, and all other fields are counted and searched", () => {
-    const pascal = '{"ID":"x","Name":"Milk","Notes":"oat","Done":true,"Price":1.50,"Tags":["Shop"]}';
+    const pascal = '{"ID":"x","Name":"Milk","Notes":"oat","Done":true,"Price":1.50,"Shelves":["Left"]}';
     expect(readFields(pascal)).toEqual({
       name: "Milk",
       notes: "oat",
       done: true,
+      chips: [],
       otherCount: 2,
-      searchText: 'milk\noat\n1.50\n["shop"]',
+      searchText: 'milk\noat\n1.50\n["left"]',
     });
     expect(readFields('{"id":"x","name":"milk","done":false}')).toMatchObject({
       name: "milk",
@@ -32,6 +35,55 @@ describe("an item's fields", () => {
 
   test("a name in a third spelling is just another field", () => {
     expect(readFields('{"NAME":"x"}')).toMatchObject({ name: "", otherCount: 1 });
+  });
+});
+
+describe("items of other apps", () => {
+  for (const field of ["title", "text", "task", "summary", "Title"]) {
+    test(`"${field}" is read as the name, and a new name goes to that field`, () => {
+      const json = `{"id":"x","${field}":"Milk"}`;
+      expect(readFields(json)).toMatchObject({ name: "Milk", otherCount: 0 });
+      expect(withFields(json, { name: "Bread" })).toBe(`{"id":"x","${field}":"Bread"}`);
+    });
+  }
+
+  for (const field of ["completed", "isDone", "isComplete", "IsComplete"]) {
+    test(`"${field}" is read as the done mark, and a tick goes to that field`, () => {
+      const json = `{"id":"x","name":"Milk","${field}":true}`;
+      expect(readFields(json)).toMatchObject({ done: true, otherCount: 0 });
+      expect(withFields(json, { done: false })).toBe(`{"id":"x","name":"Milk","${field}":false}`);
+    });
+  }
+
+  test("if several fields could be the name, the more usual one is, wherever it stands", () => {
+    expect(readFields('{"text":"long","title":"short"}')).toMatchObject({ name: "short", otherCount: 1 });
+  });
+
+  test("due date, priority and tags are chips and are not counted as other fields", () => {
+    const json = '{"title":"x","due_date":"2026-03-01","Priority":2,"tags":["a","b"],"labels":"c, d","x":1}';
+    expect(readFields(json)).toMatchObject({
+      chips: [
+        { kind: "due", text: "2026-03-01" },
+        { kind: "priority", text: "2" },
+        { kind: "tag", text: "a" },
+        { kind: "tag", text: "b" },
+        { kind: "tag", text: "c" },
+        { kind: "tag", text: "d" },
+      ],
+      otherCount: 1,
+    });
+  });
+
+  test("a missing due date is no chip, and a tag that is no text is an ordinary field", () => {
+    expect(readFields('{"due":null,"tags":[{"name":"a"}],"priority":""}')).toMatchObject({ chips: [], otherCount: 1 });
+  });
+
+  test("a due date is shown as a day, has passed after that day, and any other text is shown as it is", () => {
+    const now = new Date("2026-03-02T12:00");
+    expect(dueText("2026-03-01", now)).toEqual({ text: "1 Mar", isPast: true });
+    expect(dueText("2026-03-02", now)).toEqual({ text: "2 Mar", isPast: false });
+    expect(dueText("2027-03-02T09:30", now)).toEqual({ text: "2 Mar 2027, 09:30", isPast: false });
+    expect(dueText("next week", now)).toEqual({ text: "next week", isPast: false });
   });
 });
 
@@ -66,14 +118,26 @@ describe("edits", () => {
 });
 
 describe("new items", () => {
-  test("a new item has the given spelling of field names, which can be taken from another item", () => {
-    expect(newItem("x", "Milk", "pascal")).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
-    expect(newItem("x", "Milk", "camel")).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
-    expect([spellingOf('{"id":"x","Name":"n"}'), spellingOf('{"id":"x"}'), spellingOf("{}")]).toEqual([
-      "pascal",
-      "camel",
-      "pascal",
-    ]);
+  test("a new item has the page's own field names, in either spelling", () => {
+    expect(newItem("x", "Milk", defaultShapes.pascal)).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
+    expect(newItem("x", "Milk", defaultShapes.camel)).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
+  });
+
+  test("a new item can have the field names of another item, so that the same app can read it", () => {
+    const like = (json: string) => newItem("x", "Milk", shapeOf(json));
+    expect(like('{"id":"1","title":"a","completed":true}')).toBe('{"id":"x","title":"Milk","completed":false}');
+    expect(like('{"Id":"1","Task":"a","Description":"b"}')).toBe(
+      '{"Id":"x","Task":"Milk","Description":"","Done":false}',
+    );
+    expect(like('{"id":"1"}')).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
+    expect(like("{}")).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
+  });
+});
+
+describe("pasted text", () => {
+  test("each line is a name, blank lines and the marks of a list are left out", () => {
+    expect(linesOf("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
+    expect(linesOf("  Milk  ")).toEqual(["Milk"]);
   });
 });
 

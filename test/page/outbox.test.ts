@@ -1,10 +1,16 @@
 // The outbox: the order of its edits, which edits replace others, and what it keeps in the browser's storage.
 
 import { describe, expect, test } from "bun:test";
-import { type Edit, Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
+import { type Edit, type KeptEdit, Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
 
-function open(kept = { text: "[]" }): { outbox: Outbox; kept: { text: string } } {
-  return { outbox: new Outbox({ read: () => kept.text, write: (text) => (kept.text = text) }), kept };
+/** An outbox that is connected to the store "e", and what it keeps. */
+function open(): { outbox: Outbox; kept: () => readonly KeptEdit[] } {
+  let kept: readonly KeptEdit[] = [];
+  const outbox = new Outbox((edits) => {
+    kept = edits;
+  });
+  outbox.connected("e");
+  return { outbox, kept: () => kept };
 }
 
 const create = (id: string, json = `{"ID":"${id}"}`): Edit => ({ kind: "create", id, json });
@@ -12,7 +18,7 @@ const update = (id: string, json: string, etag = "1"): Edit => ({ kind: "update"
 const remove = (id: string, etag = "1"): Edit => ({ kind: "delete", id, etag });
 
 function next(outbox: Outbox): OutboxEntry {
-  const entry = outbox.next();
+  const entry = outbox.next(0);
   if (!entry) throw new Error("there is no edit to send");
   return entry;
 }
@@ -33,18 +39,102 @@ describe("edits that are not sent yet", () => {
     expect(edits(outbox)).toEqual([remove("a", "1")]);
   });
 
-  test("unsent edits are kept in the browser's storage, and the next outbox finds them there", () => {
-    const { outbox, kept } = open();
-    outbox.add(create("a"));
-    outbox.add(update("b", "1"));
-    next(outbox).state = "sending";
-    expect(edits(open(kept).outbox)).toEqual([create("a"), update("b", "1")]);
-    outbox.stored(next(outbox), "2", 2);
-    expect(edits(open(kept).outbox)).toEqual([update("b", "1")]);
+  test("edits that are added together are kept together, once", () => {
+    let keptCount = 0;
+    const outbox = new Outbox(() => keptCount++);
+    outbox.addAll([create("a"), create("b"), remove("c")]);
+    expect([keptCount, edits(outbox).length]).toEqual([1, 3]);
   });
 
-  test("an outbox ignores storage that contains something other than edits", () => {
-    for (const text of ["{", "{}", '[1,{"kind":"update","id":1}]']) expect(edits(open({ text }).outbox)).toEqual([]);
+  test("unsent edits are kept with their store and their time, and the next outbox continues with them", () => {
+    const { outbox, kept } = open();
+    outbox.add(create("a"));
+    outbox.add(remove("b"), 9);
+    next(outbox).state = "sending";
+    const both = [
+      { edit: create("a"), epoch: "e", notBefore: 0 },
+      { edit: remove("b"), epoch: "e", notBefore: 9 },
+    ];
+    expect(kept()).toEqual(both);
+    outbox.stored(next(outbox), "2", 2);
+    expect(kept()).toEqual(both.slice(1));
+    const later = open();
+    later.outbox.restore(kept(), false);
+    expect([later.outbox.next(8), later.outbox.next(9)?.edit]).toEqual([undefined, remove("b")]);
+  });
+});
+
+describe("edits of an earlier visit", () => {
+  const kept = (epoch: string | undefined): KeptEdit[] => [{ edit: create("a"), epoch, notBefore: 0 }];
+
+  test("edits made on another store are held until the user confirms them, also if they come before the connection", () => {
+    for (const isConnectedFirst of [true, false]) {
+      const outbox = new Outbox(() => {});
+      if (isConnectedFirst) outbox.connected("other");
+      outbox.restore(kept("e"), false);
+      if (!isConnectedFirst) outbox.connected("other");
+      expect([outbox.next(0), outbox.held.length, outbox.unsentCount]).toEqual([undefined, 1, 0]);
+      outbox.confirmHeld();
+      expect([next(outbox).epoch, outbox.held.length]).toEqual(["other", 0]);
+    }
+  });
+
+  test("edits made on the same store, or before the store was known, are sent", () => {
+    for (const epoch of ["e", undefined]) {
+      const { outbox } = open();
+      outbox.restore(kept(epoch), false);
+      outbox.connected("e");
+      expect(next(outbox)).toMatchObject({ edit: create("a"), epoch: "e" });
+    }
+  });
+
+  test("held edits can be discarded, and an edit made now does not touch them", () => {
+    const { outbox, kept: now } = open();
+    outbox.restore(kept("e"), true);
+    outbox.add(remove("a"));
+    expect(edits(outbox)).toEqual([create("a"), remove("a")]);
+    outbox.discardHeld();
+    expect(now().map(({ edit }) => edit)).toEqual([remove("a")]);
+  });
+
+  test("if the connection is lost and another store answers, edits made before that are held", () => {
+    const { outbox } = open();
+    outbox.add(create("a"));
+    outbox.disconnected();
+    outbox.add(create("b"));
+    expect(outbox.next(0)).toBeUndefined();
+    outbox.connected("other");
+    expect([outbox.next(0), outbox.held.length]).toEqual([undefined, 2]);
+  });
+});
+
+describe("deletions that can be undone", () => {
+  test("undoing a deletion brings back an earlier edit that was not sent", () => {
+    const { outbox } = open();
+    outbox.add(update("a", "typed"));
+    outbox.add(remove("a"), 9);
+    outbox.drop(outbox.entries[1] ?? next(outbox));
+    expect(edits(outbox)).toEqual([update("a", "typed")]);
+  });
+
+  test("a deletion that is due replaces the unsent edits before it, refused ones too", () => {
+    const { outbox } = open();
+    outbox.add(update("a", "1", "7"));
+    outbox.add(create("b"));
+    const [, refused = next(outbox)] = outbox.entries;
+    outbox.refused(refused, "too long");
+    outbox.add(remove("a"), 9);
+    outbox.add(remove("b"), 9);
+    outbox.release(new Set(["a", "b"]));
+    expect(next(outbox).edit).toEqual(remove("a", "7"));
+    expect(edits(outbox)).toEqual([remove("a", "7")]);
+  });
+
+  test("the outbox knows when its next edit is due", () => {
+    const { outbox } = open();
+    outbox.add(remove("a"), 9);
+    outbox.add(remove("b"), 7);
+    expect([outbox.nextTime(0), outbox.nextTime(7), outbox.nextTime(9)]).toEqual([7, 9, undefined]);
   });
 });
 

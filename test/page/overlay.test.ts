@@ -12,7 +12,7 @@ function open() {
   const stored = new StoredItems();
   stored.put({ id: "a", item: json("a", "A"), etag: "1", position: 1 });
   stored.put({ id: "b", item: json("b", "B"), etag: "2", position: 2 });
-  const outbox = new Outbox({ read: () => null, write() {} });
+  const outbox = new Outbox(() => {});
   return { outbox, show: () => overlay(stored.inOrder(), outbox.entries) };
 }
 
@@ -86,6 +86,14 @@ describe("overlay", () => {
     const theirs = { json: json("a", "A"), etag: "1" };
     outbox.conflicted(entryOf(outbox, "a"), theirs);
     expect(show()[1]).toMatchObject({ json: theirs.json, etag: "1", conflict: { theirs, deletes: true } });
+  });
+
+  test("a refused edit stays visible with the reason, and an edit that the user must confirm is not shown", () => {
+    const { outbox, show } = open();
+    outbox.add({ kind: "update", id: "a", json: json("a", "A2"), etag: "1" });
+    outbox.refused(entryOf(outbox, "a"), "too long");
+    outbox.restore([{ edit: { kind: "delete", id: "b", etag: "2" }, epoch: "e", notBefore: 0 }], true);
+    expect(show()).toMatchObject([{ id: "b" }, { id: "a", problem: "too long", fields: { name: "A2" } }]);
   });
 
   test("a conflicting deletion of an item that is gone does not bring the item back", () => {

@@ -24,7 +24,7 @@ export class PageDriver {
   static async open(origin: string): Promise<PageDriver> {
     const driver = new PageDriver(await openPage());
     await driver.view.navigate(`${origin}/`);
-    await driver.until("document.querySelector('footer span, dialog[open]')");
+    await driver.until("document.querySelector('main[data-loaded=true], dialog[open]')");
     return driver;
   }
 
@@ -36,7 +36,9 @@ export class PageDriver {
   /** Waits until an expression in the page is true. If it never becomes true, the error contains the page's text. */
   async until(expression: string): Promise<void> {
     try {
-      await eventually(async () => expect(await this.evaluate<boolean>(`Boolean(${expression})`)).toBe(true));
+      await eventually(async () =>
+        expect(await this.evaluate<boolean>(`Promise.resolve(${expression}).then(Boolean)`)).toBe(true),
+      );
     } catch (cause) {
       throw new Error(`never true: ${expression}\n${await this.evaluate("document.body.innerText")}`, { cause });
     }
@@ -77,7 +79,10 @@ export class PageDriver {
     await this.click('[data-test="target"]');
   }
 
+  /** Scrolls to an element, if necessary, and clicks it. */
   async click(selector: string): Promise<void> {
+    await this.until(`document.querySelector(${JSON.stringify(selector)})`);
+    await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.scrollIntoView({ block: "nearest" })`);
     await this.#untilStill(selector);
     await this.view.click(selector, { timeout: clickTimeoutMs });
   }

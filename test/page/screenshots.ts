@@ -20,7 +20,13 @@ const items = [
   { Name: "Learn app development", Notes: "Take the course, then build something small", Done: true },
   { Name: "Develop apps", Notes: "Use the emulator first, then a phone on the same network", Done: false },
   { Name: "Publish apps", Notes: "", Done: false, Store: "beta channel", Price: 1.5 },
-  { name: "Renew the certificate", notes: "From the camelCase app: both spellings live side by side", done: false },
+  {
+    title: "Renew the certificate",
+    completed: false,
+    dueDate: "2027-03-01",
+    priority: "high",
+    tags: ["https", "office"],
+  },
   { Name: "Read what changed while I was offline", Notes: "", Done: true },
   {
     Name: "Call Ann about the trip to the coast",
@@ -62,7 +68,7 @@ async function showConflict(page: PageDriver, program: Program): Promise<void> {
   await page.until("document.querySelector('dialog.conflict-dialog')");
 }
 
-async function take({ name, args, items = [], dark = false, width = 1100, height = 720, prepare }: Picture) {
+async function take({ name, args, items = [], dark = false, width = 1100, height = 840, prepare }: Picture) {
   const folder = temporaryFolder();
   const program = await Program.start({
     args: ["--port", "0", "--body-limit", "500", ...(args ?? ["--store", `sqlite:${join(folder.path, "store.db")}`])],

@@ -19,7 +19,8 @@ async function open(options: ServiceOptions = {}) {
   const service = await Service.on(new MemoryEngine(), options);
   services.push(service);
   const network = new Network(service);
-  const outbox = new Outbox({ read: () => null, write() {} });
+  const outbox = new Outbox(() => {});
+  outbox.connected("epoch");
   const outcomes: SendOutcome[] = [];
   const connected = { client: network.connect() };
   const sender = new Sender({
@@ -155,6 +156,25 @@ describe("edits that have to wait", () => {
     await eventually(async () => expect(outbox.unsentCount).toBe(0));
   });
 
+  test("an edit with a time is not sent before that time, other edits are, and it is sent when the time has come", async () => {
+    const { service, outbox, sender } = await open();
+    await createThere(service, ids.one, "One");
+    outbox.add(remove(ids.one), Date.now() + 300);
+    outbox.add(create(ids.two, "Two"));
+    await sender.send();
+    expect(outbox.entries.map(({ state }) => state)).toEqual(["waiting", "stored"]);
+    await eventually(async () => expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`));
+  });
+
+  test("without a known store, no edit is sent", async () => {
+    const { network, outbox, send } = await open();
+    outbox.disconnected();
+    expect(await send(create(ids.one, "One"))).toEqual([]);
+    outbox.connected("epoch");
+    expect(await send()).toEqual(["stored"]);
+    expect(network.requests).toHaveLength(1);
+  });
+
   test("without credentials, an edit waits until the client has some", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
@@ -168,18 +188,22 @@ describe("edits that have to wait", () => {
 });
 
 describe("edits that the service refuses", () => {
-  test("a refused edit leaves the outbox, its outcome says why, and the next edit is sent", async () => {
+  test("a refused edit stays in the outbox with the reason, the next edit is sent, and a corrected one is sent again", async () => {
     const { service, outbox, outcomes, sender } = await open({ bodyBytesMax: 100 });
     const tooLarge = create(ids.one, "x".repeat(200));
     outbox.add(tooLarge);
     outbox.add(create(ids.two, "Two"));
     await sender.send();
     expect(outcomes).toMatchObject([
-      { kind: "refused", edit: tooLarge, error: { status: 413 } },
+      { kind: "refused", edit: tooLarge, problem: expect.stringContaining("100 bytes") },
       { kind: "stored", entry: { edit: { id: ids.two } } },
     ]);
-    expect(outbox.unsentCount).toBe(0);
+    expect(outbox.entries[0]).toMatchObject({ state: "refused", problem: expect.stringContaining("100 bytes") });
     expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
+    outbox.add(update(ids.one, "Short", undefined));
+    await sender.send();
+    expect(outbox.unsentCount).toBe(0);
+    expect(await service.list()).toBe(`[${named(ids.two, "Two")},${named(ids.one, "Short")}]`);
   });
 
   test("a new item whose first answer was lost counts as stored when it is sent again", async () => {
@@ -197,7 +221,7 @@ describe("edits that the service refuses", () => {
     await createThere(service, ids.one, "Theirs");
     outbox.add(create(ids.one, "Mine"));
     await sender.send();
-    expect(outcomes).toMatchObject([{ kind: "refused", error: { status: 409 } }]);
+    expect(outcomes).toMatchObject([{ kind: "refused", problem: expect.stringContaining("already exists") }]);
     expect(await service.list()).toBe(`[${named(ids.one, "Theirs")}]`);
   });
 });

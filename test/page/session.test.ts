@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
-import { Outbox } from "../../src/page/outbox.ts";
+import { type KeptEdit, Outbox } from "../../src/page/outbox.ts";
 import type { ShownItem } from "../../src/page/overlay.ts";
 import { Session } from "../../src/page/session.ts";
 import { eventually } from "../eventually.ts";
@@ -23,7 +23,7 @@ afterEach(async () => {
 async function open(options: ServiceOptions = {}) {
   const service = await Service.on(new MemoryEngine(), options);
   const network = new Network(service);
-  const outbox = new Outbox({ read: () => null, write() {} });
+  const outbox = new Outbox(() => {});
   const session = new Session({
     outbox,
     connect: (credentials) => network.connect(credentials),
@@ -102,32 +102,59 @@ describe("items", () => {
     expect(JSON.parse(shown(session, "Two").json)).toMatchObject({ name: "Two", notes: "", done: false });
   });
 
-  test("a deletion that is undone before it was sent leaves the item in its place", async () => {
-    const { service, network, outbox, session, names } = await open();
+  test("a deletion is sent when its message is closed, and not before", async () => {
+    const { service, network, session, names } = await open();
     await service.create(named(ids.one, "One"));
-    await service.create(named(ids.two, "Two"));
     session.start();
     await untilLive(session);
-    network.state = "down";
     session.remove(shown(session, "One"));
-    expect(names()).toEqual(["Two"]);
-    await eventually(async () => expect(outbox.entries.map(({ state }) => state)).toEqual(["waiting"]));
-    session.notices[0]?.action?.run();
-    expect([names(), session.unsentCount]).toEqual([["Two", "One"], 0]);
+    expect([names(), session.notices.all[0]?.text]).toEqual([[], "Deleted “One”"]);
+    expect(network.requests.filter((request) => request.startsWith("DELETE"))).toEqual([]);
+    session.notices.close(session.notices.all[0]?.key ?? -1);
+    await untilSent(session);
+    expect(await service.list()).toBe("[]");
   });
 
-  test("a deletion that is undone after it was stored creates the item again, with its ID", async () => {
-    const { service, session, names } = await open();
+  test("undoing a deletion leaves every item in its place, and the service never hears of it", async () => {
+    const { service, network, session, names } = await open();
     await service.create(named(ids.one, "One"));
     await service.create(named(ids.two, "Two"));
     session.start();
     await untilLive(session);
-    session.remove(shown(session, "One"));
+    session.remove(...session.items);
+    expect([names(), session.notices.all[0]?.text]).toEqual([[], "Deleted 2 items"]);
+    session.notices.act(session.notices.all[0]?.key ?? -1);
+    expect([names(), session.unsentCount, session.notices.all]).toEqual([["Two", "One"], 0, []]);
+    expect(network.requests.filter((request) => request.startsWith("DELETE"))).toEqual([]);
+  });
+
+  test("a fourth message closes the first one, which sends its deletion", async () => {
+    const { service, session } = await open();
+    for (const id of [ids.one, ids.two, ids.three]) await service.create(named(id, id));
+    await service.create(named(numbered(4), "Four"));
+    session.start();
+    await untilLive(session);
+    for (const item of session.items) session.remove(item);
+    await eventually(async () => expect(await service.list()).not.toContain("Four"));
+    expect([session.notices.all.length, session.unsentCount]).toEqual([3, 3]);
+  });
+
+  test("several names are added in order, and can be taken back together, sent or not", async () => {
+    const { service, network, session, names } = await open();
+    session.start();
+    await untilLive(session);
+    session.add("One", "Two");
     await untilSent(session);
-    session.notices[0]?.action?.run();
+    expect(names()).toEqual(["Two", "One"]);
+    session.notices.act(session.notices.all[0]?.key ?? -1);
     await untilSent(session);
-    expect(names()).toEqual(["One", "Two"]);
-    expect(await service.list()).toBe(`[${named(ids.two, "Two")},${named(ids.one, "One")}]`);
+    expect([names(), await service.list()]).toEqual([[], "[]"]);
+    network.state = "down";
+    session.add("Three", "Four");
+    session.notices.act(session.notices.all[0]?.key ?? -1);
+    network.state = "up";
+    await untilSent(session);
+    expect([names(), await service.list()]).toEqual([[], "[]"]);
   });
 });
 
@@ -149,47 +176,74 @@ describe("conflicts", () => {
       expect(await service.list()).toBe(`[${named(ids.one, kept)}]`);
     });
   }
+
+  test("keeping both leaves the other version and adds the user's as a new item", async () => {
+    const { service, session } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    const base = shown(session, "One");
+    await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+    session.save(base, named(ids.one, "Mine"));
+    await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+    session.decide(ids.one, "both");
+    await untilSent(session);
+    const [theirs, mine] = JSON.parse(await service.list());
+    expect(theirs).toEqual({ ID: ids.one, Name: "Theirs" });
+    expect(mine).toEqual({ ID: expect.not.stringMatching(ids.one), Name: "Mine" });
+  });
 });
 
 describe("messages", () => {
-  test("a refused edit is taken back, and a message says why", async () => {
-    const { session, names } = await open({ bodyBytesMax: 150 });
+  test("a refused item stays with the reason, and can be corrected or discarded", async () => {
+    const { service, session, names } = await open({ bodyBytesMax: 150 });
     session.start();
     session.add("x".repeat(200));
-    await eventually(async () => expect(session.notices).toHaveLength(1));
-    expect(session.notices[0]).toMatchObject({ kind: "problem", action: undefined });
-    expect(session.notices[0]?.text).toMatch(/^“x{39}…” was not added: .*150 bytes/);
-    expect(names()).toEqual([]);
+    await eventually(async () => expect(session.notices.all).toHaveLength(1));
+    expect(session.notices.all[0]).toMatchObject({ kind: "problem", action: undefined });
+    expect(session.notices.all[0]?.text).toMatch(/^“x{39}…” was not added: .*150 bytes/);
+    const refused = shown(session, "x".repeat(200));
+    expect(refused.problem).toContain("150 bytes");
+    session.save(refused, refused.json.replace("x".repeat(200), "short"));
+    await untilSent(session);
+    expect(shown(session, "short").problem).toBeUndefined();
+    session.save(shown(session, "short"), refused.json);
+    await eventually(() => shown(session, "x".repeat(200)).problem !== undefined);
+    session.discard(refused.id);
+    expect(names()).toEqual(["short"]);
+    expect(JSON.parse(await service.list())).toMatchObject([{ Name: "short" }]);
   });
 
-  test("an edit that a read-only service accepts is taken back, and a message says so", async () => {
+  test("what a read-only service accepts is taken back with one message, and deletions offer no Undo", async () => {
     const { session, names } = await open({ readOnly: true });
     session.start();
     await untilLive(session);
     expect(session.readOnly).toBe(true);
     session.add("One");
-    await eventually(async () => expect(session.notices[0]?.text).toStartWith("Accepted, but not kept"));
-    expect([names(), session.unsentCount]).toEqual([[], 0]);
+    await untilSent(session);
+    session.add("Two", "Three");
+    await untilSent(session);
+    expect([names(), session.notices.all]).toMatchObject([[], [{ text: "Not kept: this service is read-only." }]]);
   });
 
   test("a list that cannot be read is reported with a way to try again", async () => {
     const { network, session } = await open();
     network.state = 500;
     session.start();
-    await eventually(async () => expect(session.notices).toHaveLength(1));
+    await eventually(async () => expect(session.notices.all).toHaveLength(1));
     expect([session.connection, session.loaded]).toEqual(["lost", false]);
-    expect(session.notices[0]?.text).toStartWith("The list cannot be read: ");
+    expect(session.notices.all[0]?.text).toStartWith("The list cannot be read: ");
     network.state = "up";
-    session.notices[0]?.action?.run();
+    session.notices.act(session.notices.all[0]?.key ?? -1);
     await untilLive(session);
   });
 
-  test("only the last three messages are kept", async () => {
+  test("only the last three messages are kept, and none twice", async () => {
     const { session } = await open();
-    for (const text of ["1", "2", "3", "4"]) session.notify("done", text);
-    expect(session.notices.map(({ text }) => text)).toEqual(["2", "3", "4"]);
-    session.dismiss(session.notices[1]?.key ?? -1);
-    expect(session.notices.map(({ text }) => text)).toEqual(["2", "4"]);
+    for (const text of ["1", "2", "3", "4", "4"]) session.notices.add("done", text);
+    expect(session.notices.all.map(({ text }) => text)).toEqual(["2", "3", "4"]);
+    session.notices.close(session.notices.all[1]?.key ?? -1);
+    expect(session.notices.all.map(({ text }) => text)).toEqual(["2", "4"]);
   });
 });
 
@@ -255,13 +309,90 @@ describe("signing in", () => {
     expect(session.signIn).toBeUndefined();
   });
 
-  test("cancelling sign-in drops the edits that were waiting for it", async () => {
+  test("cancelling sign-in keeps the edits, which wait quietly until the user signs in", async () => {
+    const { service, network, session, names } = await open(await guarded("writes"));
+    session.start();
+    await untilLive(session);
+    session.add("One");
+    await eventually(async () => expect(session.signIn).toBeDefined());
+    session.cancelSignIn();
+    expect([session.signIn, session.signInPostponed, session.unsentCount, names()]).toEqual([
+      undefined,
+      true,
+      1,
+      ["One"],
+    ]);
+    const sent = network.requests.length;
+    session.reconnect();
+    await eventually(() => network.requests.length > sent);
+    await untilLive(session);
+    expect(network.requests.slice(sent)).not.toContain("POST /api/todoitems/");
+    session.openSignIn();
+    session.signInAs({ username: "ann", password: "secret" });
+    await untilSent(session);
+    expect([session.signInPostponed, JSON.parse(await service.list())]).toMatchObject([false, [{ Name: "One" }]]);
+  });
+
+  test("after a sign-in the form closes, even if a refused item still waits for its correction", async () => {
+    const { session } = await open({ ...(await guarded("writes")), bodyBytesMax: 150 });
+    session.start();
+    await untilLive(session);
+    session.openSignIn();
+    session.signInAs({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn === undefined);
+    session.add("x".repeat(200));
+    await eventually(() => session.items[0]?.problem !== undefined);
+    session.signOut();
+    await untilLive(session);
+    session.openSignIn();
+    session.signInAs({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn === undefined);
+    expect([session.username, session.unsentCount]).toEqual(["ann", 1]);
+  });
+
+  test("edits that wait for a sign-in can be discarded", async () => {
     const { session, names } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);
     session.add("One");
     await eventually(async () => expect(session.signIn).toBeDefined());
     session.cancelSignIn();
-    expect([session.signIn, session.unsentCount, names()]).toEqual([undefined, 0, []]);
+    session.discardUnsent();
+    expect([session.signInPostponed, session.unsentCount, names()]).toEqual([false, 0, []]);
   });
 });
+
+describe("edits of an earlier visit", () => {
+  const kept = (epoch: string | undefined): KeptEdit => ({
+    edit: { kind: "create", id: ids.two, json: named(ids.two, "Two") },
+    epoch,
+    notBefore: 0,
+  });
+
+  test("edits made on the same store are sent as soon as the page is connected", async () => {
+    const { service, outbox, session } = await open();
+    outbox.restore([kept(service.collection.epoch)], false);
+    session.start();
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
+  });
+
+  for (const which of ["send", "discard"] as const) {
+    test(`edits made on another store are not sent before the user has decided to ${which} them`, async () => {
+      const { service, network, outbox, session } = await open();
+      outbox.restore([kept("another")], false);
+      session.start();
+      await untilLive(session);
+      expect([session.heldNames, session.items, session.unsentCount]).toEqual([["“Two”"], [], 0]);
+      expect(network.requests).not.toContain("POST /api/todoitems/");
+      session.decideHeld(which);
+      await untilSent(session);
+      expect(session.heldNames).toEqual([]);
+      expect(await service.list()).toBe(which === "send" ? `[${named(ids.two, "Two")}]` : "[]");
+    });
+  }
+});
+
+function numbered(index: number): string {
+  return `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`;
+}

@@ -21,6 +21,15 @@ afterAll(async () => {
   await program.stop();
 });
 
+interface Manifest {
+  readonly start_url: string;
+  readonly scope: string;
+  readonly display: string;
+  readonly icons: readonly { readonly src: string; readonly type: string }[];
+}
+
+const manifest = async () => (await (await program.fetch("/manifest.webmanifest")).json()) as Manifest;
+
 const raw = (path: string, headers: Record<string, string>) =>
   fetch(`${program.origin}${path}`, { headers, decompress: false });
 
@@ -29,29 +38,44 @@ describe("the page's files", () => {
     expect(html.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = html.headers.get("content-security-policy") ?? "";
     expect(policy).toStartWith(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self';",
     );
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain("unsafe");
   });
 
   test("no file of the page names another host", async () => {
-    expect(assets).toHaveLength(3);
+    expect(assets.map((path) => path.split(".")[1])).toEqual(["svg", "png", "css", "js"]);
     const texts = await Promise.all(["/", ...assets].map(async (path) => (await program.fetch(path)).text()));
     const hosts = texts.flatMap((text) => [...text.matchAll(/https?:\/\/[\w.]+/g)].map(([host]) => host));
     // XML namespaces look like addresses, but nothing is loaded from them.
     expect(hosts.filter((host) => !host.endsWith("www.w3.org"))).toEqual([]);
   });
 
-  test("the first load is under 60 KB, with either compression", async () => {
+  test("the first load, with all icons and the manifest, is under 60 KB, with either compression", async () => {
+    const { icons } = await manifest();
+    const paths = new Set(["/", "/manifest.webmanifest", ...assets, ...icons.map(({ src }) => `/${src}`)]);
+    expect(paths.size).toBe(7);
     for (const coding of ["br", "gzip"]) {
-      const answers = await Promise.all(["/", ...assets].map((path) => raw(path, { "Accept-Encoding": coding })));
-      expect(answers.map(({ headers }) => headers.get("content-encoding"))).toEqual([coding, coding, coding, coding]);
+      const answers = await Promise.all([...paths].map((path) => raw(path, { "Accept-Encoding": coding })));
+      for (const { headers } of answers) expect(headers.get("content-encoding")).toBe(coding);
       const sizes = await Promise.all(answers.map(async (answer) => (await answer.arrayBuffer()).byteLength));
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
     }
     const plain = await raw(assets[0] ?? "", { "Accept-Encoding": "br;q=0, gzip;q=0" });
     expect(plain.headers.get("content-encoding")).toBeNull();
+  });
+
+  test("the page can be installed: it has a manifest with icons, theme colours, and no service worker", async () => {
+    const { start_url, scope, display, icons } = await manifest();
+    expect({ start_url, scope, display }).toEqual({ start_url: "./", scope: "./", display: "standalone" });
+    for (const { src, type } of icons) expect((await program.fetch(`/${src}`)).headers.get("content-type")).toBe(type);
+    expect(html.headers.get("content-security-policy")).toContain("manifest-src 'self'");
+    const text = await html.clone().text();
+    expect(text).toContain('<link rel="manifest" href="manifest.webmanifest">');
+    expect(text.match(/<meta name="theme-color"/g)).toHaveLength(2);
+    const script = await (await program.fetch(assets.find((path) => path.endsWith(".js")) ?? "")).text();
+    expect(script).not.toContain("serviceWorker");
   });
 
   test("assets may be cached forever, and the page is revalidated and sent again only if it has changed", async () => {

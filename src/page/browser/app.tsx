@@ -1,6 +1,7 @@
-// The whole page, from top to bottom: header, banners, composer, toolbar, list, status bar, and the dialogs.
+// The whole page, from top to bottom: header, banners, composer, toolbar, list, and the dialogs.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Filter, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
 import type { Session } from "../session.ts";
@@ -11,24 +12,31 @@ import { ConnectPanel } from "./connect-panel.tsx";
 import { Header } from "./header.tsx";
 import { ItemRows } from "./item-rows.tsx";
 import { Notices } from "./notices.tsx";
+import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
-import { StatusBar } from "./status-bar.tsx";
-import { type Filter, Toolbar } from "./toolbar.tsx";
+import { Toolbar } from "./toolbar.tsx";
+import { useEdited } from "./use-edited.ts";
+import { useKept } from "./use-kept.ts";
 import { useSession } from "./use-session.ts";
 
 export function App({ session, settings }: { session: Session; settings: PageSettings }) {
   useSession(session);
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
-  const [editingId, setEditingId] = useState<string>();
-  const [connecting, setConnecting] = useState(false);
+  const [doneLast, setDoneLast] = useKept("todoitems-done-last");
+  const [opened, setOpened] = useState<"connect" | "shortcuts">();
   const [decidingId, setDecidingId] = useState<string>();
   const composer = useRef<HTMLInputElement>(null);
   const searchBox = useRef<HTMLInputElement>(null);
-  const { items } = session;
+  const { items, loaded } = session;
+  const edited = useEdited(items, loaded);
 
-  const openCount = useMemo(() => items.filter(({ fields }) => !fields.done).length, [items]);
-  const shown = useMemo(() => select(items, filter, search, editingId), [items, filter, search, editingId]);
+  const { shown, counts, done } = useMemo(
+    () => viewList(items, { filter, search, doneLast, editedIds: edited.ids }),
+    [items, filter, search, doneLast, edited.ids],
+  );
+  const rows = edited.withGone(shown);
+
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
   // Whenever the set of conflicts changes, the dialog opens for the first of them. The user can close it and decide
@@ -36,47 +44,71 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useEffect(() => setDecidingId(conflictIds.split(",")[0] || undefined), [conflictIds]);
   const deciding = conflicts.find(({ id }) => id === decidingId);
 
+  const isEmpty = loaded && items.length === 0;
+  useEffect(() => {
+    if (isEmpty && document.activeElement === document.body) composer.current?.focus({ preventScroll: true });
+  }, [isEmpty]);
+
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector("dialog[open]")) return;
       const target = event.key === "/" ? searchBox.current : event.key === "n" ? composer.current : undefined;
-      if (!target || document.querySelector("dialog[open]")) return;
+      if (event.key === "?") setOpened("shortcuts");
+      else if (!target) return;
       event.preventDefault();
-      target.focus();
+      target?.focus();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
 
+  const add = (names: readonly string[]) => {
+    session.add(...names);
+    // The new item comes first in the list. Show it, whatever the user was looking at.
+    if (filter === "done") setFilter("all");
+    setSearch("");
+    scrollTo(0, 0);
+  };
+  const save = (base: ShownItem, json: string) => {
+    if (edited.isGone(base.id)) session.addAgain(base.id, json);
+    else session.save(base, json);
+  };
+
   return (
     <>
-      <Header session={session} onConnect={() => setConnecting(true)} />
-      <main>
+      <Header session={session} settings={settings} onOpen={setOpened} />
+      <main data-loaded={loaded}>
         <Banners session={session} />
-        <Composer inputRef={composer} onAdd={(name) => session.add(name)} />
+        <Composer inputRef={composer} onAdd={add} />
         <Toolbar
           filter={filter}
           onFilter={setFilter}
           search={search}
           onSearch={setSearch}
           searchRef={searchBox}
-          counts={{ all: items.length, open: openCount, done: items.length - openCount }}
+          counts={counts}
+          doneLast={doneLast}
+          onDoneLast={setDoneLast}
+          onClearDone={() => session.remove(...done)}
         />
         <ItemRows
-          items={shown}
-          loaded={session.loaded}
+          items={rows}
+          loaded={loaded}
           emptyText={emptyText(items.length, filter, search)}
-          editingId={editingId}
-          onEdit={setEditingId}
-          onDone={(item, done) => session.setDone(item, done)}
-          onSave={(base, json) => session.save(base, json)}
+          edited={edited}
+          onDone={(item, isDone) => session.setDone(item, isDone)}
+          onSave={save}
+          onCancel={(base, json) =>
+            session.notices.add("done", "Your change was not saved.", { label: "Save it", run: () => save(base, json) })
+          }
           onDelete={(item) => session.remove(item)}
+          onDiscard={(item) => session.discard(item.id)}
           onDecide={(item) => setDecidingId(item.id)}
           onNowhere={() => composer.current?.focus()}
         />
       </main>
-      <StatusBar session={session} />
-      <Notices session={session} />
+      <Notices notices={session.notices} />
       {session.signIn && <SignInDialog session={session} signIn={session.signIn} />}
       {!session.signIn && deciding && (
         <ConflictDialog
@@ -87,19 +119,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           onLater={() => setDecidingId(undefined)}
         />
       )}
-      {connecting && <ConnectPanel settings={settings} onClose={() => setConnecting(false)} />}
+      {opened === "connect" && (
+        <ConnectPanel session={session} settings={settings} onClose={() => setOpened(undefined)} />
+      )}
+      {opened === "shortcuts" && <ShortcutsDialog onClose={() => setOpened(undefined)} />}
     </>
-  );
-}
-
-/** The items that match the filter and the search. The item that is being edited is always included. */
-function select(items: readonly ShownItem[], filter: Filter, search: string, editingId: string | undefined) {
-  const wanted = search.trim().toLowerCase();
-  if (filter === "all" && wanted === "") return items;
-  return items.filter(
-    ({ id, fields }) =>
-      id === editingId ||
-      ((filter === "all" || fields.done === (filter === "done")) && fields.searchText.includes(wanted)),
   );
 }
 

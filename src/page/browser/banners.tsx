@@ -1,5 +1,7 @@
-// Banners for what the user must know before typing: the instance is read-only, or the service cannot be reached.
+// Banners for what the user must know or decide: the service is read-only or cannot be reached, changes wait for a
+// sign-in, or changes of an earlier visit may belong to another store.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../session.ts";
 import { WarningIcon } from "./icons.tsx";
@@ -8,7 +10,7 @@ import { WarningIcon } from "./icons.tsx";
 const graceMs = 700;
 
 export function Banners({ session }: { session: Session }) {
-  const { connection, readOnly, unsentCount } = session;
+  const { connection, readOnly, unsentCount, signInPostponed, heldNames } = session;
   const [offline, setOffline] = useState(false);
   useEffect(() => {
     if (connection !== "lost") {
@@ -22,27 +24,74 @@ export function Banners({ session }: { session: Session }) {
     <>
       {readOnly && (
         <p class="banner" data-banner="read-only">
-          <strong>Read-only instance.</strong> Changes are accepted but not kept.
+          <span>
+            <strong>Read-only.</strong> Try anything you like: the service answers as usual and keeps nothing.
+          </span>
         </p>
       )}
       <div role="status">
         {offline && (
-          <p class="banner warning" data-banner="offline">
-            <WarningIcon />
-            <span>
-              <strong>The service cannot be reached.</strong> {waiting(unsentCount)}
-            </span>
+          <Warning kind="offline" text="The service cannot be reached." detail={waiting(unsentCount)}>
             <button type="button" onClick={() => session.reconnect()}>
               Try now
             </button>
-          </p>
+          </Warning>
+        )}
+        {signInPostponed && (
+          <Warning
+            kind="sign-in"
+            text={`${changes(unsentCount)} not sent.`}
+            detail="Sign in to send, or go on: what you typed stays here."
+          >
+            <button type="button" onClick={() => session.openSignIn()}>
+              Sign in
+            </button>
+            <button type="button" class="quiet" onClick={() => session.discardUnsent()}>
+              Discard
+            </button>
+          </Warning>
+        )}
+        {heldNames.length > 0 && (
+          <Warning
+            kind="held"
+            text={`${changes(heldNames.length)} left from an earlier visit, perhaps to another list:`}
+            detail={listed(heldNames)}
+          >
+            <button type="button" onClick={() => session.decideHeld("send")}>
+              Send to this list
+            </button>
+            <button type="button" class="quiet" onClick={() => session.decideHeld("discard")}>
+              Discard
+            </button>
+          </Warning>
         )}
       </div>
     </>
   );
 }
 
+function Warning(props: { kind: string; text: string; detail: string; children: ComponentChildren }) {
+  return (
+    <div class="banner warning" data-banner={props.kind}>
+      <WarningIcon />
+      <span>
+        <strong>{props.text}</strong> {props.detail}
+      </span>
+      <span class="buttons">{props.children}</span>
+    </div>
+  );
+}
+
 function waiting(count: number): string {
-  if (count === 0) return "You can go on: changes are kept in this tab and sent, in order, when it is back.";
-  return `${count === 1 ? "1 change is" : `${count} changes are`} kept in this tab and sent, in order, when it is back.`;
+  if (count === 0) return "You can go on: changes are kept in this browser and sent, in order, when it is back.";
+  return `${changes(count)} kept in this browser and sent, in order, when it is back.`;
+}
+
+function changes(count: number): string {
+  return count === 1 ? "1 change is" : `${count} changes are`;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - 3;
+  return `${names.slice(0, 3).join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }

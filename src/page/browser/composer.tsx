@@ -1,7 +1,8 @@
-// The form for a new item.
+// The form for new items. Pasting several lines makes an item of each line.
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
+import { linesOf } from "../pasted-lines.ts";
 import { PlusIcon } from "./icons.tsx";
 
 export function Composer({
@@ -9,34 +10,49 @@ export function Composer({
   onAdd,
 }: {
   inputRef: RefObject<HTMLInputElement | null>;
-  onAdd: (name: string) => void;
+  onAdd: (names: readonly string[]) => void;
 }) {
   const [name, setName] = useState("");
+  const paste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
+    const { value, selectionStart, selectionEnd } = event.currentTarget;
+    const pasted = event.clipboardData?.getData("text") ?? "";
+    const names = linesOf(value.slice(0, selectionStart ?? 0) + pasted + value.slice(selectionEnd ?? 0));
+    // The browser itself pastes a single line, so that it can be undone with the keyboard.
+    if (linesOf(pasted).length < 2) return;
+    event.preventDefault();
+    setName("");
+    onAdd(names);
+  };
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (name.trim() === "") return;
-        onAdd(name.trim());
-        setName("");
-      }}
-    >
-      <PlusIcon />
-      <input
-        ref={inputRef}
-        value={name}
-        onInput={(event) => setName(event.currentTarget.value)}
-        placeholder="Add an item"
-        aria-label="Name of a new item"
-        autocomplete="off"
-        enterkeyhint="done"
-        maxLength={10_000}
-        data-control="composer"
-      />
-      <button type="submit" class="primary" disabled={name.trim() === ""}>
-        Add
-      </button>
-    </form>
+    <div class="composer-bar">
+      <form
+        class="composer"
+        data-draft={name.trim() !== ""}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() === "") return;
+          onAdd([name.trim()]);
+          setName("");
+        }}
+      >
+        <PlusIcon />
+        <input
+          ref={inputRef}
+          dir="auto"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+          onPaste={paste}
+          placeholder="Add an item"
+          aria-label="Name of a new item"
+          autocomplete="off"
+          enterkeyhint="done"
+          maxLength={10_000}
+          data-control="composer"
+        />
+        <button type="submit" class="primary" disabled={name.trim() === ""}>
+          Add
+        </button>
+      </form>
+    </div>
   );
 }

@@ -1,88 +1,109 @@
-// Shows both versions of an item that was changed here and elsewhere, and asks which one to keep.
+// Shows how two versions of an item differ, field by field, and asks which one to keep.
 
 import type { ComponentChildren } from "preact";
 import { indented } from "../../items/indented.ts";
-import { readFields } from "../item-fields.ts";
+import { fieldDifferences } from "../field-differences.ts";
 import type { ShownItem } from "../overlay.ts";
 import { Dialog } from "./dialog.tsx";
+
+type Decision = "mine" | "theirs" | "both";
 
 interface ConflictDialogProps {
   readonly item: ShownItem;
   readonly count: number;
-  readonly onDecide: (which: "mine" | "theirs") => void;
+  readonly onDecide: (which: Decision) => void;
   readonly onLater: () => void;
 }
 
 export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialogProps) {
-  const { conflict } = item;
+  const { conflict, json, fields } = item;
   if (!conflict) return null;
   const { theirs, deletes } = conflict;
+  const choice = (which: Decision, label: string, isPrimary = false) => (
+    <button type="button" class={isPrimary ? "primary" : ""} onClick={() => onDecide(which)} data-control={which}>
+      {label}
+    </button>
+  );
   return (
-    <Dialog title="Changed here and elsewhere" kind="conflict-dialog" onClose={onLater}>
+    <Dialog title={fields.name === "" ? "Item without a name" : fields.name} kind="conflict-dialog" onClose={onLater}>
       <p>
-        {theirs
-          ? "This item was changed elsewhere before your change arrived."
-          : "This item was deleted elsewhere before your change arrived."}{" "}
-        Which version shall it be?{count > 1 && ` (${count} such items)`}
+        {explanation(deletes, theirs !== undefined)}
+        {count > 1 && ` (${count} items wait for a decision.)`}
       </p>
-      <div class="versions">
-        <ItemVersion title="Yours" json={deletes ? undefined : item.json} other={theirs?.json}>
-          <button type="button" class="primary" onClick={() => onDecide("mine")} data-control="mine">
-            Keep mine
-          </button>
-        </ItemVersion>
-        <ItemVersion title="Theirs" json={theirs?.json} other={deletes ? undefined : item.json}>
-          <button type="button" class="primary" onClick={() => onDecide("theirs")} data-control="theirs">
-            Keep theirs
-          </button>
-        </ItemVersion>
+      {theirs && !deletes && (
+        <>
+          <Differences mine={json} theirs={theirs.json} />
+          <details>
+            <summary>Show both as JSON</summary>
+            <div class="versions">
+              <Version title="Yours" json={json} />
+              <Version title="Theirs" json={theirs.json} />
+            </div>
+          </details>
+        </>
+      )}
+      <div class="buttons">
+        {deletes ? (
+          <>
+            {choice("theirs", "Keep the item", true)}
+            {choice("mine", "Delete it")}
+          </>
+        ) : (
+          <>
+            {choice("mine", "Keep mine", true)}
+            {choice("theirs", theirs ? "Keep theirs" : "Delete it")}
+            {theirs && choice("both", "Keep both")}
+          </>
+        )}
+        <span class="spring" />
+        <button type="button" class="quiet" onClick={onLater}>
+          Decide later
+        </button>
       </div>
-      <button type="button" class="quiet" onClick={onLater}>
-        Decide later
-      </button>
     </Dialog>
   );
 }
 
-interface ItemVersionProps {
-  readonly title: string;
-  readonly json: string | undefined;
-  readonly other: string | undefined;
-  readonly children: ComponentChildren;
+function explanation(deletes: boolean, isThere: boolean): string {
+  if (deletes) return "You deleted this item, but somebody changed it before your deletion arrived.";
+  return isThere
+    ? "You and somebody else changed this item at the same time. Which version do you want?"
+    : "Somebody deleted this item before your change arrived. Do you want to keep it?";
 }
 
-function ItemVersion({ title, json, other, children }: ItemVersionProps) {
+function Differences({ mine, theirs }: { mine: string; theirs: string }) {
+  return (
+    <table class="differences">
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Yours</th>
+          <th scope="col">Theirs</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fieldDifferences(mine, theirs).map((difference) => (
+          <tr key={difference.name}>
+            <th scope="row">{difference.name}</th>
+            <Value text={difference.mine} />
+            <Value text={difference.theirs} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Value({ text }: { text: string | undefined }): ComponentChildren {
+  if (text === undefined || text === "") return <td class="none">{text === "" ? "empty" : "not there"}</td>;
+  return <td dir="auto">{text}</td>;
+}
+
+function Version({ title, json }: { title: string; json: string }) {
   return (
     <section class="version" aria-label={title}>
       <h3>{title}</h3>
-      {json === undefined ? <p class="deleted">Deleted</p> : <Fields json={json} other={other} />}
-      {children}
+      <pre>{indented(json)}</pre>
     </section>
   );
-}
-
-function Fields({ json, other }: { json: string; other: string | undefined }) {
-  const { name, done } = readFields(json);
-  const otherLines = new Set(other === undefined ? [] : lines(other));
-  return (
-    <>
-      <p class="version-name">
-        <span class="state">{done ? "Done" : "Open"}</span> {name === "" ? "Item without a name" : name}
-      </p>
-      <pre>
-        {lines(json).map((line, index) => (
-          <span key={index} class={otherLines.has(line) ? undefined : "differs"}>
-            {line}
-            {"\n"}
-          </span>
-        ))}
-      </pre>
-    </>
-  );
-}
-
-function lines(json: string): string[] {
-  return indented(json)
-    .split("\n")
-    .map((line) => line.replace(/,$/, ""));
 }

@@ -1,41 +1,48 @@
-// Shows how the user's own app can reach this service: addresses, a command for each operation, the certificate to
-// trust.
+// Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, and
+// the figures of the list.
 
 import { useRef, useState } from "preact/hooks";
+import { codeSamples } from "../code-samples.ts";
 import { apiDescriptionPath, authorityPath, feedPath, listPath, type PageSettings } from "../page-settings.ts";
+import type { Session } from "../session.ts";
 import { Dialog } from "./dialog.tsx";
 import { CloseIcon, CopyIcon } from "./icons.tsx";
+import { ListFigures } from "./list-figures.tsx";
 
-const exampleId = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
+interface ConnectPanelProps {
+  readonly session: Session;
+  readonly settings: PageSettings;
+  readonly onClose: () => void;
+}
 
-export function ConnectPanel({ settings, onClose }: { settings: PageSettings; onClose: () => void }) {
-  const base = new URL(listPath, document.baseURI);
-  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(base.hostname);
+const authorityFile = "todoitems-authority.crt";
+
+export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) {
+  const list = new URL(listPath, document.baseURI);
+  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
     <Dialog title="Connect your app" kind="panel" onClose={onClose}>
       <button type="button" class="bare close" onClick={onClose} aria-label="Close">
         <CloseIcon />
       </button>
-      <h3>Base address</h3>
-      <Copyable label="This machine" text={base.href} />
-      {isHere && <Copyable label="Android emulator" text={withHost(base, "10.0.2.2")} />}
-      {isHere && <Copyable label="iOS simulator" text={withHost(base, "localhost")} />}
+      <h3>Address of the list</h3>
+      {addresses(list, isHere, settings.httpsPort).map(({ label, address }) => (
+        <Copyable key={label} label={label} text={address} />
+      ))}
       {isHere && (
         <p class="hint">
           A phone on the same network needs the service started with <code>--host 0.0.0.0</code>, and this machine’s
-          address in place of <code>{base.hostname}</code>.
+          address in place of <code>{list.hostname}</code>.
         </p>
       )}
-      <h3>Every operation, with curl</h3>
-      {commands(base.href, settings).map(({ label, command }) => (
-        <Copyable key={label} label={label} text={command} isLong />
-      ))}
+      <h3>Code</h3>
+      <Samples list={list} settings={settings} />
       {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
           <p>
             This service uses a development certificate. Clients trust it once they trust its authority:{" "}
-            <a href={authorityPath} download="todoitems-authority.crt">
+            <a href={authorityPath} download={authorityFile}>
               download the certificate authority
             </a>
             . <code>npx todoitems certificate</code> shows the steps for each platform.
@@ -47,53 +54,92 @@ export function ConnectPanel({ settings, onClose }: { settings: PageSettings; on
         <a href={apiDescriptionPath}>openapi.yaml</a> describes every request and answer (OpenAPI 3.1). The{" "}
         <a href={listPath}>list as JSON</a> and the <a href={feedPath}>change feed</a> are what this page reads.
       </p>
-      <h3>Keys of this page</h3>
-      <dl class="keys">
-        <dt>n</dt>
-        <dd>new item</dd>
-        <dt>/</dt>
-        <dd>search</dd>
-        <dt>↑ ↓</dt>
-        <dd>from item to item</dd>
-        <dt>Space</dt>
-        <dd>tick</dd>
-        <dt>Enter</dt>
-        <dd>edit, save</dd>
-        <dt>Del</dt>
-        <dd>delete</dd>
-        <dt>Esc</dt>
-        <dd>leave</dd>
-      </dl>
+      <h3>This list</h3>
+      <ListFigures session={session} />
     </Dialog>
   );
 }
 
-function withHost(url: URL, host: string): string {
-  const other = new URL(url);
-  other.hostname = host;
-  return other.href;
+/** The addresses of the list for clients on this machine, in emulators, and over HTTPS if this page came without it. */
+function addresses(list: URL, isHere: boolean, httpsPort: number | undefined): { label: string; address: string }[] {
+  if (!isHere) return [{ label: "This service", address: list.href }];
+  const at = (label: string, { host = list.hostname, secure = list.protocol === "https:" } = {}) => {
+    const url = new URL(list);
+    url.hostname = host;
+    if (secure && list.protocol === "http:") {
+      url.protocol = "https:";
+      url.port = String(httpsPort);
+    }
+    return { label, address: url.href };
+  };
+  const alsoSecure = httpsPort !== undefined && list.protocol === "http:";
+  return [
+    at("This machine"),
+    at("Android emulator", { host: "10.0.2.2" }),
+    at("iOS simulator", { host: "localhost" }),
+    ...(alsoSecure
+      ? [
+          at("HTTPS", { host: "localhost", secure: true }),
+          at("HTTPS, Android emulator", { host: "10.0.2.2", secure: true }),
+        ]
+      : []),
+  ];
 }
 
-function commands(base: string, { form, auth, hasAuthority }: PageSettings): { label: string; command: string }[] {
-  const reads = `curl${auth === "all" ? " -u NAME" : ""}`;
-  const writes = `curl${auth === "off" ? "" : " -u NAME"}`;
-  const trust = hasAuthority && base.startsWith("https:") ? " --cacert todoitems-authority.crt" : "";
-  const json = `-H "Content-Type: application/json" -d`;
-  const target = form === "a" ? `${base}${exampleId}` : base;
-  const item = (done: boolean) => `'{"ID":"${exampleId}","Name":"Buy milk","Notes":"","Done":${done}}'`;
-  return [
-    { label: "List", command: `${reads}${trust} ${base}` },
-    { label: "Create", command: `${writes}${trust} -X POST ${target} ${json} ${item(false)}` },
-    { label: "Read one", command: `${reads}${trust} ${base}${exampleId}` },
-    { label: "Update", command: `${writes}${trust} -X PUT ${target} ${json} ${item(true)}` },
-    { label: "Delete", command: `${writes}${trust} -X DELETE ${base}${exampleId}` },
-    { label: "Follow changes", command: `${reads}${trust} -N ${new URL(feedPath, document.baseURI).href}` },
-  ];
+function Samples({ list, settings }: { list: URL; settings: PageSettings }) {
+  const [chosen, setChosen] = useState("curl");
+  const tabs = useRef<HTMLDivElement>(null);
+  const isCamel = settings.fieldNames === "camel";
+  const samples = codeSamples({
+    listUrl: list.href,
+    feedUrl: new URL(feedPath, document.baseURI).href,
+    auth: settings.auth,
+    form: settings.form,
+    names: isCamel
+      ? { id: "id", name: "name", notes: "notes", done: "done" }
+      : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
+    authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
+  });
+  const index = samples.findIndex(({ language }) => language === chosen);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = samples.at((index + step) % samples.length);
+    if (step === 0 || !next) return;
+    setChosen(next.language);
+    tabs.current?.querySelector<HTMLElement>(`[data-language="${next.language}"]`)?.focus();
+  };
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label="Language" ref={tabs} onKeyDown={onKeyDown}>
+        {samples.map(({ language }) => (
+          <button
+            key={language}
+            type="button"
+            role="tab"
+            id={`tab-${language}`}
+            aria-selected={language === chosen}
+            aria-controls="sample"
+            tabIndex={language === chosen ? 0 : -1}
+            onClick={() => setChosen(language)}
+            data-language={language}
+          >
+            {language}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id="sample" aria-labelledby={`tab-${chosen}`}>
+        {samples[index]?.parts.map(({ label, code }) => (
+          <Copyable key={chosen + label} label={label} text={code} isLong />
+        ))}
+      </div>
+    </>
+  );
 }
 
 function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
   const [copied, setCopied] = useState(false);
   const code = useRef<HTMLElement>(null);
+  const isBlock = text.includes("\n");
   const copy = async () => {
     // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages, the button
     // only selects the text, and the user copies it.
@@ -105,9 +151,12 @@ function Copyable({ label, text, isLong = false }: { label: string; text: string
     setCopied(true);
   };
   return (
-    <div class="copyable" data-long={isLong}>
+    <div class="copyable" data-long={isLong} data-block={isBlock}>
       <span class="label">{label}</span>
-      <code ref={code}>{text}</code>
+      {/* A program is scrolled sideways, which must also be possible with the keyboard. */}
+      <code ref={code} tabIndex={isBlock ? 0 : undefined}>
+        {text}
+      </code>
       <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
         {copied ? "✓" : <CopyIcon />}
       </button>

@@ -1,12 +1,20 @@
-// The top line: the title, the state of the connection, who is signed in, and a button that opens the connect panel.
+// The top line: the title, the state of the connection, who is signed in, and buttons that open the connect panel and
+// the list of shortcuts.
 
+import type { PageSettings } from "../page-settings.ts";
 import type { ConnectionState, Session } from "../session.ts";
 import { Mark, PlugIcon } from "./icons.tsx";
 
 const states: Record<ConnectionState, string> = { connecting: "Connecting", live: "Live", lost: "Offline" };
 
-export function Header({ session, onConnect }: { session: Session; onConnect: () => void }) {
-  const { connection, username } = session;
+interface HeaderProps {
+  readonly session: Session;
+  readonly settings: PageSettings;
+  readonly onOpen: (what: "connect" | "shortcuts") => void;
+}
+
+export function Header({ session, settings, onOpen }: HeaderProps) {
+  const { connection, username, signIn } = session;
   return (
     <header>
       <h1>
@@ -17,16 +25,31 @@ export function Header({ session, onConnect }: { session: Session; onConnect: ()
         {states[connection]}
       </span>
       <span class="spring" />
-      {username !== undefined && !session.signIn && (
-        <button type="button" class="quiet" onClick={() => session.signOut()}>
+      {username !== undefined && !signIn && (
+        <button type="button" class="quiet" onClick={() => session.signOut()} data-control="sign-out">
           Sign out <span class="wide">{username}</span>
         </button>
       )}
-      <button type="button" class="quiet" onClick={onConnect} data-control="connect">
+      {settings.auth !== "off" && username === undefined && !session.signInPostponed && (
+        <button type="button" class="quiet" onClick={() => session.openSignIn()} data-control="sign-in">
+          Sign in
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={() => onOpen("connect")} data-control="connect">
         <PlugIcon />
         <span>
           Connect<span class="wide"> your app</span>
         </span>
+      </button>
+      <button
+        type="button"
+        class="bare wide"
+        onClick={() => onOpen("shortcuts")}
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts"
+        data-control="shortcuts"
+      >
+        ?
       </button>
     </header>
   );

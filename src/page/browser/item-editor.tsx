@@ -9,12 +9,17 @@ import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
   readonly item: ShownItem;
+  /** True if somebody has deleted the item since the editor was opened. */
+  readonly isGone: boolean;
   /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;
-  readonly onCancel: () => void;
+  /** `json` is what the user typed; undefined if nothing was changed or it is not valid. */
+  readonly onCancel: (base: ShownItem, json: string | undefined) => void;
+  /** Drops an edit that the service refused. */
+  readonly onDiscard: () => void;
 }
 
-export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
+export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEditorProps) {
   const [base, setBase] = useState(item);
   const [name, setName] = useState(item.fields.name);
   const [notes, setNotes] = useState(item.fields.notes);
@@ -50,20 +55,44 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
     if ("problem" in result) {
       setProblem(result.problem);
       area.current?.focus();
-    } else if (result.json === base.json) onCancel();
+    } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel(base, undefined);
     else onSave(base, result.json);
+  };
+  const cancel = () => {
+    const result = text === undefined ? { json: edited() } : checked(text, item.id);
+    onCancel(base, "problem" in result || result.json === base.json ? undefined : result.json);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") {
       event.stopPropagation();
-      onCancel();
+      cancel();
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
   };
-  const changedElsewhere = item.json !== base.json;
+  const isChanged = isJson || name !== base.fields.name || notes !== base.fields.notes;
 
   return (
-    <form ref={form} class="editor" onSubmit={save} onKeyDown={onKeyDown} aria-label={`Edit ${item.fields.name}`}>
-      {changedElsewhere && (
+    <form
+      ref={form}
+      class="editor"
+      data-draft={isChanged}
+      onSubmit={save}
+      onKeyDown={onKeyDown}
+      aria-label={`Edit ${item.fields.name}`}
+    >
+      {isGone && (
+        <p class="hint" role="status">
+          <strong>Deleted elsewhere meanwhile.</strong> Your text is still here. Saving adds the item again.
+        </p>
+      )}
+      {item.problem !== undefined && (
+        <p class="problem">
+          <strong>Not saved:</strong> {item.problem}{" "}
+          <button type="button" class="link" onClick={onDiscard}>
+            Discard this change
+          </button>
+        </p>
+      )}
+      {item.json !== base.json && (
         <p class="hint">
           Changed elsewhere meanwhile. Saving will ask which version to keep.{" "}
           <button
@@ -104,6 +133,7 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
             Name
             <input
               ref={first}
+              dir="auto"
               value={name}
               onInput={(event) => setName(event.currentTarget.value)}
               autocomplete="off"
@@ -113,6 +143,7 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
           <label>
             Notes
             <textarea
+              dir="auto"
               value={notes}
               onInput={(event) => setNotes(event.currentTarget.value)}
               rows={Math.min(8, Math.max(2, notes.split("\n").length))}
@@ -126,10 +157,10 @@ export function ItemEditor({ item, onSave, onCancel }: ItemEditorProps) {
       </p>
       <div class="buttons">
         <button type="submit" class="primary">
-          Save
+          {isGone ? "Add again" : "Save"}
         </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
+        <button type="button" onClick={cancel}>
+          {isGone ? "Let it go" : "Cancel"}
         </button>
         <span class="spring" />
         <button

@@ -1,6 +1,7 @@
-// One item: its checkbox, name and notes, the number of its other fields, and a mark if it has a conflict or an unsent
-// edit.
+// One item: its checkbox, name and notes, its chips, and a mark if it has a conflict, was refused or was not sent yet.
 
+import type { Chip } from "../item-chips.ts";
+import { dueText } from "../item-chips.ts";
 import type { ShownItem } from "../overlay.ts";
 import { TrashIcon, WarningIcon } from "./icons.tsx";
 
@@ -13,8 +14,8 @@ interface ItemRowProps {
 }
 
 export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowProps) {
-  const { fields, pending, conflict } = item;
-  const { name, notes, done, otherCount } = fields;
+  const { fields, pending } = item;
+  const { name, notes, done, chips, otherCount } = fields;
   const title = name === "" ? "Item without a name" : name;
   const deleteByKey = (event: KeyboardEvent) => {
     if (event.key !== "Delete" && event.key !== "Backspace") return;
@@ -34,22 +35,26 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
       />
       <button type="button" class="text" onClick={onEdit} onKeyDown={deleteByKey} data-control="text">
         <span class="unseen">Edit </span>
-        <span class="name" data-nameless={name === ""}>
+        <span class="name" dir="auto" data-nameless={name === ""}>
           {title}
         </span>
-        {notes !== "" && <span class="notes">{notes}</span>}
-        {otherCount > 0 && (
-          <span class="fields">{otherCount === 1 ? "1 more field" : `${otherCount} more fields`}</span>
+        {notes !== "" && (
+          <span class="notes" dir="auto">
+            {notes}
+          </span>
+        )}
+        {(chips.length > 0 || otherCount > 0) && (
+          <span class="chips">
+            {chips.map((chip) => (
+              <ChipView key={`${chip.kind} ${chip.text}`} chip={chip} done={done} />
+            ))}
+            {otherCount > 0 && (
+              <span class="chip">{otherCount === 1 ? "1 more field" : `${otherCount} more fields`}</span>
+            )}
+          </span>
         )}
       </button>
-      {conflict ? (
-        <button type="button" class="conflict" onClick={onDecide} data-control="conflict">
-          <WarningIcon />
-          Two versions
-        </button>
-      ) : (
-        pending && <span class="saving">Not sent yet</span>
-      )}
+      <Mark item={item} onEdit={onEdit} onDecide={onDecide} />
       <button
         type="button"
         class="bare"
@@ -61,5 +66,39 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
         <TrashIcon />
       </button>
     </div>
+  );
+}
+
+function Mark({ item, onEdit, onDecide }: Pick<ItemRowProps, "item" | "onEdit" | "onDecide">) {
+  if (item.conflict)
+    return (
+      <button type="button" class="attention" onClick={onDecide} data-control="conflict">
+        <WarningIcon />
+        Two versions
+      </button>
+    );
+  if (item.problem !== undefined)
+    return (
+      <button type="button" class="attention" onClick={onEdit} title={item.problem} data-control="refused">
+        <WarningIcon />
+        Not saved
+      </button>
+    );
+  return item.pending ? <span class="saving">Not sent yet</span> : null;
+}
+
+function ChipView({ chip, done }: { chip: Chip; done: boolean }) {
+  if (chip.kind === "due") {
+    const { text, isPast } = dueText(chip.text, new Date());
+    return (
+      <span class="chip" data-kind="due" data-past={isPast && !done}>
+        {isPast && !done ? "Overdue" : "Due"} {text}
+      </span>
+    );
+  }
+  return (
+    <span class="chip" data-kind={chip.kind} dir="auto">
+      {chip.kind === "priority" ? `Priority ${chip.text}` : chip.text}
+    </span>
   );
 }

@@ -6,6 +6,7 @@ import type { ShownItem } from "../overlay.ts";
 import { ItemEditor } from "./item-editor.tsx";
 import { ItemRow } from "./item-row.tsx";
 import type { RowLayout } from "./row-layout.ts";
+import type { Edited } from "./use-edited.ts";
 import { useRowFocus } from "./use-row-focus.ts";
 import { useRowLayout } from "./use-row-layout.ts";
 import { useScrollAnchor, type View } from "./use-scroll-anchor.ts";
@@ -14,11 +15,14 @@ interface ItemRowsProps {
   readonly items: readonly ShownItem[];
   readonly loaded: boolean;
   readonly emptyText: { readonly title: string; readonly hint: string };
-  readonly editingId: string | undefined;
-  readonly onEdit: (id: string | undefined) => void;
+  readonly edited: Edited;
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onSave: (base: ShownItem, json: string) => void;
+  /** Called if the user leaves an editor without saving what was typed. */
+  readonly onCancel: (base: ShownItem, json: string) => void;
   readonly onDelete: (item: ShownItem) => void;
+  /** Drops an edit that the service refused. */
+  readonly onDiscard: (item: ShownItem) => void;
   readonly onDecide: (item: ShownItem) => void;
   /** Called when the focused row disappears and the list has no other row to focus. */
   readonly onNowhere: () => void;
@@ -31,55 +35,61 @@ interface ItemRowsProps {
 const marginPixels = 400;
 
 export function ItemRows(props: ItemRowsProps) {
-  const { items, editingId, onEdit, onNowhere } = props;
-  const scroller = useRef<HTMLDivElement>(null);
+  const { items, edited, onNowhere } = props;
+  const list = useRef<HTMLUListElement>(null);
   const { layout, observeRow } = useRowLayout(items);
-  const { view, look } = useScrollAnchor(scroller, items, layout);
-  const { focusedId, focusNext, listeners } = useRowFocus(scroller, items, layout, onNowhere);
+  const view = useScrollAnchor(list, items, layout);
+  const { focusedId, focusNext, listeners } = useRowFocus(list, items, layout, onNowhere);
 
-  // The row that is being edited and the row with the focus stay drawn when they are scrolled out of sight.
-  const drawn = rowsToDraw(items, layout, view, new Set([editingId, focusedId]));
-  const closeEditor = (index: number) => {
-    onEdit(undefined);
+  // The rows that are being edited and the row with the focus stay drawn when they are scrolled out of sight.
+  const drawn = rowsToDraw(items, layout, view, new Set([...edited.ids, focusedId]));
+  const closeEditor = (id: string, index: number) => {
+    edited.close(id);
     focusNext({ index, control: "text" });
   };
 
   if (items.length === 0) return <Empty {...props} />;
   return (
-    <div class="list" ref={scroller} onScroll={look}>
-      <ul style={{ height: `${layout.totalHeight}px` }} aria-label="Items" {...listeners}>
-        {drawn.map(({ item, index }) => (
-          <li
-            key={item.id}
-            ref={observeRow}
-            data-id={item.id}
-            data-index={index}
-            aria-setsize={items.length}
-            aria-posinset={index + 1}
-            style={{ top: `${layout.offset(index)}px` }}
-          >
-            {item.id === editingId ? (
-              <ItemEditor
-                item={item}
-                onSave={(base, json) => {
-                  props.onSave(base, json);
-                  closeEditor(index);
-                }}
-                onCancel={() => closeEditor(index)}
-              />
-            ) : (
-              <ItemRow
-                item={item}
-                onEdit={() => onEdit(item.id)}
-                onDone={(done) => props.onDone(item, done)}
-                onDelete={() => props.onDelete(item)}
-                onDecide={() => props.onDecide(item)}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-    </div>
+    <ul class="list" ref={list} style={{ height: `${layout.totalHeight}px` }} aria-label="Items" {...listeners}>
+      {drawn.map(({ item, index }) => (
+        <li
+          key={item.id}
+          ref={observeRow}
+          data-id={item.id}
+          data-index={index}
+          aria-setsize={items.length}
+          aria-posinset={index + 1}
+          style={{ top: `${layout.offset(index)}px` }}
+        >
+          {edited.ids.has(item.id) ? (
+            <ItemEditor
+              item={item}
+              isGone={edited.isGone(item.id)}
+              onSave={(base, json) => {
+                props.onSave(base, json);
+                closeEditor(item.id, index);
+              }}
+              onCancel={(base, json) => {
+                closeEditor(item.id, index);
+                if (json !== undefined) props.onCancel(base, json);
+              }}
+              onDiscard={() => {
+                props.onDiscard(item);
+                closeEditor(item.id, index);
+              }}
+            />
+          ) : (
+            <ItemRow
+              item={item}
+              onEdit={() => edited.open(item)}
+              onDone={(done) => props.onDone(item, done)}
+              onDelete={() => props.onDelete(item)}
+              onDecide={() => props.onDecide(item)}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -101,9 +111,9 @@ function rowsToDraw(
 }
 
 function Empty({ loaded, emptyText }: ItemRowsProps) {
-  if (!loaded) return <div class="list empty" aria-busy="true" />;
+  if (!loaded) return <div class="empty" aria-busy="true" />;
   return (
-    <div class="list empty">
+    <div class="empty">
       <svg class="empty-picture" viewBox="0 0 96 96" aria-hidden="true" focusable="false">
         <rect x="22" y="14" width="52" height="68" rx="8" />
         <path d="M34 34h4M46 34h17M34 48h4M46 48h17M34 62h4M46 62h11" />

@@ -6,8 +6,8 @@ import { Outbox } from "../outbox.ts";
 import { listPath, type PageSettings, settingsMetaName } from "../page-settings.ts";
 import { Session } from "../session.ts";
 import { App } from "./app.tsx";
+import { KeptEdits } from "./kept-edits.ts";
 
-const outboxKey = "todoitems-outbox";
 const restAfterMs = 20_000;
 
 function readSettings(): PageSettings {
@@ -25,12 +25,10 @@ function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
 }
 
 const settings = readSettings();
+const kept = new KeptEdits(document.baseURI);
+const outbox = new Outbox((edits) => kept.write(edits));
 const session = new Session({
-  // Each tab keeps its own unsent edits.
-  outbox: new Outbox({
-    read: () => sessionStorage.getItem(outboxKey),
-    write: (text) => sessionStorage.setItem(outboxKey, text),
-  }),
+  outbox,
   connect: (credentials) =>
     // Pass the address of the list, not of the page. The client removes /api/ from the end of an address. That would be
     // wrong if the page itself is served under a path that ends with /api/.
@@ -64,10 +62,15 @@ addEventListener("visibilitychange", () => {
   }
 });
 
+// The browser asks before it closes the page, but only if something would be lost: text that is still in a field, or
+// edits that the browser's database does not have.
 addEventListener("beforeunload", (event) => {
-  if (session.unsentCount > 0) event.preventDefault();
+  const isUnsaved = session.unsentCount > 0 && !kept.isSaved;
+  if (isUnsaved || document.querySelector("[data-draft=true]")) event.preventDefault();
 });
 
+const { edits, areSure } = await kept.open();
+if (edits.length > 0) outbox.restore(edits, !areSure);
 const root = document.getElementById("page");
 if (root) render(<App session={session} settings={settings} />, root);
 session.start();

@@ -1,28 +1,34 @@
 // Short messages for the user: what was done or what went wrong. Some have a button, for example to undo a deletion.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Notice, Session } from "../session.ts";
+import type { Notice, NoticeList } from "../notice-list.ts";
 import { CloseIcon } from "./icons.tsx";
 
-const doneMs = 8_000;
+/** How long a message stays. A problem is read more slowly, and one that offers an action stays until it is closed. */
+const shownMs = { done: 8_000, problem: 20_000 };
 
-export function Notices({ session }: { session: Session }) {
+export function Notices({ notices }: { notices: NoticeList }) {
   return (
     <section class="notices" aria-label="Messages" aria-live="polite">
-      {session.notices.map((notice) => (
-        <Message key={notice.key} notice={notice} onClose={() => session.dismiss(notice.key)} />
+      {notices.all.map((notice) => (
+        <Message
+          key={notice.key}
+          notice={notice}
+          onClose={() => notices.close(notice.key)}
+          onAct={() => notices.act(notice.key)}
+        />
       ))}
     </section>
   );
 }
 
-function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
+function Message({ notice, onClose, onAct }: { notice: Notice; onClose: () => void; onAct: () => void }) {
   const { kind, text, action } = notice;
   const [held, setHeld] = useState(false);
-  // Only messages of the kind "done" disappear after a time, and not while they have the pointer or the focus.
+  // A message does not disappear while it has the pointer or the focus.
   useEffect(() => {
-    if (kind !== "done" || held) return undefined;
-    const timer = setTimeout(onClose, doneMs);
+    if (held || (kind === "problem" && action)) return undefined;
+    const timer = setTimeout(onClose, shownMs[kind]);
     return () => clearTimeout(timer);
   }, [kind, held, notice.key]);
   return (
@@ -38,19 +44,11 @@ function Message({ notice, onClose }: { notice: Notice; onClose: () => void }) {
     >
       <span>{text}</span>
       {action && (
-        <button
-          type="button"
-          class="link"
-          onClick={() => {
-            onClose();
-            action.run();
-          }}
-          data-control="notice-action"
-        >
+        <button type="button" class="link" onClick={onAct} data-control="notice-action">
           {action.label}
         </button>
       )}
-      <button type="button" class="bare" onClick={onClose} aria-label="Dismiss">
+      <button type="button" class="bare" onClick={onClose} aria-label="Dismiss" data-control="dismiss">
         <CloseIcon />
       </button>
     </div>

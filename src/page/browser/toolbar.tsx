@@ -1,9 +1,9 @@
-// Chooses which items to show: all, open or done, and only those that contain a search text.
+// Chooses which items to show: all, open or done, and only those that contain a search text. Also moves done items to
+// the end, or deletes them.
 
 import type { RefObject } from "preact";
+import type { Filter } from "../list-view.ts";
 import { SearchIcon } from "./icons.tsx";
-
-export type Filter = "all" | "open" | "done";
 
 const filters: readonly { readonly value: Filter; readonly label: string }[] = [
   { value: "all", label: "All" },
@@ -18,9 +18,13 @@ interface ToolbarProps {
   readonly onSearch: (search: string) => void;
   readonly searchRef: RefObject<HTMLInputElement | null>;
   readonly counts: Readonly<Record<Filter, number>>;
+  readonly doneLast: boolean;
+  readonly onDoneLast: (doneLast: boolean) => void;
+  readonly onClearDone: () => void;
 }
 
-export function Toolbar({ filter, onFilter, search, onSearch, searchRef, counts }: ToolbarProps) {
+export function Toolbar(props: ToolbarProps) {
+  const { filter, onFilter, search, onSearch, searchRef, counts, doneLast, onDoneLast, onClearDone } = props;
   return (
     <div class="toolbar">
       <fieldset class="filters">
@@ -41,6 +45,7 @@ export function Toolbar({ filter, onFilter, search, onSearch, searchRef, counts 
         <SearchIcon />
         <input
           ref={searchRef}
+          dir="auto"
           type="search"
           value={search}
           onInput={(event) => onSearch(event.currentTarget.value)}
@@ -50,6 +55,22 @@ export function Toolbar({ filter, onFilter, search, onSearch, searchRef, counts 
           data-control="search"
         />
       </div>
+      {counts.done > 0 && (
+        <div class="done-actions">
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={doneLast}
+              onChange={(event) => onDoneLast(event.currentTarget.checked)}
+              data-control="done-last"
+            />
+            Done items last
+          </label>
+          <button type="button" class="quiet" onClick={onClearDone} data-control="clear-done">
+            Clear {counts.done.toLocaleString("en")} done
+          </button>
+        </div>
+      )}
     </div>
   );
 }

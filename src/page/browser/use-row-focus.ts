@@ -16,7 +16,7 @@ interface Place {
  * row is left.
  */
 export function useRowFocus(
-  scroller: RefObject<HTMLElement | null>,
+  list: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
   onNowhere: () => void,
@@ -31,12 +31,12 @@ export function useRowFocus(
   // Gives a control the focus. If the control's row is not drawn yet, scrolls to that row. The control then gets the
   // focus as soon as the row is drawn.
   const focus = (place: Place) => {
-    const element = scroller.current;
+    const element = list.current;
     const index = Math.max(0, Math.min(items.length - 1, place.index));
     const row = element?.querySelector(`[data-index="${index}"]`);
     wanted.current = row || items.length === 0 ? undefined : { ...place, index };
     if (row) controlOf(row, place)?.focus();
-    else if (element) element.scrollTop = layout.offset(index) - element.clientHeight / 2;
+    else if (element) scrollBy(0, element.getBoundingClientRect().top + layout.offset(index) - innerHeight / 2);
   };
 
   useLayoutEffect(() => {
@@ -49,7 +49,7 @@ export function useRowFocus(
       if (items.length === 0) onNowhere();
       else focus(before);
     } else if (before && document.activeElement === document.body) {
-      const row = scroller.current?.querySelector(`[data-id="${before.id}"]`);
+      const row = list.current?.querySelector(`[data-id="${before.id}"]`);
       if (row) controlOf(row, before)?.focus({ preventScroll: true });
     }
   });

@@ -1,55 +1,59 @@
-// Keeps the row that the user is looking at in place when rows above it appear, disappear or grow.
+// Keeps the row that the user is looking at in place when anything above it appears, disappears or grows. The whole
+// document scrolls, not the list.
 
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import type { RowLayout } from "./row-layout.ts";
 
-/** The visible part of the list, in pixels. */
+/** The part of the list that is in the window, in pixels from the top of the list. */
 export interface View {
   readonly top: number;
   readonly height: number;
 }
 
-/** `view` is the visible part of the list. Call `look` to update `view` whenever the list is scrolled. */
+/** The view is updated only in steps of this size, so that scrolling does not redraw the list for every pixel. */
+const stepPixels = 100;
+
 export function useScrollAnchor(
-  scroller: RefObject<HTMLElement | null>,
+  list: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
-) {
+): View {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first visible row, and how many of its pixels are hidden above the top edge. Undefined if the list is scrolled
-  // to its very top or is empty.
-  const anchor = useRef<{ readonly id: string; readonly hidden: number } | undefined>(undefined);
+  // The first row in the window, and where its top edge is in the window. Undefined if the list begins in the window.
+  const anchor = useRef<{ readonly id: string; readonly top: number } | undefined>(undefined);
 
   const look = useCallback(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const { scrollTop: top, clientHeight: height } = element;
-    const index = layout.indexAt(top);
+    if (!list.current) return;
+    const listTop = list.current.getBoundingClientRect().top;
+    const hidden = Math.max(0, -listTop);
+    const index = layout.indexAt(hidden);
     const item = items[index];
-    anchor.current = item && top > 0 ? { id: item.id, hidden: top - layout.offset(index) } : undefined;
+    anchor.current = item && hidden > 0 ? { id: item.id, top: listTop + layout.offset(index) } : undefined;
+    const top = Math.floor(hidden / stepPixels) * stepPixels;
+    const height = innerHeight + stepPixels;
     setView((before) => (before.top === top && before.height === height ? before : { top, height }));
   }, [items, layout]);
 
   useLayoutEffect(() => {
-    const element = scroller.current;
     const held = anchor.current;
-    if (element && held) {
+    if (list.current && held) {
       const index = items.findIndex(({ id }) => id === held.id);
-      const top = layout.offset(index) + held.hidden;
-      if (index !== -1 && Math.abs(top - element.scrollTop) > 1) element.scrollTop = top;
+      const moved = list.current.getBoundingClientRect().top + layout.offset(index) - held.top;
+      if (index !== -1 && Math.abs(moved) > 1) scrollBy({ top: moved, behavior: "instant" });
     }
     look();
-  }, [items, layout, look]);
+  });
 
   useEffect(() => {
-    const element = scroller.current;
-    if (!element) return undefined;
-    const sizes = new ResizeObserver(() => look());
-    sizes.observe(element);
-    return () => sizes.disconnect();
+    addEventListener("scroll", look, { passive: true });
+    addEventListener("resize", look);
+    return () => {
+      removeEventListener("scroll", look);
+      removeEventListener("resize", look);
+    };
   }, [look]);
 
-  return { view, look };
+  return view;
 }

@@ -1,31 +1,27 @@
-// The line at the bottom of the page: read-only or writable, the number of items, the size and the version of the list.
-// A gauge compares the size with the longest response that some clients can read.
+// The size and the version of the list. A gauge compares the size with the longest response that some clients can read.
 
 import type { Session } from "../session.ts";
 
 /** The client in the specification reads at most this many bytes of a response. */
 const markBytes = 256_000;
 
-export function StatusBar({ session }: { session: Session }) {
-  const { readOnly, stored, version, loaded } = session;
+export function ListFigures({ session }: { session: Session }) {
+  const { readOnly, stored, version } = session;
   const { count, listBytes } = stored;
-  if (!loaded) return <footer />;
   return (
-    <footer>
+    <p class="figures">
       <span data-figure="mode">{readOnly ? "Read-only" : "Writable"}</span>
       <span data-figure="items">{count === 1 ? "1 item" : `${count.toLocaleString("en")} items`}</span>
-      <span class="size" data-figure="bytes">
-        <span>
-          {listBytes.toLocaleString("en")} bytes
-          <span class="unseen"> of the 256,000 that some clients read at most</span>
-        </span>
-        <Gauge bytes={listBytes} />
-        {listBytes > markBytes && (
-          <span class="over">over 256,000: a client with the tutorial’s buffer limit stops reading</span>
-        )}
-      </span>
       <span data-figure="version">Version {version ?? "unknown"}</span>
-    </footer>
+      <span class="size" data-figure="bytes">
+        {listBytes.toLocaleString("en")} bytes
+        <Gauge bytes={listBytes} />
+      </span>
+      <span class={listBytes > markBytes ? "over" : ""}>
+        {listBytes > markBytes ? "Over 256,000 bytes:" : "The mark is at 256,000 bytes:"} a client with the tutorial’s
+        buffer limit stops reading there.
+      </span>
+    </p>
   );
 }
 
@@ -34,12 +30,7 @@ function Gauge({ bytes }: { bytes: number }) {
   // would fill more than about 95 % of the gauge, this number grows with the list, and the mark moves to the left.
   const full = Math.max(markBytes * 1.25, bytes * 1.05);
   return (
-    <span
-      class="gauge"
-      aria-hidden="true"
-      title="The mark is at 256,000 bytes, where a client with the tutorial’s buffer limit stops reading"
-      data-over={bytes > markBytes}
-    >
+    <span class="gauge" aria-hidden="true" data-over={bytes > markBytes}>
       <span class="level" style={{ width: `${(bytes / full) * 100}%` }} />
       <span class="limit" style={{ left: `${(markBytes / full) * 100}%` }} />
     </span>

@@ -1,0 +1,35 @@
+// Lists the keyboard shortcuts.
+
+import { Dialog } from "./dialog.tsx";
+
+const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
+  ["n", "new item"],
+  ["/", "search"],
+  ["↑ ↓", "previous or next item"],
+  ["Home End", "first or last item"],
+  ["Space", "tick the item"],
+  ["Enter", "edit the item, save the change"],
+  ["Del", "delete the item"],
+  ["Esc", "leave without saving, clear the search"],
+  ["?", "this list"],
+];
+
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" kind="shortcuts" onClose={onClose}>
+      <dl class="keys">
+        {shortcuts.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

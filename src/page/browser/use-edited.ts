@@ -1,0 +1,44 @@
+// Remembers which items are being edited. Several can be, so opening one editor does not close another with typed text
+// in it. An item that somebody else deletes stays in the list as long as its editor is open.
+
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { ShownItem } from "../overlay.ts";
+
+export interface Edited {
+  readonly ids: ReadonlySet<string>;
+  /** True if the item is being edited but somebody has deleted it. */
+  readonly isGone: (id: string) => boolean;
+  /** Returns these items and, at their old places, the edited items that somebody has deleted. */
+  readonly withGone: (shown: readonly ShownItem[]) => readonly ShownItem[];
+  readonly open: (item: ShownItem) => void;
+  readonly close: (id: string) => void;
+}
+
+interface Place {
+  /** The item as it was when it was last there. */
+  readonly item: ShownItem;
+  readonly index: number;
+}
+
+/** `loaded` is false while the list is not known. Then no item counts as deleted. */
+export function useEdited(items: readonly ShownItem[], loaded: boolean): Edited {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const places = useRef(new Map<string, Place>()).current;
+  const present = useMemo(() => new Set(ids.size === 0 ? [] : items.map(({ id }) => id)), [items, ids]);
+  const isGone = (id: string) => loaded && ids.has(id) && !present.has(id);
+  return {
+    ids,
+    isGone,
+    withGone: (shown) => {
+      for (const [index, item] of ids.size === 0 ? [] : shown.entries())
+        if (ids.has(item.id)) places.set(item.id, { item, index });
+      const gone = [...ids].filter(isGone).flatMap((id) => places.get(id) ?? []);
+      return gone.reduce((rows, { item, index }) => rows.toSpliced(Math.min(index, rows.length), 0, item), shown);
+    },
+    open: (item) => setIds(new Set([...ids, item.id])),
+    close: (id) => {
+      places.delete(id);
+      setIds(new Set([...ids].filter((other) => other !== id)));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// Which items the list shows and in which order: the filter, the search, and done items last if the user wants that.
+
+import type { ShownItem } from "./overlay.ts";
+
+export type Filter = "all" | "open" | "done";
+
+export interface ListChoice {
+  readonly filter: Filter;
+  readonly search: string;
+  /** True if done items come after all others. */
+  readonly doneLast: boolean;
+  /** The items that are being edited. They are always shown, so that no typed text is lost. */
+  readonly editedIds: ReadonlySet<string>;
+}
+
+export interface ListView {
+  readonly shown: readonly ShownItem[];
+  /** For each filter, the number of items that match the search. */
+  readonly counts: Readonly<Record<Filter, number>>;
+  /** The done items that match the search. */
+  readonly done: readonly ShownItem[];
+}
+
+export function viewList(items: readonly ShownItem[], choice: ListChoice): ListView {
+  const { filter, doneLast, editedIds } = choice;
+  const search = choice.search.trim().toLowerCase();
+  const found = search === "" ? items : items.filter(({ fields }) => fields.searchText.includes(search));
+  const done = found.filter(({ fields }) => fields.done);
+  const isWanted = ({ id, fields }: ShownItem) =>
+    editedIds.has(id) ||
+    ((filter === "all" || fields.done === (filter === "done")) && fields.searchText.includes(search));
+  const shown = filter === "all" && search === "" ? items : items.filter(isWanted);
+  return {
+    shown: doneLast ? [...shown].sort((one, other) => Number(one.fields.done) - Number(other.fields.done)) : shown,
+    counts: { all: found.length, open: found.length - done.length, done: done.length },
+    done,
+  };
+}

@@ -1,0 +1,56 @@
+// Short messages for the user: what was done or what went wrong.
+
+export interface Notice {
+  readonly key: number;
+  readonly kind: "done" | "problem";
+  readonly text: string;
+  readonly action: NoticeAction | undefined;
+}
+
+interface NoticeAction {
+  readonly label: string;
+  readonly run: () => void;
+  /** Called when the message is closed without the action. */
+  readonly onClose?: () => void;
+}
+
+const noticesMax = 3;
+
+export class NoticeList {
+  readonly #onChange: () => void;
+  #notices: readonly Notice[] = [];
+  #key = 0;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get all(): readonly Notice[] {
+    return this.#notices;
+  }
+
+  /** Adds a message. A message with the same text and the oldest of too many messages are closed. */
+  add(kind: Notice["kind"], text: string, action?: NoticeAction): void {
+    const same = this.#notices.find((notice) => notice.text === text && !notice.action);
+    this.#notices = [...this.#notices, { key: this.#key++, kind, text, action }];
+    if (same) this.close(same.key);
+    else if (this.#notices.length > noticesMax) this.close(this.#notices[0]?.key ?? 0);
+    else this.#onChange();
+  }
+
+  close(key: number): void {
+    this.#remove(key)?.action?.onClose?.();
+  }
+
+  /** Runs the message's action and closes the message. */
+  act(key: number): void {
+    this.#remove(key)?.action?.run();
+  }
+
+  #remove(key: number): Notice | undefined {
+    const found = this.#notices.find((notice) => notice.key === key);
+    this.#notices = this.#notices.filter((notice) => notice !== found);
+    this.#onChange();
+    return found;
+  }
+}

@@ -1,0 +1,17 @@
+// Splits pasted text into the names of items, one for each line. Marks that begin the lines of a list, such as "- " or
+// "[ ]", are removed.
+
+const marks = ["- ", "* ", "• ", "[ ] ", "[x] "];
+
+/** Returns one name if the text is a single line. */
+export function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => withoutMarks(line.trim()))
+    .filter((line) => line !== "");
+}
+
+function withoutMarks(line: string): string {
+  const mark = marks.find((start) => line.startsWith(start));
+  return mark === undefined ? line : withoutMarks(line.slice(mark.length).trim());
+}

@@ -1,0 +1,195 @@
+// Everybody can use the page: long lists, the keyboard alone, screen readers, small screens and large letters. In a real
+// Chromium.
+
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectFolder } from "../program.ts";
+import { ids } from "../service.ts";
+import { named, numbered, usePages } from "./page-fixture.ts";
+
+const axe = readFileSync(join(projectFolder, "node_modules/axe-core/axe.min.js"), "utf8");
+
+const pages = usePages();
+
+test("of 10,000 items, only those in sight are drawn, all can be reached, and a new one appears at once", async () => {
+  const seed = join(pages.path, "seed.json");
+  await Bun.write(seed, `[${Array.from({ length: 10_000 }, (_, index) => named(numbered(index), `Item ${index}`))}]`);
+  await pages.start("--seed", seed);
+  const page = await pages.openPage();
+  await page.until("document.querySelector('.count').textContent === '10,000'");
+  expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
+  await page.evaluate("scrollTo(0, 1e9)");
+  await page.until("[...document.querySelectorAll('.name')].at(-1)?.textContent === 'Item 0'");
+  expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
+  // End moves the focus to the last row, and the focus stays there when the list is scrolled away from it.
+  await page.evaluate("scrollTo(0, 0)");
+  await page.until("document.querySelector('.name').textContent === 'Item 9999'");
+  await page.evaluate("document.querySelector('.tick').focus()");
+  await page.view.press("End");
+  await page.until("document.activeElement.ariaLabel === 'Done: Item 0'");
+  await page.evaluate("scrollTo(0, 0)");
+  await page.until("document.body.innerText.includes('Item 9999')");
+  await page.view.press("ArrowUp");
+  await page.until("document.activeElement.ariaLabel === 'Done: Item 1'");
+  await page.fill('[data-control="search"]', "Item 4321");
+  await page.untilNames("Item 4321");
+  await page.clickItem("Item 4321", "tick");
+  await page.until("document.querySelectorAll('.count')[2].textContent === '1'");
+  await page.fill('[data-control="search"]', "");
+  await page.view.press("Escape");
+  await page.evaluate("scrollTo(0, 20000)");
+  // The composer stays in sight, and the page scrolls to what was added.
+  await page.add("One more");
+  await page.until("document.querySelector('.name')?.textContent === 'One more' && scrollY === 0");
+  await page.click('[data-control="connect"]');
+  await page.untilText("10,001 items");
+  // The list is far larger than what some clients read.
+  await page.untilText("Over 256,000 bytes");
+});
+
+test("everything can be done with the keyboard alone", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  const press = (...keys: Bun.WebView.VirtualKey[]) =>
+    keys.reduce((before, key) => before.then(() => page.view.press(key)), Promise.resolve());
+  await page.view.press("n", { modifiers: ["Shift"] });
+  await page.evaluate("document.activeElement.blur()");
+  await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))");
+  expect(await page.focused()).toBe("composer");
+  for (const name of ["One", "Two", "Three"]) {
+    await page.view.type(name);
+    await press("Enter");
+  }
+  await page.untilNames("Three", "Two", "One");
+  // Tab goes from the composer towards the first item. The Add button is hidden while the composer is empty.
+  for (let count = 0; count < 8 && (await page.focused()) !== "tick"; count++) await press("Tab");
+  expect(await page.focused()).toBe("tick");
+  await press("Space", "ArrowDown", "Space");
+  await pages.untilStored((items) => items[2]?.["Done"] === true && items[1]?.["Done"] === true);
+  await press("Tab", "Enter");
+  await page.until("document.activeElement.dataset.control === 'name'");
+  await page.selectAll();
+  await page.view.type("Two edited");
+  await press("Enter");
+  await page.untilNames("Three", "Two edited", "One");
+  await page.until("document.activeElement.dataset.control === 'text'");
+  await press("Delete");
+  await page.untilNames("Three", "One");
+  await page.evaluate("document.querySelector('[data-control=dismiss]').click()");
+  await page.until("document.activeElement.closest('li')?.innerText.includes('One')");
+  await press("End", "Home");
+  await page.until("document.activeElement.closest('li')?.innerText.includes('Three')");
+  await press("Enter", "Escape");
+  await page.until("document.activeElement.dataset.control === 'text' && !document.querySelector('.editor')");
+  await pages.untilStored((items) => items.length === 2);
+  expect((await pages.listed()).map(({ Name }) => Name)).toEqual(["One", "Three"]);
+  await page.view.press("?");
+  await page.until("document.querySelector('dialog.shortcuts')?.innerText.includes('new item')");
+  await press("Escape");
+  await page.until("!document.querySelector('dialog')");
+});
+
+test("when the focused row disappears, because of a tick or somebody else's deletion, the next row gets the focus", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
+  const page = await pages.openPage();
+  await page.click('[data-filter="open"]');
+  await page.untilNames("Three", "Two", "One");
+  await page.evaluate("document.querySelector('.tick').focus()");
+  await page.view.press("Space");
+  await page.untilNames("Two", "One");
+  await page.until("document.activeElement.ariaLabel === 'Done: Two'");
+  await pages.send("DELETE", `/api/todoitems/${ids.two}`);
+  await page.untilNames("One");
+  await page.until("document.activeElement.ariaLabel === 'Done: One'");
+  await page.view.press("Delete");
+  await page.untilText("All done");
+  await page.until("document.activeElement.dataset.control === 'composer'");
+});
+
+test("axe-core finds no violation in lists, editors and dialogs, light and dark, wide and narrow", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
+  await pages.send(
+    "POST",
+    "/api/todoitems/",
+    named(ids.one, "Milk", '"Notes":"oat","Done":true,"Price":1.50'),
+    headers,
+  );
+  await pages.send("POST", "/api/todoitems/", named(ids.two, "Bread"), headers);
+  const page = await pages.openPage();
+  await page.untilNames("Bread", "Milk");
+  const check = async (what: string) => {
+    await page.evaluate(`typeof axe === "undefined" ? (() => { ${axe} })() : 0`);
+    const violations = await page.evaluate<unknown[]>(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+    );
+    expect({ what, violations }).toEqual({ what, violations: [] });
+  };
+  for (const { colours, width } of [
+    { colours: "light", width: 1024 },
+    { colours: "dark", width: 390 },
+  ]) {
+    await page.view.cdp("Emulation.setDeviceMetricsOverride", {
+      width,
+      height: 760,
+      deviceScaleFactor: 1,
+      mobile: false,
+    });
+    await page.view.cdp("Emulation.setEmulatedMedia", {
+      features: [
+        { name: "prefers-color-pages.scheme", value: colours },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ],
+    });
+    await check(`the list, ${colours}`);
+    await page.clickItem("Milk", "text");
+    await check(`an editor, ${colours}`);
+    await page.click('[data-control="json-view"]');
+    await check(`an item as JSON, ${colours}`);
+    await page.view.press("Escape");
+    await page.click('[data-control="connect"]');
+    await check(`the panel, ${colours}`);
+    await page.view.press("Escape");
+    await page.until("!document.querySelector('dialog')");
+    await page.clickItem("Bread", "delete");
+    await check(`a message, ${colours}`);
+    await page.click('[data-control="dismiss"]');
+    await page.until("document.querySelector('dialog.sign-in')");
+    await check(`the sign-in form, ${colours}`);
+    await page.clickButton("Cancel");
+    await page.until("!document.querySelector('dialog')");
+    await check(`a banner, ${colours}`);
+    await page.clickButton("Discard");
+  }
+});
+
+test("on a phone, every control is at least 44 pixels large and every field has 16-pixel text; at 400 % all can be reached", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk", '"Done":true'), named(ids.two, "Bread"));
+  const page = await pages.openPage();
+  const resize = (width: number, height: number) =>
+    page.view.cdp("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: true });
+  await resize(390, 844);
+  await page.clickItem("Bread", "text");
+  await page.until("document.querySelector('.editor')");
+  const small = await page.evaluate<string[]>(`[...document.querySelectorAll("button, input, textarea")]
+    .map((control) => [control.outerHTML.slice(0, 80), (control.closest("label.check") ?? control).getBoundingClientRect(), control])
+    .filter(([, { height, width }]) => height > 0 && (height < 44 || width < 44))
+    .map(([html]) => html)`);
+  expect(small).toEqual([]);
+  const texts = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('input:not([type=checkbox]), textarea')].map((field) => parseFloat(getComputedStyle(field).fontSize))",
+  );
+  expect(Math.min(...texts)).toBeGreaterThanOrEqual(16);
+  await page.view.press("Escape");
+  await resize(320, 256);
+  // Nothing is wider than the window, so one direction of scrolling is enough.
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+  await page.clickItem("Milk", "tick");
+  await page.clickItem("Milk", "text");
+  await page.fill('[data-control="name"]', "Oat milk");
+  await page.clickButton("Save");
+  await pages.untilStored(([one]) => one?.["Name"] === "Oat milk" && one["Done"] === false);
+});

@@ -1,0 +1,139 @@
+// A running program and the pages that are open on it, for tests of the page in a real Chromium.
+
+import { afterEach, beforeEach, expect } from "bun:test";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { Program, runProgram } from "../program.ts";
+import { item } from "../service.ts";
+import { PageDriver } from "./page-driver.ts";
+
+type Scheme = "http" | "https";
+
+/** For each test, a new folder. After it, the pages are closed and the program is stopped. */
+export function usePages(scheme: Scheme = "http", certificates?: string): PageFixture {
+  const fixture = new PageFixture(scheme, certificates);
+  beforeEach(() => fixture.open());
+  afterEach(() => fixture.close());
+  return fixture;
+}
+
+export class PageFixture {
+  readonly scheme: Scheme;
+  readonly #certificates: string | undefined;
+  readonly #pages = new Set<PageDriver>();
+  #folder: ReturnType<typeof temporaryFolder> | undefined;
+  #program: Program | undefined;
+
+  constructor(scheme: Scheme, certificates: string | undefined) {
+    this.scheme = scheme;
+    this.#certificates = certificates;
+  }
+
+  /** The folder of this test. */
+  get path(): string {
+    return this.#folder?.path ?? "";
+  }
+
+  get program(): Program {
+    if (!this.#program) throw new Error("the program was not started");
+    return this.#program;
+  }
+
+  /** Makes a new folder, and so a new store for the next start. */
+  open(): void {
+    this.#folder?.dispose();
+    this.#folder = temporaryFolder();
+  }
+
+  async close(): Promise<void> {
+    for (const page of this.#pages) this.closePage(page);
+    await this.#program?.stop("SIGKILL");
+    this.#folder?.dispose();
+  }
+
+  async start(...args: readonly string[]): Promise<void> {
+    const ports = this.scheme === "http" ? ["--port", "0"] : ["--port", "off", "--https-port", "0"];
+    const home = this.#certificates ?? this.path;
+    this.#program = await Program.start({
+      environment: { XDG_DATA_HOME: home, HOME: home },
+      args: [
+        ...(args.includes("--demo") ? [] : ["--store", `sqlite:${join(this.path, "store.db")}`]),
+        ...ports,
+        ...args,
+      ],
+    });
+  }
+
+  /** Stops the program and starts it again at the same address. `between` runs while it is stopped. */
+  async restart(between: () => Promise<void> = async () => {}): Promise<void> {
+    const { port } = new URL(this.program.origin);
+    await this.program.stop();
+    await between();
+    await this.start(this.scheme === "http" ? "--port" : "--https-port", port);
+  }
+
+  async openPage(): Promise<PageDriver> {
+    const page = await PageDriver.open(this.program.origin);
+    this.#pages.add(page);
+    return page;
+  }
+
+  closePage(page: PageDriver): void {
+    page.close();
+    this.#pages.delete(page);
+  }
+
+  async send(method: string, path: string, json?: string, headers: Record<string, string> = {}) {
+    const response = await fetch(`${this.program.origin}${path}`, {
+      method,
+      ...(json === undefined ? {} : { body: json }),
+      headers: { "Content-Type": "application/json", ...headers },
+      tls: { rejectUnauthorized: false },
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  async create(...jsons: readonly string[]): Promise<void> {
+    for (const json of jsons) expect((await this.send("POST", "/api/todoitems/", json)).status).toBe(201);
+  }
+
+  async list(): Promise<string> {
+    return (await this.send("GET", "/api/todoitems/")).text;
+  }
+
+  async listed(): Promise<Record<string, unknown>[]> {
+    return JSON.parse(await this.list()) as Record<string, unknown>[];
+  }
+
+  /** Waits until the service has stored what the page sent. */
+  async untilStored(isThere: (items: Record<string, unknown>[]) => boolean): Promise<void> {
+    await eventually(async () => expect(await this.listed()).toSatisfy(isThere));
+  }
+
+  /** Waits until the browser's database holds this many edits. */
+  async untilKept(page: PageDriver, count: number): Promise<void> {
+    await page.until(`new Promise((resolve) => {
+      indexedDB.open("todoitems").onsuccess = ({ target: { result } }) => {
+        result.transaction("unsent-edits").objectStore("unsent-edits").getAll().onsuccess = ({ target }) => {
+          resolve(target.result.flatMap(({ edits }) => edits).length === ${count});
+          result.close();
+        };
+      };
+    })`);
+  }
+
+  /** Returns the path of a users file with one user, `ann`, whose password is `long enough`. */
+  async oneUser(): Promise<string> {
+    const users = join(this.path, "users.txt");
+    await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
+    return users;
+  }
+}
+
+export const named = (id: string, name: string, rest = '"Notes":"","Done":false') =>
+  item(id, `"Name":"${name}",${rest}`);
+
+export function numbered(index: number): string {
+  return `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`;
+}

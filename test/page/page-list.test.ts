@@ -1,0 +1,154 @@
+// The list of items in a real Chromium: fields, filters, other people's changes, pasted lines, done items.
+
+import { expect, test } from "bun:test";
+import { eventually } from "../eventually.ts";
+import { ids } from "../service.ts";
+import { named, numbered, usePages } from "./page-fixture.ts";
+
+const pages = usePages();
+
+test("both spellings of field names are read and kept, and other fields can be edited as JSON with exact numbers", async () => {
+  await pages.start();
+  const odd = '"n":12345678901234567890,"m":1.0,"e":1e400,"deep":{"list":[1.50,{}]},"s":"\\ud800"';
+  await pages.create(
+    `{"ID":"${ids.one}","Name":"Pascal","Notes":"N","Done":true,${odd}}`,
+    `{"id":"${ids.two}","name":"camel","notes":"n","done":false}`,
+  );
+  const page = await pages.openPage();
+  await page.untilNames("camel", "Pascal");
+  expect(await page.items()).toEqual([
+    { name: "camel", notes: "n", done: false },
+    { name: "Pascal", notes: "N", done: true },
+  ]);
+  await page.clickItem("camel", "tick");
+  await page.clickItem("Pascal", "tick");
+  await pages.untilStored(([one, two]) => one?.["Done"] === false && two?.["done"] === true);
+  expect(await pages.list()).toBe(
+    `[{"ID":"${ids.one}","Name":"Pascal","Notes":"N","Done":false,${odd}},{"id":"${ids.two}","name":"camel","notes":"n","done":true}]`,
+  );
+
+  await page.clickItem("Pascal", "text");
+  await page.click('[data-control="json-view"]');
+  await page.until(`document.querySelector('[data-control="json"]') !== null`);
+  const json = await page.evaluate<string>(`document.querySelector('[data-control="json"]').value`);
+  expect(json).toContain('\n  "n": 12345678901234567890,\n  "m": 1.0,\n  "e": 1e400,\n');
+  await page.fill('[data-control="json"]', json.replace("1.50", "2.50, 00"));
+  await page.clickButton("Save");
+  await page.untilText("not valid JSON");
+  await page.fill('[data-control="json"]', json.replace(ids.one, ids.three));
+  await page.clickButton("Save");
+  await page.untilText("cannot be changed");
+  await page.fill('[data-control="json"]', json.replace("1.50", "2.50"));
+  await page.clickButton("Save");
+  await page.until("!document.querySelector('.editor')");
+  const edited = `"Done":false,${odd.replace("1.50", "2.50")}}`;
+  await eventually(async () => expect(await pages.list()).toContain(edited));
+});
+
+test("items can be filtered and searched by every field, and each filter shows its count", async () => {
+  await pages.start();
+  await pages.create(
+    named(ids.one, "Milk", '"Done":true'),
+    named(ids.two, "Bread", '"Notes":"rye"'),
+    named(ids.three, "Honey", '"Shop":"Rye Lane"'),
+  );
+  const page = await pages.openPage();
+  await page.untilNames("Honey", "Bread", "Milk");
+  const counts = () =>
+    page.evaluate<string[]>("[...document.querySelectorAll('.count')].map((count) => count.textContent)");
+  expect(await counts()).toEqual(["3", "2", "1"]);
+  await page.click('[data-filter="done"]');
+  await page.untilNames("Milk");
+  await page.click('[data-filter="open"]');
+  await page.untilNames("Honey", "Bread");
+  await page.click('[data-filter="all"]');
+  await page.fill('[data-control="search"]', "RYE");
+  await page.untilNames("Honey", "Bread");
+  await page.view.press("Escape");
+  await page.untilNames("Honey", "Bread", "Milk");
+  await page.clickItem("Bread", "tick");
+  await page.until("[...document.querySelectorAll('.count')].map((count) => count.textContent).join() === '3,1,2'");
+});
+
+test("two pages see each other's changes, and the row that the user is looking at stays in place", async () => {
+  await pages.start();
+  await pages.create(...Array.from({ length: 60 }, (_, index) => named(numbered(index), `Item ${index}`)));
+  const [one, two] = [await pages.openPage(), await pages.openPage()];
+  await one.evaluate("scrollTo(0, 1500)");
+  const middle = `document.elementFromPoint(innerWidth / 2, innerHeight / 2 + 20).closest("li")`;
+  await one.until(`${middle}?.dataset.id && scrollY > 1000`);
+  const seen = () =>
+    one.evaluate<[string, number]>(`[${middle}.dataset.id, Math.round(${middle}.getBoundingClientRect().top)]`);
+  const before = await seen();
+  await two.add("From the other page");
+  await two.untilText("From the other page");
+  await one.until("document.querySelector('.count').textContent === '61'");
+  expect(await seen()).toEqual(before);
+  await one.evaluate("scrollTo(0, 0)");
+  await one.untilText("From the other page");
+  await one.clickItem("From the other page", "tick");
+  await two.until("document.querySelector('.row').dataset.done === 'true'");
+  await two.clickItem("From the other page", "delete");
+  await two.click('[data-control="dismiss"]');
+  await one.until("document.querySelector('.count').textContent === '60'");
+  expect((await one.items())[0]?.name).toBe("Item 59");
+});
+
+test("several pasted lines become several items, done items can be moved to the end and cleared, and both can be undone", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await page.until("document.activeElement.dataset.control === 'composer'");
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", "- Milk\\n- Bread\\n\\n- Honey");
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+  await page.untilNames("Honey", "Bread", "Milk");
+  await page.untilText("Added 3 items");
+  await page.clickItem("Honey", "tick");
+  await page.clickItem("Bread", "tick");
+  await page.click('[data-control="done-last"]');
+  await page.untilNames("Milk", "Honey", "Bread");
+  await page.view.reload();
+  await page.untilNames("Milk", "Honey", "Bread");
+  await page.click('[data-control="clear-done"]');
+  await page.untilNames("Milk");
+  await page.clickButton("Undo");
+  await page.untilNames("Milk", "Honey", "Bread");
+  await page.click('[data-control="clear-done"]');
+  await page.click('[data-control="dismiss"]');
+  await pages.untilStored((items) => items.map(({ Name }) => Name).join() === "Milk");
+});
+
+test("items of other apps have names, done marks and chips, and a new item has their field names", async () => {
+  await pages.start();
+  await pages.create(
+    `{"id":"${ids.one}","title":"Passport","completed":false,"dueDate":"2020-02-01","priority":"high","tags":["travel"]}`,
+  );
+  const page = await pages.openPage();
+  await page.untilNames("Passport");
+  const chips = "[...document.querySelectorAll('.chip')].map((chip) => chip.textContent).join('|')";
+  expect(await page.evaluate<string>(chips)).toBe("Overdue 1 Feb 2020|Priority high|travel");
+  await page.clickItem("Passport", "tick");
+  await page.add("Visa");
+  await pages.untilStored(([one, two]) => one?.["completed"] === true && two?.["title"] === "Visa");
+  expect(Object.keys((await pages.listed())[1] ?? {})).toEqual(["id", "title", "completed"]);
+});
+
+test("the page of a read-only instance says so once, and offers no Undo for what is not kept", async () => {
+  await pages.start("--demo");
+  const page = await pages.openPage();
+  await page.untilText("keeps nothing");
+  const before = await page.items();
+  expect(before).toHaveLength(3);
+  await page.add("For nothing");
+  await page.untilText("Not kept");
+  await page.until("!document.body.innerText.includes('For nothing')");
+  await page.clickItem(before[0]?.name ?? "", "delete");
+  // After two frames, the page has drawn the result of the click.
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+  expect(await page.evaluate<string>("document.querySelector('.notices').innerText")).not.toContain("Undo");
+  await page.until("document.querySelectorAll('.row').length === 3");
+  expect(await page.items()).toEqual(before);
+  expect(await page.evaluate<number>("document.querySelectorAll('.notice').length")).toBe(1);
+});

@@ -1,0 +1,188 @@
+// Typed text and unsent edits are never lost, whatever other people, the service or the browser do meanwhile. In a real
+// Chromium.
+
+import { expect, test } from "bun:test";
+import { ids } from "../service.ts";
+import { named, usePages } from "./page-fixture.ts";
+
+const pages = usePages();
+
+test("text that the service refuses stays on the page with the reason, and can be corrected or discarded", async () => {
+  await pages.start("--body-limit", "200");
+  await pages.create(named(ids.one, "Short"));
+  const page = await pages.openPage();
+  const long = "x".repeat(300);
+  await page.add(long);
+  await page.untilText("was not added");
+  await page.untilText("200 bytes");
+  await page.untilNames(long, "Short");
+  await page.click('[data-control="refused"]');
+  await page.untilText("Not saved:");
+  expect(await page.evaluate<string>("document.querySelector('[data-control=name]').value")).toBe(long);
+  await page.fill('[data-control="name"]', "Shorter");
+  await page.clickButton("Save");
+  await pages.untilStored((items) => items[1]?.["Name"] === "Shorter");
+
+  await page.clickItem("Short", "text");
+  await page.fill('[data-control="name"]', long);
+  await page.clickButton("Save");
+  await page.untilText("was not saved");
+  await page.untilNames("Shorter", long);
+  await page.click('[data-control="refused"]');
+  await page.clickButton("Discard this change");
+  await page.untilNames("Shorter", "Short");
+});
+
+test("text stays in the editor if the item is deleted elsewhere, and can be added again", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
+  const page = await pages.openPage();
+  await page.clickItem("Two", "text");
+  await page.fill('[data-control="name"]', "Two, typed");
+  // Opening another editor does not close the first one.
+  await page.clickItem("Three", "text");
+  await page.until("document.querySelectorAll('.editor').length === 2");
+  await page.view.press("Escape");
+  await pages.send("DELETE", `/api/todoitems/${ids.two}`);
+  await page.untilText("Deleted elsewhere meanwhile");
+  await page.untilNames("Three", "One");
+  expect(await page.evaluate<string>("document.querySelector('[data-control=name]').value")).toBe("Two, typed");
+  await page.clickButton("Add again");
+  await pages.untilStored((items) => items[2]?.["Name"] === "Two, typed" && items[2]?.["ID"] === ids.two);
+  await page.untilNames("Two, typed", "Three", "One");
+});
+
+test("an item that is added while a filter or a search hides it is shown", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk", '"Done":true'));
+  const page = await pages.openPage();
+  await page.click('[data-filter="done"]');
+  await page.add("Bread");
+  await page.untilNames("Bread", "Milk");
+  await page.fill('[data-control="search"]', "milk");
+  await page.untilNames("Milk");
+  await page.add("Honey");
+  await page.untilNames("Honey", "Bread", "Milk");
+  expect(await page.evaluate<string>("document.querySelector('[data-control=search]').value")).toBe("");
+});
+
+test("if sign-in is cancelled after an add, the item stays and is sent after a later sign-in", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  await page.untilText("Nothing to do");
+  await page.add("For Ann");
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.clickButton("Cancel");
+  await page.untilText("1 change is not sent.");
+  await page.untilNames("For Ann");
+  await page.click('[data-banner="sign-in"] button');
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "long enough");
+  await page.view.press("Enter");
+  await pages.untilStored((items) => items.length === 1);
+  await page.until("!document.querySelector('dialog')");
+  expect(await pages.listed()).toMatchObject([{ Name: "For Ann" }]);
+});
+
+for (const which of ["mine", "theirs"] as const) {
+  test(`a conflict shows both versions, and the user can keep ${which}`, async () => {
+    await pages.start();
+    await pages.create(named(ids.one, "Plan", '"n":1.0'));
+    const page = await pages.openPage();
+    await page.clickItem("Plan", "text");
+    await pages.send("PUT", "/api/todoitems/", named(ids.one, "Their plan", '"n":2.0'));
+    await page.untilText("Changed elsewhere meanwhile");
+    await page.fill('[data-control="name"]', "My plan");
+    await page.clickButton("Save");
+    await page.until("document.querySelector('dialog.conflict-dialog')");
+    const differences =
+      "[...document.querySelectorAll('.differences tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))";
+    expect(await page.evaluate<string[][]>(differences)).toEqual([
+      ["Name", "My plan", "Their plan"],
+      ["n", "1.0", "2.0"],
+    ]);
+    expect(await page.evaluate<number>("document.querySelectorAll('dialog .primary').length")).toBe(1);
+    await page.click(`[data-control="${which}"]`);
+    await page.untilNames(which === "mine" ? "My plan" : "Their plan");
+    await pages.untilStored(([plan]) => plan?.["Name"] === (which === "mine" ? "My plan" : "Their plan"));
+    expect(await pages.list()).toBe(
+      `[${which === "mine" ? named(ids.one, "My plan", '"n":1.0') : named(ids.one, "Their plan", '"n":2.0')}]`,
+    );
+    await page.until("!document.querySelector('dialog')");
+  });
+}
+
+test("edits that were not sent survive a reload and a closed tab, and are sent once, by one of two tabs", async () => {
+  await pages.start("--log-requests");
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const [page, other] = [await pages.openPage(), await pages.openPage()];
+  // A deletion waits for its message to be closed. So it is not sent when the page is reloaded or closed.
+  await page.clickItem("One", "delete");
+  await page.untilNames("Two");
+  await pages.untilKept(page, 1);
+  await page.view.reload();
+  await page.untilNames("Two");
+  await other.untilNames("Two", "One");
+  // Another tab does not take over the edits of a tab that is open.
+  await other.view.reload();
+  await other.untilNames("Two", "One");
+  pages.closePage(page);
+  await other.until("navigator.locks.query().then(({ held }) => held.length === 1)");
+  await other.view.reload();
+  await other.untilNames("Two");
+  // The deletion still has its time. It is due at the end of this century, as far as the page knows.
+  await other.evaluate("Date.now = () => Date.UTC(2099)");
+  await other.clickItem("Two", "tick");
+  await pages.untilStored((items) => items.length === 1 && items[0]?.["Done"] === true);
+  await pages.untilKept(other, 0);
+  const { stderr } = await pages.program.stop();
+  expect(stderr.match(/DELETE /g)).toHaveLength(1);
+});
+
+test("if the browser cannot tell whether another tab is still open, it asks before it sends that tab's edits", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  // Over plain HTTP from another machine, browsers offer no locks.
+  await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
+  await page.view.reload();
+  await page.clickItem("One", "delete");
+  await page.untilNames("Two");
+  await pages.untilKept(page, 1);
+  await page.view.reload();
+  await page.untilText("1 change is left from an earlier visit");
+  await page.untilNames("Two", "One");
+  await page.clickButton("Discard");
+  await pages.untilKept(page, 0);
+  await page.untilNames("Two", "One");
+});
+
+test("text that the user leaves with Escape can still be saved", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="name"]', "One, typed");
+  await page.view.press("Escape");
+  await page.untilNames("One");
+  await page.clickButton("Save it");
+  await page.untilNames("One, typed");
+  await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
+});
+
+test("edits that were made on another store are sent only if the user says so", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await pages.restart(async () => {
+    await page.untilText("The service cannot be reached");
+    await page.add("For the first store");
+    await pages.untilKept(page, 1);
+    pages.open();
+  });
+  await page.untilText("left from an earlier visit");
+  await page.untilText("“For the first store”");
+  expect(await pages.list()).toBe("[]");
+  await page.clickButton("Send to this list");
+  await pages.untilStored((items) => items[0]?.["Name"] === "For the first store");
+});
