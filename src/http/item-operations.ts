@@ -6,7 +6,7 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { WriteOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
-import { Answer, type HttpRequest } from "../wire/message.ts";
+import { Answer, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { entityTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
@@ -93,7 +93,8 @@ export class ItemOperations {
     this.#warnOfListSize();
     const etag = this.#tag(version);
     const caching = { ETag: etag, "Cache-Control": "no-cache" };
-    const answer = new Answer(200, { ...jsonHeaders, ...caching }, this.#collection.list(), { isStanding: true });
+    const body = new PieceBody(this.#collection.list());
+    const answer = new Answer(200, { ...jsonHeaders, ...caching }, body, { isStanding: true });
     const notModified = new Answer(304, caching, undefined, { isStanding: true });
     this.#list = { epoch, version, etag, answer, notModified };
     return this.#list;

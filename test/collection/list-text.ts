@@ -1,0 +1,7 @@
+// The text of a list that is sent in pieces.
+
+import type { ListPiece } from "../../src/collection/list-blocks.ts";
+
+export function listText(pieces: readonly ListPiece[]): string {
+  return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString();
+}
