@@ -45,6 +45,7 @@ export class Service {
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
       staleSecondsMax: 0,
+      compress: true,
       heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
       hosts: undefined,

@@ -43,6 +43,16 @@ export class ItemList {
     return this.#document.pieces();
   }
 
+  /** See `ListDocument.compressSome`. */
+  compressSome(): boolean {
+    return this.#document.compressSome();
+  }
+
+  /** The list as a gzip stream. Shared by all answers, so do not change it. */
+  gzipPieces(): readonly ListPiece[] {
+    return this.#document.gzipPieces();
+  }
+
   /** Finds an item by its ID in lower case. */
   find(key: string): ListedItem | undefined {
     return this.#items.get(key);

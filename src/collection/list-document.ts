@@ -1,10 +1,11 @@
-// The list as bytes, ready to send. Items live in chunks of about 32 KiB. A write marks its chunk as stale. When the
+// The list as bytes, ready to send. Items live in chunks of about 8 KiB. A write marks its chunk as stale. When the
 // list is next requested, only the stale chunks are encoded again; lists of different versions share all other bytes.
 // An item's text is kept only once: inside its chunk's bytes or, until the chunk is next encoded, as a separate string.
 
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Version } from "./engine.ts";
 import { Block, type ListPiece, layOut, Part } from "./list-blocks.ts";
+import { CompressedChunk, trailer } from "./list-gzip.ts";
 
 /** One item of the list, and where the document holds its bytes. */
 export interface ListedItem {
@@ -26,6 +27,8 @@ interface Chunk {
    * instead, and the last chunk ends with the closing one. So nothing else has to be sent between or after the chunks.
    */
   readonly part: Part;
+  /** Undefined until somebody asks for the compressed list. */
+  compressed: CompressedChunk | undefined;
   /** The length of the items' JSON and the commas between them. */
   byteLength: number;
   freshCount: number;
@@ -37,23 +40,29 @@ interface Chunk {
 }
 
 // New items go into the last chunk until it has `chunkBytes`. A chunk that an insertion makes larger than
-// `chunkBytesMax` is split.
-const chunkBytes = 32 * 1024;
+// `chunkBytesMax` is split. A chunk is also what is compressed at a time: with 8 KiB, that takes 0.1 ms, and the
+// compressed list is 3 % larger than if it were compressed as a whole.
+const chunkBytes = 8 * 1024;
 const chunkBytesMax = 2 * chunkBytes;
 // An item that is not yet encoded is a separate string and takes more memory. So a chunk is encoded once it has this
 // many such items.
 const freshMax = 64;
+/** Compressing this many chunks takes a few milliseconds. */
+const compressedAtOnceMax = 64;
 const comma = 0x2c;
 const openingBracket = 0x5b;
 const closingBracket = 0x5d;
 const emptyList = Buffer.from("[]");
 const emptyListPieces: readonly ListPiece[] = [{ bytes: emptyList, block: new Block(emptyList) }];
+const emptyCompressed = new CompressedChunk();
+emptyCompressed.compress(emptyList, true);
 
 export class ListDocument {
   readonly #chunks: Chunk[] = [];
   #count = 0;
   #itemBytes = 0;
   #pieces: readonly ListPiece[] | undefined;
+  #gzipPieces: readonly ListPiece[] | undefined;
 
   get count(): number {
     return this.#count;
@@ -90,7 +99,7 @@ export class ListDocument {
     if (chunk.items.length > 0) chunk.byteLength--;
     else {
       this.#chunks.splice(this.#chunks.indexOf(chunk), 1);
-      chunk.part.leave();
+      leave(chunk);
     }
     if (item.fresh !== undefined) chunk.freshCount--;
     this.#resize(chunk, -item.byteLength);
@@ -109,9 +118,32 @@ export class ListDocument {
     return this.#pieces;
   }
 
+  /**
+   * Compresses some of the chunks that have changed, and returns whether all chunks are compressed then. A large list
+   * would take too long to compress at once.
+   */
+  compressSome(): boolean {
+    this.pieces();
+    const stale = this.#chunks.filter(({ compressed }) => compressed?.isStale ?? true);
+    stale.slice(0, compressedAtOnceMax).forEach(compress);
+    return stale.length <= compressedAtOnceMax;
+  }
+
+  /** The whole list as a gzip stream. Shared by all answers, so do not change it. */
+  gzipPieces(): readonly ListPiece[] {
+    this.#gzipPieces ??= this.#compress();
+    return this.#gzipPieces;
+  }
+
   /** Call it when another document takes the place of this one. */
   discard(): void {
-    for (const { part } of this.#chunks) part.leave();
+    for (const chunk of this.#chunks) leave(chunk);
+  }
+
+  #compress(): readonly ListPiece[] {
+    this.pieces();
+    const compressed = this.#count === 0 ? [emptyCompressed] : this.#chunks.map(compress);
+    return [...layOut(compressed.map(({ part }) => part)), trailer(compressed, this.byteLength)];
   }
 
   #layOut(): readonly ListPiece[] {
@@ -173,12 +205,35 @@ export class ListDocument {
     chunk.stale = true;
     this.#itemBytes += grown;
     this.#pieces = undefined;
+    this.#gzipPieces = undefined;
   }
 }
 
 function newChunk(): Chunk {
   const part = new Part();
-  return { items: [], part, byteLength: 0, freshCount: 0, stale: false, opens: false, closes: false };
+  return {
+    items: [],
+    part,
+    compressed: undefined,
+    byteLength: 0,
+    freshCount: 0,
+    stale: false,
+    opens: false,
+    closes: false,
+  };
+}
+
+/** The compressed form of an encoded chunk. */
+function compress(chunk: Chunk): CompressedChunk {
+  chunk.compressed ??= new CompressedChunk();
+  const { block, start, size } = chunk.part;
+  if (chunk.compressed.isStale) chunk.compressed.compress(block.bytes.subarray(start, start + size), chunk.opens);
+  return chunk.compressed;
+}
+
+function leave({ part, compressed }: Chunk): void {
+  part.leave();
+  compressed?.part.leave();
 }
 
 /** Brings a chunk's bytes up to date with its items. Each run of unchanged items is copied in one go. */
@@ -214,6 +269,7 @@ function encode(chunk: Chunk, opens: boolean, closes: boolean): void {
   old.copy(bytes, runAt, runFrom, runTo);
   if (closes) bytes[end] = closingBracket;
   chunk.part.replace(bytes);
+  if (chunk.compressed) chunk.compressed.isStale = true;
   chunk.opens = opens;
   chunk.closes = closes;
   chunk.freshCount = 0;

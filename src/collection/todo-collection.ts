@@ -104,6 +104,19 @@ export class TodoCollection {
     return this.#list.pieces();
   }
 
+  /**
+   * Does a part of the work for `gzipList`, and returns whether the rest is little enough. Otherwise, call it again
+   * later, so that other requests do not have to wait.
+   */
+  compressSome(): boolean {
+    return this.#list.compressSome();
+  }
+
+  /** The whole list as a gzip stream. */
+  gzipList(): readonly ListPiece[] {
+    return this.#list.gzipPieces();
+  }
+
   read(id: string): ItemState | undefined {
     return this.#list.read(id);
   }

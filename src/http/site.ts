@@ -2,6 +2,7 @@
 // accepts that. A file whose name contains a hash of its content may be cached for a year.
 
 import { Answer, type HttpRequest } from "../wire/message.ts";
+import { accepts } from "./accept-encoding.ts";
 import { ifNoneMatchHits } from "./conditions.ts";
 import { nosniff } from "./headers.ts";
 
@@ -44,7 +45,7 @@ export function siteAnswer(request: HttpRequest, file: SiteFile): Answer {
     Vary: "Accept-Encoding",
   };
   if (ifNoneMatchHits(request.headers, file.etag)) return new Answer(304, headers);
-  const { body, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
+  const { body, encoding } = encoded(file, request.headers.get("accept-encoding"));
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   if (file.mediaType.startsWith("text/html")) {
     headers["Content-Security-Policy"] = pagePolicy;
@@ -55,16 +56,9 @@ export function siteAnswer(request: HttpRequest, file: SiteFile): Answer {
 
 function encoded(
   { plain, gzip, brotli }: SiteFile,
-  accepted: string,
+  accepted: string | undefined,
 ): { body: Uint8Array<ArrayBuffer>; encoding?: string } {
   if (brotli && accepts(accepted, "br")) return { body: brotli, encoding: "br" };
   if (gzip && accepts(accepted, "gzip")) return { body: gzip, encoding: "gzip" };
   return { body: plain };
-}
-
-function accepts(header: string, coding: string): boolean {
-  return header.split(",").some((member) => {
-    const [name = "", ...parameters] = member.split(";").map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
 }

@@ -147,6 +147,7 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
     staleSecondsMax: settings.staleSecondsMax,
+    compress: settings.compress,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
   });

@@ -40,6 +40,7 @@ export interface Settings {
   readonly seed: string | undefined;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
+  readonly compress: boolean;
   readonly auth: AuthMode;
   readonly users: string | undefined;
   readonly cors: AllowedOrigins | undefined;
@@ -176,6 +177,13 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "as-sent",
     meaning: "spelling of top-level names in answers: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
     parse: oneOf(fieldNameStyles),
+  },
+  compress: {
+    flag: "compress",
+    placeholder: "WHICH",
+    default: "on",
+    meaning: "compress lists for clients that accept gzip: `on` or `off`",
+    parse: onOff,
   },
   auth: {
     flag: "auth",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ItemList } from "../../src/collection/item-list.ts";
 import type { ListPiece } from "../../src/collection/list-blocks.ts";
 import { ListDocument, type ListedItem } from "../../src/collection/list-document.ts";
-import { listText } from "./list-text.ts";
+import { listText, unzippedText } from "./list-text.ts";
 
 type Step = { kind: "append" | "insert" | "replace" | "remove"; at: number; text: string } | { kind: "list" };
 
@@ -35,6 +35,7 @@ test("however items are added, changed and removed, each version of the list is 
         const pieces = document.pieces();
         versions.push({ pieces, text: expected });
         expect(listText(pieces)).toBe(expected);
+        if (model.length % 2 === 0) expect(unzippedText(document.gzipPieces())).toBe(expected);
         // Memory is in use exactly as long as the current list needs it, and at least half of it is needed.
         const blocks = new Set(pieces.map(({ block }) => block));
         const known = new Set(versions.flatMap(({ pieces }) => pieces.map(({ block }) => block)));
@@ -94,12 +95,15 @@ test("a write to a large list makes new bytes for one chunk, and all other bytes
   const before = new Set(document.pieces().map(({ block }) => block));
   // The 2 MB are in one block, although they were encoded in chunks.
   expect(before.size).toBe(1);
+  const gzipBefore = new Set(document.gzipPieces().map(({ block }) => block));
   const [item] = items.slice(1_000);
   if (!item) throw new Error("there is no such item");
   document.replace(item, 2_001, jsonOf(1_001));
   const added = document.pieces().filter(({ block }) => !before.has(block));
   expect(added).toHaveLength(1);
-  expect(sum(added, ({ bytes }) => bytes.length)).toBeLessThan(64 * 1024);
+  expect(sum(added, ({ bytes }) => bytes.length)).toBeLessThan(16 * 1024);
+  // The compressed list also has a new trailer.
+  expect(document.gzipPieces().filter(({ block }) => !gzipBefore.has(block))).toHaveLength(2);
 });
 
 test("if a list is replaced as a whole, its memory is no longer in use", () => {

@@ -31,6 +31,7 @@ describe("settings", () => {
       seed: undefined,
       forms: "both",
       fieldNames: "as-sent",
+      compress: true,
       auth: "off",
       users: undefined,
       cors: undefined,
