@@ -1,7 +1,7 @@
 // Sends a `Request` to an app and returns a `Response`, without a socket.
 
 import type { App } from "../src/http/app.ts";
-import type { Answer, HttpRequest, StreamBody } from "../src/wire/message.ts";
+import { type Answer, type HttpRequest, PieceBody, type StreamBody } from "../src/wire/message.ts";
 import { bodyTooLarge } from "../src/wire/refusal.ts";
 
 export async function appFetch(app: App, request: Request, peer: string): Promise<Response> {
@@ -30,6 +30,7 @@ function responseOf({ status, headers, body }: Answer): Response {
   const init = { status, headers };
   if (body === undefined) return new Response(null, init);
   if (typeof body === "string" || body instanceof Uint8Array) return new Response(Buffer.from(body), init);
+  if (body instanceof PieceBody) return new Response(Buffer.concat(body.pieces.map(({ bytes }) => bytes)), init);
   return new Response(readable(body), init);
 }
 

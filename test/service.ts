@@ -47,6 +47,7 @@ export class Service {
       nestingDepthMax: 64,
       requiredFields: [],
       staleSecondsMax: 0,
+      compress: true,
       heartbeatMs: 15_000,
       access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
       hosts: undefined,

@@ -4,6 +4,7 @@
 import { type FieldNames, respell } from "../items/field-names.ts";
 import { idKey } from "../items/todo-item.ts";
 import type { Change, Version } from "./engine.ts";
+import type { ListPiece } from "./list-blocks.ts";
 import { ListDocument, type ListedItem } from "./list-document.ts";
 
 export interface ItemState {
@@ -38,8 +39,18 @@ export class ItemList {
   }
 
   /** The list as it is sent. Shared by all answers, so do not change it. */
-  bytes(): Uint8Array {
-    return this.#document.bytes();
+  pieces(): readonly ListPiece[] {
+    return this.#document.pieces();
+  }
+
+  /** See `ListDocument.compressSome`. */
+  compressSome(): boolean {
+    return this.#document.compressSome();
+  }
+
+  /** The list as a gzip stream. Shared by all answers, so do not change it. */
+  gzipPieces(): readonly ListPiece[] {
+    return this.#document.gzipPieces();
   }
 
   /** Finds an item by its ID in lower case. */
@@ -88,6 +99,7 @@ export class ItemList {
   load(changes: Iterable<Change>): void {
     const loaded = new ItemList(this.#fieldNames);
     for (const change of changes) loaded.apply(change);
+    this.#document.discard();
     this.#items = loaded.#items;
     this.#document = loaded.#document;
   }

@@ -4,12 +4,17 @@
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
-import { formatToken } from "../items/token.ts";
+import { formatToken, withoutCoding } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
 
 /** The tag of a list or an item. It depends on the store's epoch, the version and the spelling of field names. */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
+}
+
+/** The tag of the same state, compressed. Conditions treat it like the tag itself. */
+export function gzipTag(tag: string): string {
+  return `${tag.slice(0, -1)}-gzip"`;
 }
 
 /** True if `If-None-Match` contains this tag, or `*`: the client already has the state that the tag stands for. */
@@ -40,18 +45,19 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
 
 // One member of a list of tags, with the comma after it. A header that contains anything else matches no tag.
 const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
-// Proxies that compress answers append a suffix to the tag, inside its quotes: Apache `-gzip`, Jetty `--gzip`, others
-// `;gzip`.
-const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)"$/;
 
 function matchesStrongly(header: string, tag: string): boolean {
   if (header.trim() === "*") return true;
-  return tagsOf(header).some(({ weak, opaque }) => !weak && opaque === tag);
+  return tagsOf(header).some(({ weak, opaque }) => !weak && isSameState(opaque, tag));
 }
 
 function matchesWeakly(header: string, tag: string): boolean {
   if (header === tag || header.trim() === "*") return true;
-  return tagsOf(header).some(({ opaque }) => opaque === tag || opaque.replace(codingSuffix, '"') === tag);
+  return tagsOf(header).some(({ opaque }) => isSameState(opaque, tag));
+}
+
+function isSameState(opaque: string, tag: string): boolean {
+  return opaque === tag || withoutCoding(opaque) === tag;
 }
 
 /** The entity tags in a header. Empty if the header is not a list of entity tags. */

@@ -2,14 +2,16 @@
 
 import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
+import type { ListPiece } from "../collection/list-blocks.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
-import { Answer, type HttpRequest } from "../wire/message.ts";
+import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
+import { accepts } from "./accept-encoding.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
-import { entityTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
+import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { Problem, problemAnswer } from "./problem.ts";
@@ -23,23 +25,36 @@ export interface ItemOperationsOptions {
   readonly requiredFields: readonly string[];
   /** While the store is unavailable, answers from memory may be up to this old. */
   readonly staleSecondsMax: number;
+  /** If true, lists are compressed for clients that accept it. */
+  readonly compress: boolean;
   readonly log: Log;
 }
 
 /** The client in the specification does not read responses longer than this (note 2 in its section Limits). */
 const clientBufferBytes = 256_000;
 
-/** The list at one version: its tag, and the answers with status 200 and 304. */
+/** Compressing a list that is smaller than this would save too little. */
+const gzipBytesMin = 1_000;
+
+/** The answers with status 200 and 304. */
+interface ListAnswers {
+  readonly whole: Answer;
+  readonly notModified: Answer;
+}
+
+/** The list at one version: its tag, and its answers. */
 interface SentList extends Bookmark {
   readonly etag: string;
-  readonly answer: Answer;
-  readonly notModified: Answer;
+  readonly plain: ListAnswers;
+  /** Undefined until a client accepts it. */
+  gzip: ListAnswers | undefined;
 }
 
 export class ItemOperations {
   readonly #collection: TodoCollection;
   readonly #options: ItemOperationsOptions;
   #list: SentList | undefined;
+  #isCompressing = false;
   #warnedOfListSize = false;
 
   constructor(collection: TodoCollection, options: ItemOperationsOptions) {
@@ -85,7 +100,31 @@ export class ItemOperations {
   #answerList({ headers }: HttpRequest): Answer {
     const list = this.#currentList();
     if (!ifMatchHolds(headers, list.etag)) return listChanged(list.etag);
-    return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.answer;
+    const answers = this.#sendsGzip(headers) ? this.#gzipOf(list) : list.plain;
+    return ifNoneMatchHits(headers, list.etag) ? answers.notModified : answers.whole;
+  }
+
+  /**
+   * A page of another site may cause requests, and may be able to measure the lengths of the answers. If it can also
+   * choose a part of the list, the length of the compressed list could tell it about the rest (BREACH).
+   */
+  #sendsGzip(headers: HeaderFields): boolean {
+    return (
+      this.#options.compress &&
+      this.#collection.listBytes >= gzipBytesMin &&
+      accepts(headers.get("accept-encoding"), "gzip") &&
+      headers.get("sec-fetch-site") !== "cross-site"
+    );
+  }
+
+  /** Returns the plain list while the compressed one is being prepared. */
+  #gzipOf(list: SentList): ListAnswers {
+    if (!list.gzip && !this.#collection.compressSome()) {
+      this.#compressSoon();
+      return list.plain;
+    }
+    list.gzip ??= this.#listAnswers(gzipTag(list.etag), this.#collection.gzipList(), { "Content-Encoding": "gzip" });
+    return list.gzip;
   }
 
   /**
@@ -96,11 +135,29 @@ export class ItemOperations {
     if (this.#list?.version === version && this.#list.epoch === epoch) return this.#list;
     this.#warnOfListSize();
     const etag = this.#tag(version);
-    const caching = { ETag: etag, "Cache-Control": "no-cache" };
-    const answer = new Answer(200, { ...jsonHeaders, ...caching }, this.#collection.list(), { isStanding: true });
-    const notModified = new Answer(304, caching, undefined, { isStanding: true });
-    this.#list = { epoch, version, etag, answer, notModified };
+    this.#list = { epoch, version, etag, plain: this.#listAnswers(etag, this.#collection.list()), gzip: undefined };
     return this.#list;
+  }
+
+  /** Compresses the list bit by bit, and lets other requests be answered in between. */
+  #compressSoon(): void {
+    if (this.#isCompressing) return;
+    this.#isCompressing = true;
+    const step = () => {
+      if (this.#collection.compressSome()) this.#isCompressing = false;
+      else setImmediate(step);
+    };
+    setImmediate(step);
+  }
+
+  #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
+    const vary = this.#options.compress ? { Vary: "Accept-Encoding" } : {};
+    const caching = { ETag: etag, "Cache-Control": "no-cache", ...vary };
+    const headers = { ...jsonHeaders, ...caching, ...encoding };
+    return {
+      whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),
+      notModified: new Answer(304, caching, undefined, { isStanding: true }),
+    };
   }
 
   #answerItem({ headers }: HttpRequest, id: string): Answer {

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { Answer, type HttpRequest } from "../wire/message.ts";
+import { accepts } from "./accept-encoding.ts";
 import { ifNoneMatchHits } from "./conditions.ts";
 import { nosniff } from "./headers.ts";
 
@@ -58,7 +59,7 @@ export async function siteAnswer(request: HttpRequest, file: SiteFile): Promise<
     Vary: "Accept-Encoding",
   };
   if (ifNoneMatchHits(request.headers, prepared.etag)) return new Answer(304, headers);
-  const { body, encoding } = encoded(file.bytes, prepared, request.headers.get("accept-encoding") ?? "");
+  const { body, encoding } = encoded(file.bytes, prepared, request.headers.get("accept-encoding"));
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   if (file.mediaType.startsWith("text/html")) {
     headers["Content-Security-Policy"] = pagePolicy;
@@ -88,16 +89,9 @@ async function compress(bytes: Uint8Array): Promise<PreparedFile> {
 function encoded(
   plain: Uint8Array,
   { gzip, brotli }: PreparedFile,
-  accepted: string,
+  accepted: string | undefined,
 ): { body: Uint8Array; encoding?: string } {
   if (accepts(accepted, "br")) return { body: brotli, encoding: "br" };
   if (accepts(accepted, "gzip")) return { body: gzip, encoding: "gzip" };
   return { body: plain };
-}
-
-function accepts(header: string, coding: string): boolean {
-  return header.split(",").some((member) => {
-    const [name = "", ...parameters] = member.split(";").map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
 }

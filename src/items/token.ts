@@ -1,7 +1,8 @@
 // Version tokens: `EPOCH-VERSION` names one state of a store, as in `0123456789abcdef-42`. In quotes it is the entity
 // tag of a list or an item; without quotes it tells a reader of changes where to continue. A suffix such as
 // `-camel` says how the field names of items are spelled. The same state has other bytes in another spelling, so each
-// spelling needs its own tag.
+// spelling needs its own tag. So does a compressed list; a suffix such as `-gzip` names the compression. It does not
+// change which state the token names.
 
 import type { FieldNames } from "./field-names.ts";
 
@@ -15,9 +16,16 @@ export function formatToken({ epoch, version }: Token, fieldNames: FieldNames = 
 }
 
 const pattern = /^"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?"?$/i;
+// We append `-gzip`. Proxies that compress answers append a suffix too: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
+const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)("?)$/;
+
+/** The entity tag or token of the same state without compression. */
+export function withoutCoding(text: string): string {
+  return text.replace(codingSuffix, "$1");
+}
 
 /** The state that a token or an entity tag names. Undefined for any other text. */
 export function parseToken(text: string): Token | undefined {
-  const [, epoch, version] = pattern.exec(text) ?? [];
+  const [, epoch, version] = pattern.exec(withoutCoding(text)) ?? [];
   return epoch === undefined ? undefined : { epoch, version: Number(version) };
 }

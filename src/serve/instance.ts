@@ -157,6 +157,7 @@ function openApp(collection: TodoCollection, settings: Settings, environment: En
     nestingDepthMax: settings.nestingDepthMax,
     requiredFields: settings.requiredFields,
     staleSecondsMax: settings.staleSecondsMax,
+    compress: settings.compress,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
   });

@@ -5,6 +5,7 @@ import { withRequestLog } from "../http/request-log.ts";
 import { withStrictTransport } from "../http/strict-transport.ts";
 import { type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
 import type { Handler } from "../wire/message.ts";
+import { UnsentBytes } from "../wire/unsent-bytes.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
 import { descriptorLimit } from "./descriptor-limit.ts";
 import type { Environment } from "./environment.ts";
@@ -22,8 +23,10 @@ const certificateWatchMs = 1_000;
  * is higher, that limit applies instead.
  */
 const unfinishedBytesMax = 256 * 1024 ** 2;
-/** While connections are being dropped, the error about it is logged at most once per this many milliseconds. */
-const shortageLogMs = 10_000;
+/** Clients that read slowly may together keep this much memory that would otherwise be free. */
+const unsentBytesMax = 64 * 1024 ** 2;
+/** While connections are being dropped, the reason is logged at most once per this many milliseconds. */
+const dropLogMs = 10_000;
 
 export interface ListeningServer extends Listener {
   readonly server: RunningServer;
@@ -63,6 +66,7 @@ function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
     connections: { open: 0, max: settings.connectionsMax },
     unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
+    unsentBytes: limitedUnsentBytes(log),
     descriptors: watchedDescriptors(log),
     onHandshakeFailure: handshakeLog(settings, log),
     onDefect: (error) => log("error", describeError(error)),
@@ -72,16 +76,25 @@ function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"
 function watchedDescriptors(log: Log): ListenOptions["descriptors"] {
   const max = descriptorLimit();
   if (max === undefined) return undefined;
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  return {
-    max,
-    onShortage() {
-      const now = performance.now();
-      if (now - loggedAt < shortageLogMs) return;
-      loggedAt = now;
-      const cause = `almost as many files and connections are open as the system allows this process (${max})`;
-      log("error", `Connections were dropped: ${cause}. Raise that limit (ulimit -n), or lower --connection-limit`);
-    },
+  const cause = `almost as many files and connections are open as the system allows this process (${max})`;
+  const message = `Connections were dropped: ${cause}. Raise that limit (ulimit -n), or lower --connection-limit`;
+  return { max, onShortage: occasionally(() => log("error", message)) };
+}
+
+function limitedUnsentBytes(log: Log): UnsentBytes {
+  const cause = `answers that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
+  const message = `The slowest clients were cut off: ${cause}. They may ask again`;
+  return new UnsentBytes({ bytesMax: unsentBytesMax, onCut: occasionally(() => log("warn", message)) });
+}
+
+/** A function that does nothing if it is called again within `dropLogMs`. */
+function occasionally(action: () => void): () => void {
+  let doneAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - doneAt < dropLogMs) return;
+    doneAt = now;
+    action();
   };
 }
 

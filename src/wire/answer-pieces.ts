@@ -1,7 +1,7 @@
 // Encodes answers for HTTP/1.1. An answer that goes to many requests is encoded once and cached.
 
 import { STATUS_CODES } from "node:http";
-import type { Answer } from "./message.ts";
+import { type Answer, PieceBody } from "./message.ts";
 import type { Piece } from "./send-queue.ts";
 
 /**
@@ -22,13 +22,18 @@ export function answerPieces(answer: Answer, date: string, closes: boolean, with
   if (!answer.isStanding || closes || !withBody) return makePieces(answer, date, closes, withBody);
   const known = readyPieces.get(answer);
   if (known?.date === date) return known.pieces;
-  const pieces = makePieces(answer, date, closes, withBody).map((piece) =>
-    typeof piece === "string" ? Buffer.from(piece) : piece,
-  );
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const made = { date, pieces: length <= joinedBytesMax ? [Buffer.concat(pieces)] : pieces };
+  const made = { date, pieces: joinedIfSmall(makePieces(answer, date, closes, withBody)) };
   readyPieces.set(answer, made);
   return made.pieces;
+}
+
+function joinedIfSmall(pieces: readonly Piece[]): readonly Piece[] {
+  const contents = pieces.map((piece) => {
+    if (typeof piece === "string") return Buffer.from(piece);
+    return piece instanceof Uint8Array ? piece : piece.bytes;
+  });
+  const length = contents.reduce((sum, content) => sum + content.length, 0);
+  return length <= joinedBytesMax ? [Buffer.concat(contents, length)] : pieces;
 }
 
 function makePieces(answer: Answer, date: string, closes: boolean, withBody: boolean): readonly Piece[] {
@@ -36,6 +41,10 @@ function makePieces(answer: Answer, date: string, closes: boolean, withBody: boo
   if (body instanceof Uint8Array) {
     const head = headText(answer, date, closes, body.length);
     return withBody ? [head, body] : [head];
+  }
+  if (body instanceof PieceBody) {
+    const head = headText(answer, date, closes, body.byteLength);
+    return withBody ? [head, ...body.pieces] : [head];
   }
   if (body === undefined) return [headText(answer, date, closes, endsWithHead(answer) ? undefined : 0)];
   if (typeof body !== "string") return [];

@@ -4,6 +4,7 @@ import type { UnfinishedBodies } from "./body-content.ts";
 import type { Clock } from "./clock.ts";
 import type { Handler } from "./message.ts";
 import type { Turn } from "./turn.ts";
+import type { UnsentBytes } from "./unsent-bytes.ts";
 
 /** What a connection needs from its socket. */
 export interface Transport {
@@ -34,6 +35,7 @@ export interface ConnectionHost {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
   readonly unfinishedBodies: UnfinishedBodies;
+  readonly unsentBytes: UnsentBytes;
   readonly clock: Clock;
   /**
    * The token of this turn of the event loop. Requests with the same token may share one query to the store (see

@@ -19,6 +19,7 @@ import { RequestBody, skippedBytesMax } from "./request-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import { type Piece, SendQueue } from "./send-queue.ts";
 import { FirstRequestTracker, type Turn } from "./turn.ts";
+import type { SlowReader } from "./unsent-bytes.ts";
 
 type Phase =
   /** Between requests. */
@@ -48,13 +49,13 @@ const lingerMs = 2_000;
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
 const noContent = new Uint8Array();
 
-export class Http1Connection implements Connection {
+export class Http1Connection implements Connection, SlowReader {
   readonly peer: string;
   readonly isSecure: boolean;
   readonly #transport: Transport;
   readonly #host: ConnectionHost;
   readonly #input: InputBuffer;
-  readonly #unsent = new SendQueue();
+  readonly #unsent: SendQueue;
   readonly #lastHead = new RememberedHead();
   readonly #firstRequest = new FirstRequestTracker();
   #phase: Phase = "idle";
@@ -83,6 +84,7 @@ export class Http1Connection implements Connection {
     this.#host = host;
     this.isSecure = isSecure;
     this.#input = new InputBuffer(transport);
+    this.#unsent = new SendQueue(host.unsentBytes, this);
     this.#deadline = this.#deadlineOf("idle");
   }
 
@@ -135,6 +137,7 @@ export class Http1Connection implements Connection {
   }
 
   look(now: number): void {
+    this.#unsent.look();
     if (now < this.#deadline) return;
     if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") this.#refuse(tooSlow("request", this.#host.limits.requestTimeoutMs));
@@ -149,6 +152,13 @@ export class Http1Connection implements Connection {
 
   cut(): void {
     this.#transport.terminate();
+  }
+
+  giveUp(): void {
+    // The socket may close later, and until then no other answer must follow.
+    this.#enter("closed");
+    this.#unsent.clear();
+    this.cut();
   }
 
   /** See `HttpRequest`. */

@@ -8,18 +8,21 @@ import {
   cancelStream,
   type HttpRequest,
   isStream,
+  PieceBody,
   type StreamBody,
   type StreamSource,
 } from "./message.ts";
 import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooManyBodies, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
+import { SendQueue } from "./send-queue.ts";
+import type { SlowReader } from "./unsent-bytes.ts";
 
 /** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
 const pieceBytes = 64 * 1024;
 
 const noContent = new Uint8Array();
 
-export class Http2Exchange {
+export class Http2Exchange implements SlowReader {
   /** True once the answer has begun. */
   answered = false;
   /** True if the answer asks for the connection to be closed. */
@@ -35,6 +38,7 @@ export class Http2Exchange {
   #declaredLength: number | undefined;
   #content: BodyContent | undefined;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
+  readonly #unsent: SendQueue;
   #source: StreamSource | undefined;
   #inputEnded = false;
   #isClosed = false;
@@ -43,6 +47,7 @@ export class Http2Exchange {
     this.#stream = stream;
     this.#onContent = onContent;
     this.#host = host;
+    this.#unsent = new SendQueue(host.unsentBytes, this);
     this.#peer = peer;
     this.#bodyDeadline = host.clock.now + host.limits.requestTimeoutMs;
   }
@@ -60,6 +65,7 @@ export class Http2Exchange {
   }
 
   look(now: number): void {
+    this.#unsent.look();
     if (this.#reader && now >= this.#bodyDeadline)
       this.#failReading(tooSlow("body", this.#host.limits.requestTimeoutMs));
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
@@ -73,11 +79,17 @@ export class Http2Exchange {
     else if (this.#reader || this.#stream.writableFinished) this.#closeIfUnfinished();
   }
 
+  giveUp(): void {
+    this.#unsent.clear();
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
   /** Called when either side has closed the HTTP/2 stream or the connection. */
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#sendDeadline = noDeadline;
+    this.#unsent.clear();
     if (this.#reader) this.#failReading(leftEarly());
     this.#source?.cancel();
     this.#source = undefined;
@@ -176,22 +188,32 @@ export class Http2Exchange {
     }
     this.answered = true;
     this.closesConnection = answer.closesConnection;
-    const bytes = typeof body === "string" ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
-    this.#stream.respond(headersOf(answer, this.#host.clock.date, bytes?.length), {
+    const content = typeof body === "string" ? Buffer.from(body) : isStream(body) ? undefined : body;
+    this.#stream.respond(headersOf(answer, this.#host.clock.date, content?.byteLength), {
       endStream: body === undefined,
     });
     // From here on, the rest of the request's body is read and thrown away.
     this.#stream.on("data", this.#onContent);
     if (stream) this.#openStream(stream);
-    else if (bytes) this.#send(bytes, 0);
+    else if (content) this.#send(content);
     else this.#sendDeadline = this.#giveUpAt();
   }
 
-  #send(bytes: Uint8Array, from: number): void {
+  #send(content: Uint8Array | PieceBody): void {
+    const pieces = content instanceof PieceBody ? content.pieces : [content];
+    for (const piece of pieces) this.#unsent.add(piece);
+    this.#sendRest(content.byteLength);
+  }
+
+  #sendRest(byteCount: number): void {
     if (this.#isClosed) return;
-    const to = from + pieceBytes;
-    if (to >= bytes.length) this.#end(bytes.subarray(from));
-    else this.#write(bytes.subarray(from, to), () => this.#send(bytes, to));
+    const bytes = this.#unsent.front(pieceBytes);
+    if (bytes.length === byteCount) this.#end(bytes);
+    else
+      this.#write(bytes, () => {
+        this.#unsent.drop(bytes.length);
+        this.#sendRest(byteCount - bytes.length);
+      });
   }
 
   #openStream(body: StreamBody): void {

@@ -12,6 +12,7 @@ import type { Handler } from "./message.ts";
 import { overloaded } from "./refusal.ts";
 import { TlsHandshake } from "./tls-handshake.ts";
 import { type Turn, Turns } from "./turn.ts";
+import type { UnsentBytes } from "./unsent-bytes.ts";
 
 // TLS 1.2 or newer; for TLS 1.2, AEAD ciphers only.
 const tlsPolicy = {
@@ -69,6 +70,7 @@ export interface ListenOptions extends ConnectionLimits {
   readonly certificate: Certificate | undefined;
   readonly connections: ConnectionCount;
   readonly unfinishedBodies: UnfinishedBodies;
+  readonly unsentBytes: UnsentBytes;
   /** Undefined if the limit is not known. */
   readonly descriptors: DescriptorLimit | undefined;
   /** Called if a client does not complete its TLS handshake. */
@@ -118,6 +120,7 @@ type Socket = Bun.Socket<Connection>;
 class Server implements RunningServer, ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly unfinishedBodies: UnfinishedBodies;
+  readonly unsentBytes: UnsentBytes;
   readonly clock = new Clock();
   readonly port: number;
   readonly handler: Handler;
@@ -143,12 +146,14 @@ class Server implements RunningServer, ConnectionHost {
     this.#options = options;
     this.limits = options;
     this.unfinishedBodies = options.unfinishedBodies;
+    this.unsentBytes = options.unsentBytes;
     this.#certificate = options.certificate;
     const descriptorsMax = options.descriptors?.max ?? Number.POSITIVE_INFINITY;
     this.#descriptorsMax = descriptorsMax - Math.min(spareDescriptors, descriptorsMax / 4);
     this.#surplusHost = {
       limits: this.limits,
       unfinishedBodies: this.unfinishedBodies,
+      unsentBytes: this.unsentBytes,
       clock: this.clock,
       turn: () => undefined,
       handler: {
@@ -352,6 +357,7 @@ class Server implements RunningServer, ConnectionHost {
     this.clock.tick();
     const { now } = this.clock;
     for (const connection of this.#connections) this.#attempt(connection, () => connection.look(now));
+    this.unsentBytes.enforceLimit();
     this.#onTick?.();
   }
 }

@@ -49,14 +49,14 @@ export class Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   /** A byte array must not be changed later: it is not copied, and may be sent to many clients. */
-  readonly body: string | Uint8Array | StreamBody | undefined;
+  readonly body: string | Uint8Array | PieceBody | StreamBody | undefined;
   readonly isStanding: boolean;
   readonly closesConnection: boolean;
 
   constructor(
     status: number,
     headers: AnswerHeaders,
-    body?: string | Uint8Array | StreamBody,
+    body?: string | Uint8Array | PieceBody | StreamBody,
     { isStanding = false, closesConnection = false }: AnswerOptions = {},
   ) {
     this.status = status;
@@ -70,6 +70,30 @@ export class Answer {
   with(headers: AnswerHeaders): Answer {
     const { closesConnection } = this;
     return new Answer(this.status, { ...this.headers, ...headers }, this.body, { closesConnection });
+  }
+}
+
+/** Memory that several bodies may share. */
+export interface MemoryBlock {
+  readonly byteLength: number;
+  /** True while the handler itself needs the block. A slow reader then costs no memory. */
+  readonly isInUse?: boolean;
+}
+
+/** A piece of a body. Its bytes are in the block, and must not be changed later. */
+export interface BodyPiece {
+  readonly bytes: Uint8Array;
+  readonly block: MemoryBlock;
+}
+
+/** A body in several pieces. Other bodies may have some of the same pieces. */
+export class PieceBody {
+  readonly pieces: readonly BodyPiece[];
+  readonly byteLength: number;
+
+  constructor(pieces: readonly BodyPiece[]) {
+    this.pieces = pieces;
+    this.byteLength = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 }
 
@@ -93,7 +117,9 @@ export interface StreamSource {
 }
 
 export function isStream(body: Answer["body"]): body is StreamBody {
-  return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+  return (
+    body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array) && !(body instanceof PieceBody)
+  );
 }
 
 /** Releases the resources of a stream that will never be sent. */

@@ -1,17 +1,32 @@
 // Bytes that are waiting to be written to a socket.
 
 import type { Transport } from "./connection.ts";
+import type { BodyPiece, MemoryBlock } from "./message.ts";
+import type { SlowReader, UnsentBytes } from "./unsent-bytes.ts";
 
 /** Text is sent as UTF-8. */
-export type Piece = string | Uint8Array;
+export type Piece = string | Uint8Array | BodyPiece;
 
 export class SendQueue {
-  #pieces: Piece[] = [];
-  /** How many bytes of the first piece have been sent. */
+  readonly #unsentBytes: UnsentBytes;
+  readonly #reader: SlowReader;
+  readonly #pieces: Piece[] = [];
+  /** The index of the first piece that is not completely sent, and how many of its bytes are sent. */
+  #next = 0;
   #offset = 0;
+  /** The pieces between these two indexes are counted in `#unsentBytes`. */
+  #countedFrom = 0;
+  #countedTo = 0;
+  #hasProgressed = false;
+
+  /** `reader` is the one that is cut off if it reads too slowly. */
+  constructor(unsentBytes: UnsentBytes, reader: SlowReader) {
+    this.#unsentBytes = unsentBytes;
+    this.#reader = reader;
+  }
 
   get isEmpty(): boolean {
-    return this.#pieces.length === 0;
+    return this.#next === this.#pieces.length;
   }
 
   add(piece: Piece): void {
@@ -19,26 +34,86 @@ export class SendQueue {
   }
 
   clear(): void {
-    this.#pieces = [];
+    if (this.#countedTo > 0) this.#stopCounting();
+    this.#pieces.length = 0;
+    this.#next = 0;
     this.#offset = 0;
   }
 
   /** Writes as much as the socket accepts, and returns whether it accepted anything. */
   flush(transport: Transport): boolean {
     let tookAny = false;
-    for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
-      const length = (typeof piece === "string" ? Buffer.byteLength(piece) : piece.length) - this.#offset;
-      const written = typeof piece === "string" ? transport.write(piece) : transport.write(piece, this.#offset, length);
+    for (let piece = this.#pieces[this.#next]; piece !== undefined; piece = this.#pieces[this.#next]) {
+      const content = typeof piece === "string" || piece instanceof Uint8Array ? piece : piece.bytes;
+      const length = (typeof content === "string" ? Buffer.byteLength(content) : content.length) - this.#offset;
+      const written =
+        typeof content === "string" ? transport.write(content) : transport.write(content, this.#offset, length);
       if (written > 0) tookAny = true;
       if (written < length) {
         // The write may have stopped in the middle of a character, and only bytes can continue from there.
-        if (typeof piece === "string") this.#pieces[0] = Buffer.from(piece);
+        if (typeof content === "string") this.#pieces[this.#next] = Buffer.from(content);
         this.#offset += Math.max(0, written);
-        break;
+        this.#hasProgressed ||= tookAny;
+        return tookAny;
       }
-      this.#pieces.shift();
+      this.#next++;
       this.#offset = 0;
     }
+    this.clear();
     return tookAny;
   }
+
+  /** The next bytes to send, at most this many. They stay in the queue until `drop` is called. */
+  front(bytesMax: number): Uint8Array {
+    return this.#firstBytes.subarray(this.#offset, this.#offset + bytesMax);
+  }
+
+  /** Removes bytes that `front` has returned. */
+  drop(byteCount: number): void {
+    this.#hasProgressed = true;
+    this.#offset += byteCount;
+    if (this.#offset < this.#firstBytes.length) return;
+    this.#next++;
+    this.#offset = 0;
+  }
+
+  /** Call this once per tick. It counts the memory that the unsent pieces keep. */
+  look(): void {
+    if (this.isEmpty) return;
+    if (this.#hasProgressed || this.#countedTo === 0) this.#unsentBytes.progressed(this.#reader);
+    this.#hasProgressed = false;
+    this.#releaseBefore(this.#next);
+    for (; this.#countedTo < this.#pieces.length; this.#countedTo++) {
+      const block = blockOf(this.#pieces[this.#countedTo]);
+      if (block) this.#unsentBytes.hold(block);
+    }
+  }
+
+  get #firstBytes(): Uint8Array {
+    const piece = this.#pieces[this.#next] ?? "";
+    if (typeof piece === "string") return Buffer.from(piece);
+    return piece instanceof Uint8Array ? piece : piece.bytes;
+  }
+
+  #stopCounting(): void {
+    this.#releaseBefore(this.#countedTo);
+    this.#unsentBytes.forget(this.#reader);
+    this.#countedFrom = 0;
+    this.#countedTo = 0;
+  }
+
+  #releaseBefore(index: number): void {
+    for (; this.#countedFrom < Math.min(index, this.#countedTo); this.#countedFrom++) {
+      const block = blockOf(this.#pieces[this.#countedFrom]);
+      if (block) this.#unsentBytes.release(block);
+    }
+    this.#countedFrom = Math.max(this.#countedFrom, index);
+    this.#countedTo = Math.max(this.#countedTo, index);
+  }
+}
+
+/** The memory that a piece keeps. Text is sent first and becomes bytes if it has to wait, so it is not counted. */
+function blockOf(piece: Piece | undefined): MemoryBlock | undefined {
+  if (piece === undefined || typeof piece === "string") return undefined;
+  return piece instanceof Uint8Array ? piece : piece.block;
 }

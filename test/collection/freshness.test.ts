@@ -5,6 +5,7 @@ import { ItemList } from "../../src/collection/item-list.ts";
 import { Replica } from "../../src/collection/replica.ts";
 import { batchOf } from "../engines/batch-of.ts";
 import { staysPending } from "../turns.ts";
+import { listText } from "./list-text.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 
 let engine: RemoteEngine;
@@ -32,7 +33,7 @@ async function commitElsewhere(): Promise<News> {
   return { epoch: since.epoch, version, whole: false, changes: [change] };
 }
 
-const list = () => Buffer.from(replica.list.bytes()).toString();
+const list = () => listText(replica.list.pieces());
 
 describe("a refresh", () => {
   test("returns undefined if the engine answers synchronously that there is no news", () => {

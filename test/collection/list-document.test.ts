@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { ItemList } from "../../src/collection/item-list.ts";
+import type { ListPiece } from "../../src/collection/list-blocks.ts";
 import { ListDocument, type ListedItem } from "../../src/collection/list-document.ts";
+import { listText, unzippedText } from "./list-text.ts";
 
 type Step = { kind: "append" | "insert" | "replace" | "remove"; at: number; text: string } | { kind: "list" };
 
@@ -17,18 +20,32 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "list" as const }) },
 );
 
-test("however items are added, changed and removed, the document is the array of their JSON", async () => {
+const sum = <Element>(elements: readonly Element[], value: (element: Element) => number) =>
+  elements.reduce((total, element) => total + value(element), 0);
+
+test("however items are added, changed and removed, each version of the list is and stays the array of their JSON", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 400, size: "max" }), async (steps) => {
       const document = new ListDocument();
       const model: { listed: ListedItem; json: string }[] = [];
+      const versions: { pieces: readonly ListPiece[]; text: string }[] = [];
       let version = 0;
       const check = async () => {
         const expected = `[${model.map(({ json }) => json).join(",")}]`;
-        expect(document.bytes().toString()).toBe(expected);
+        const pieces = document.pieces();
+        versions.push({ pieces, text: expected });
+        expect(listText(pieces)).toBe(expected);
+        if (model.length % 2 === 0) expect(unzippedText(document.gzipPieces())).toBe(expected);
+        // Memory is in use exactly as long as the current list needs it, and at least half of it is needed.
+        const blocks = new Set(pieces.map(({ block }) => block));
+        const known = new Set(versions.flatMap(({ pieces }) => pieces.map(({ block }) => block)));
+        const inUse = [...known].filter(({ isInUse, byteLength }) => isInUse && byteLength > 2);
+        if (model.length > 0) expect(inUse.every((block) => blocks.has(block))).toBe(true);
+        if (model.length > 0) expect(sum([...blocks], (block) => block.usedBytes)).toBe(document.byteLength);
+        expect(sum([...blocks], (block) => block.byteLength)).toBeLessThanOrEqual(2 * document.byteLength);
         expect(document.byteLength).toBe(Buffer.byteLength(expected));
         expect(document.count).toBe(model.length);
-        for (const { listed, json } of model) expect(document.json(listed)).toBe(json);
+        expect(model.filter(({ listed, json }) => document.json(listed) !== json)).toEqual([]);
       };
       for (const step of steps) {
         version++;
@@ -57,6 +74,7 @@ test("however items are added, changed and removed, the document is the array of
         }
       }
       await check();
+      for (const { pieces, text } of versions) expect(listText(pieces)).toBe(text);
     }),
     { numRuns: 60 },
   );
@@ -65,8 +83,39 @@ test("however items are added, changed and removed, the document is the array of
 test("if nothing has changed, the next list is the same bytes and not a copy", () => {
   const document = new ListDocument();
   const item = document.insert(1, 1, "{}");
-  const first = document.bytes();
-  expect(document.bytes()).toBe(first);
+  const first = document.pieces();
+  expect(document.pieces()).toBe(first);
   document.replace(item, 2, "{}");
-  expect(document.bytes()).not.toBe(first);
+  expect(document.pieces()).not.toBe(first);
 });
+
+test("a write to a large list makes new bytes for one chunk, and all other bytes are shared with the list before", () => {
+  const document = new ListDocument();
+  const items = Array.from({ length: 2_000 }, (_, index) => document.insert(index + 1, index + 1, jsonOf(1_000)));
+  const before = new Set(document.pieces().map(({ block }) => block));
+  // The 2 MB are in one block, although they were encoded in chunks.
+  expect(before.size).toBe(1);
+  const gzipBefore = new Set(document.gzipPieces().map(({ block }) => block));
+  const [item] = items.slice(1_000);
+  if (!item) throw new Error("there is no such item");
+  document.replace(item, 2_001, jsonOf(1_001));
+  const added = document.pieces().filter(({ block }) => !before.has(block));
+  expect(added).toHaveLength(1);
+  expect(sum(added, ({ bytes }) => bytes.length)).toBeLessThan(16 * 1024);
+  // The compressed list also has a new trailer.
+  expect(document.gzipPieces().filter(({ block }) => !gzipBefore.has(block))).toHaveLength(2);
+});
+
+test("if a list is replaced as a whole, its memory is no longer in use", () => {
+  const list = new ItemList("as-sent");
+  const change = { id: "a", position: 1, version: 1, json: jsonOf(10) };
+  list.load([change]);
+  const [piece] = list.pieces();
+  list.load([change]);
+  list.pieces();
+  expect(piece?.block.isInUse).toBe(false);
+});
+
+function jsonOf(length: number): string {
+  return JSON.stringify("x".repeat(length));
+}

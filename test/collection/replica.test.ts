@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Change, News } from "../../src/collection/engine.ts";
 import { ItemList } from "../../src/collection/item-list.ts";
 import { Replica } from "../../src/collection/replica.ts";
+import { listText } from "./list-text.ts";
 
 const created = (version: number): Change => ({
   version,
@@ -23,7 +24,7 @@ function replicaAtTwo(): Replica {
   return replica;
 }
 
-const text = ({ list }: Replica) => Buffer.from(list.bytes()).toString();
+const text = ({ list }: Replica) => listText(list.pieces());
 
 describe("a replica", () => {
   test("skips changes that it has already taken", () => {

@@ -6,6 +6,7 @@ import { batchOf } from "../engines/batch-of.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
 import { staysPending } from "../turns.ts";
+import { listText } from "./list-text.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 
 /** Notes the size of each commit, lets the test hold back answers, and can lose one answer. */
@@ -104,7 +105,7 @@ describe("batching", () => {
     ]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "not-found", "not-found", "done"]);
     expect(engine.commits).toHaveLength(1);
-    expect(Buffer.from(collection.list()).toString()).toBe(`[${item(ids.one, '"again":true')}]`);
+    expect(listText(collection.list())).toBe(`[${item(ids.one, '"again":true')}]`);
   });
 
   test("the collection's version is that of the last change in a commit, whichever item it belongs to", async () => {
@@ -273,7 +274,7 @@ test("a commit to a store that is then replaced does not show up in the new stor
   expect(await service.list()).toBe("[]");
   engine.answer.resolve();
   await creating;
-  expect(Buffer.from(service.collection.list()).toString()).toBe("[]");
+  expect(listText(service.collection.list())).toBe("[]");
   expect(service.collection.epoch).toBe(epoch);
 });
 

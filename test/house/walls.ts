@@ -17,7 +17,7 @@ const runtime = /^(?:node:|bun(?::|$))/;
 
 export const rooms: Readonly<Record<string, Room>> = {
   items: { rooms: [], packages: none },
-  collection: { rooms: ["items"], packages: none },
+  collection: { rooms: ["items"], packages: /^node:zlib$/ },
   engines: {
     rooms: ["collection/engine.ts", "collection/binary-search.ts", "items"],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,

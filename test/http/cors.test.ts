@@ -65,7 +65,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
     for (const answer of answers) {
       expect(answer.headers.get("access-control-allow-origin")).toBe(page);
       expect(answer.headers.get("access-control-expose-headers")).toBe("ETag, Location, Retry-After");
-      expect(answer.headers.get("vary")).toBe("Origin");
+      expect(answer.headers.get("vary")).toContain("Origin");
     }
   });
 
@@ -79,17 +79,17 @@ describeOnEveryEngine("CORS switched on", (start) => {
     ]) {
       const response = await service.fetch("GET", "/api/todoitems/", { headers });
       expect(corsHeaders(response)).toEqual([]);
-      expect(response.headers.get("vary")).toBe("Origin");
+      expect(response.headers.get("vary")).toContain("Origin");
     }
     const refused = await preflight(service, "/api/todoitems/", "POST", "https://evil.example");
     expect([refused.status, corsHeaders(refused)]).toEqual([204, []]);
   });
 
-  test("with `*`, every origin is allowed, and answers have no Vary", async () => {
+  test("with `*`, every origin is allowed, and answers do not vary by Origin", async () => {
     const service = await start({ cors: new Cors("*") });
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: "https://any.example" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
-    expect(response.headers.has("vary")).toBe(false);
+    expect(response.headers.get("vary")).not.toContain("Origin");
   });
 
   test("an OPTIONS request that is not a preflight gets 405, and a preflight for an unknown path gets 404", async () => {
@@ -164,7 +164,8 @@ describeOnEveryEngine("CORS switched off", (start) => {
   test("by default no answer has a CORS header, and a preflight gets 405", async () => {
     const service = await start();
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: page } });
-    expect([corsHeaders(response), response.headers.has("vary")]).toEqual([[], false]);
+    expect(corsHeaders(response)).toEqual([]);
+    expect(response.headers.get("vary")).not.toContain("Origin");
     const refused = await preflight(service, "/api/todoitems/", "POST");
     expect(corsHeaders(refused)).toEqual([]);
     await expectProblem(refused, 405, "MethodNotAllowed");

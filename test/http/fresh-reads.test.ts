@@ -69,6 +69,7 @@ test("a request gets no turn token if it follows a long read from the socket or 
   const host = {
     limits: listenOptions,
     unfinishedBodies: listenOptions.unfinishedBodies,
+    unsentBytes: listenOptions.unsentBytes,
     clock: new Clock(),
     turn: () => ({}),
     handler: {

@@ -1,6 +1,7 @@
 // The options that test servers start with. A test overrides the options that it is about.
 
 import type { ListenOptions } from "../../src/wire/listen.ts";
+import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 
 export const listenOptions: ListenOptions = {
   addresses: ["127.0.0.1"],
@@ -12,6 +13,7 @@ export const listenOptions: ListenOptions = {
   idleTimeoutMs: 30_000,
   connections: { open: 0, max: 10_000 },
   unfinishedBodies: { bytes: 0, bytesMax: 256 * 1024 ** 2 },
+  unsentBytes: new UnsentBytes({ bytesMax: 64 * 1024 ** 2, onCut() {} }),
   descriptors: undefined,
   onHandshakeFailure() {},
   onDefect(error) {

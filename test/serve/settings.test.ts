@@ -32,6 +32,7 @@ describe("settings", () => {
       forms: "both",
       fieldNames: "as-sent",
       requiredFields: [],
+      compress: true,
       auth: "off",
       users: undefined,
       cors: undefined,

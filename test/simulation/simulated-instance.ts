@@ -7,7 +7,7 @@ import { PostgresEngine } from "../../src/engines/postgres/postgres-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { App } from "../../src/http/app.ts";
 import type { Answer, StreamBody } from "../../src/wire/message.ts";
-import { isStream } from "../../src/wire/message.ts";
+import { isStream, PieceBody } from "../../src/wire/message.ts";
 import { Violation } from "./ledger.ts";
 
 export interface SimulatedRequest {
@@ -42,6 +42,7 @@ export class SimulatedInstance {
       forms: "both",
       fieldNames: "as-sent",
       requiredFields: [],
+      compress: false,
       bodyBytesMax: 1024 ** 2,
       nestingDepthMax: 64,
       staleSecondsMax: 0,
@@ -114,6 +115,7 @@ async function openCollection(name: string): Promise<TodoCollection> {
 }
 
 function textOf(body: Answer["body"]): string {
+  if (body instanceof PieceBody) return Buffer.concat(body.pieces.map(({ bytes }) => bytes)).toString();
   if (!isStream(body))
     return body === undefined || typeof body === "string" ? (body ?? "") : Buffer.from(body).toString();
   const pieces: Uint8Array[] = [];

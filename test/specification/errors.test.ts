@@ -188,7 +188,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
       `${fresh}x`,
       `${fresh}, garbage`,
     ];
-    for (const header of [etag, `W/${fresh}`, '"x"', `"${fresh.slice(1, -1)}-gzip"`, "", ...malformed]) {
+    for (const header of [etag, `W/${fresh}`, '"x"', "", ...malformed]) {
       for (const method of ["PUT", "DELETE"]) {
         const response = await service.send(method, path, item(ids.one, '"lost":true'), { "If-Match": header });
         expect(response.headers.get("etag")).toBe(fresh);

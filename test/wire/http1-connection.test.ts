@@ -9,6 +9,7 @@ import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
 import { Http1Connection } from "../../src/wire/http1-connection.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
+import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 
 const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
 
@@ -19,6 +20,7 @@ class Echo implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = limits;
   readonly unfinishedBodies: UnfinishedBodies;
+  readonly unsentBytes = new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} });
   readonly clock = new Clock();
   readonly asked: string[] = [];
   #toSend: Connection[] = [];

@@ -1,0 +1,76 @@
+// Limits the memory that slow readers keep. While an answer waits for its reader, its bytes cannot be freed, even if the
+// handler no longer needs them. Bytes that several answers share are counted once. Above the limit, the reader that has
+// made no progress for the longest time is cut off first. All of this happens once per tick, and only for answers that
+// still wait then. So it costs nothing for readers that are fast enough.
+
+import type { MemoryBlock } from "./message.ts";
+
+/** The unsent part of an answer to one slow reader. */
+export interface SlowReader {
+  /** Drops what is unsent and ends the connection or the HTTP/2 stream. */
+  giveUp(): void;
+}
+
+interface UnsentBytesOptions {
+  readonly bytesMax: number;
+  /** Called for each reader that is cut off. */
+  readonly onCut: () => void;
+}
+
+/** Several servers of a process may share this object. */
+export class UnsentBytes {
+  readonly #options: UnsentBytesOptions;
+  /** How many unsent pieces each block of memory is needed for. */
+  readonly #holders = new Map<MemoryBlock, number>();
+  /** In the order of their last progress, slowest first. */
+  readonly #readers = new Set<SlowReader>();
+  #heldBytes = 0;
+
+  constructor(options: UnsentBytesOptions) {
+    this.#options = options;
+  }
+
+  /** How many bytes are kept only because they are not sent yet. */
+  get bytes(): number {
+    let sum = 0;
+    for (const block of this.#holders.keys()) if (!block.isInUse) sum += block.byteLength;
+    return sum;
+  }
+
+  /** Call it for a new reader, and for one that has read something since the last tick. */
+  progressed(reader: SlowReader): void {
+    this.#readers.delete(reader);
+    this.#readers.add(reader);
+  }
+
+  forget(reader: SlowReader): void {
+    this.#readers.delete(reader);
+  }
+
+  hold(block: MemoryBlock): void {
+    const count = this.#holders.get(block) ?? 0;
+    if (count === 0) this.#heldBytes += block.byteLength;
+    this.#holders.set(block, count + 1);
+  }
+
+  release(block: MemoryBlock): void {
+    const count = this.#holders.get(block) ?? 0;
+    if (count > 1) {
+      this.#holders.set(block, count - 1);
+    } else if (this.#holders.delete(block)) this.#heldBytes -= block.byteLength;
+  }
+
+  /**
+   * Cuts off readers until the limit is kept. The last reader is never cut off: otherwise an answer larger than the
+   * limit could not be read at all.
+   */
+  enforceLimit(): void {
+    const { bytesMax, onCut } = this.#options;
+    for (const slowest of this.#readers) {
+      // `bytes` takes longer to compute than `#heldBytes`, and is never larger.
+      if (this.#readers.size === 1 || this.#heldBytes <= bytesMax || this.bytes <= bytesMax) return;
+      slowest.giveUp();
+      onCut();
+    }
+  }
+}

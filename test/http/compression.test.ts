@@ -1,0 +1,133 @@
+// Tests which answers are compressed, and that compressed lists are the same lists.
+
+import { describe, expect, test } from "bun:test";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { listen } from "../../src/wire/listen.ts";
+import { eventually } from "../eventually.ts";
+import { Service, type ServiceOptions } from "../service.ts";
+import { listenOptions } from "./listen-options.ts";
+
+const path = "/api/todoitems/";
+const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const itemText = (n: number, round = 0) =>
+  `{"ID":"${idOf(n)}","Name":"Item ${n}","Notes":"Notes ${Bun.hash(`${n} ${round}`)}","Done":false}`;
+
+async function start(itemCount: number, options: ServiceOptions = {}): Promise<Service> {
+  const service = await Service.on(new MemoryEngine(), options);
+  for (let n = 0; n < itemCount; n++) await service.create(itemText(n));
+  return service;
+}
+
+const list = (service: Service, headers: Record<string, string>) => service.fetch("GET", path, { headers });
+const tagOf = (response: Response) => response.headers.get("etag") ?? "";
+
+describe("compressed lists", () => {
+  test("after thousands of random writes, the compressed list is the plain list, and at most 15 % larger than gzip -6", async () => {
+    const service = await start(300);
+    let random = 1;
+    for (let round = 1; round <= 3_000; round++) {
+      random = (random * 48_271) % 2_147_483_647;
+      const n = random % 1_200;
+      const isThere = (await service.fetch("GET", path + idOf(n))).status === 200;
+      if (!isThere) await service.create(itemText(n, round));
+      else if (random % 5 === 0) await service.fetch("DELETE", path + idOf(n));
+      else await service.send("PUT", path, itemText(n, round));
+      if (round % 20 !== 0) continue;
+      const bytes = Buffer.from(await (await list(service, { "Accept-Encoding": "gzip" })).bytes());
+      expect(gunzipSync(bytes).toString() === (await service.list())).toBe(true);
+    }
+    const compressed = await (await list(service, { "Accept-Encoding": "gzip" })).bytes();
+    expect(compressed.length).toBeLessThan(1.15 * gzipSync(await service.list(), { level: 6 }).length);
+  });
+
+  test("the compressed list says so, and has a tag of its own; both lists vary by Accept-Encoding", async () => {
+    const service = await start(20);
+    const plain = await list(service, {});
+    const compressed = await list(service, { "Accept-Encoding": "gzip" });
+    expect([plain, compressed].map(({ headers }) => headers.get("content-encoding"))).toEqual([null, "gzip"]);
+    expect([plain, compressed].map(({ headers }) => headers.get("vary"))).toEqual([
+      "Accept-Encoding",
+      "Accept-Encoding",
+    ]);
+    expect(tagOf(compressed)).toBe(tagOf(plain).replace(/"$/, '-gzip"'));
+  });
+
+  test.each([
+    ["gzip", true],
+    ["gzip, deflate, br", true],
+    ["GZIP;q=0.5", true],
+    ["*", true],
+    ["br, *;q=0.1", true],
+    ["identity;q=0.5, gzip;q=1.0", true],
+    ["gzip;q=0", false],
+    ["gzip; q=0.000", false],
+    ["*, gzip;q=0", false],
+    ["identity, gzip;q=0.5", false],
+    ["gzip;q=none", false],
+    ["br", false],
+    ["", false],
+  ])("with Accept-Encoding: %s, the list is compressed: %p", async (accepted, isCompressed) => {
+    const { headers } = await list(await start(20), { "Accept-Encoding": accepted });
+    expect(headers.get("content-encoding")).toBe(isCompressed ? "gzip" : null);
+  });
+
+  test("a short list is not compressed, nor is one for a page of another site, nor any with --compress off", async () => {
+    const accepting = { "Accept-Encoding": "gzip" };
+    const service = await start(20);
+    const answers = [
+      await list(await start(2), accepting),
+      await list(service, { ...accepting, "Sec-Fetch-Site": "cross-site" }),
+      await list(await start(20, { compress: false }), accepting),
+      await list(service, { ...accepting, "Sec-Fetch-Site": "same-origin" }),
+    ];
+    expect(answers.map(({ headers }) => headers.get("content-encoding"))).toEqual([null, null, null, "gzip"]);
+    expect(answers[2]?.headers.get("vary")).toBe(null);
+  });
+
+  test("the tag of a compressed list means the same state in conditions and in the change feed", async () => {
+    const service = await start(20);
+    const tag = tagOf(await list(service, { "Accept-Encoding": "gzip" }));
+    const withTag = async (name: string, other: Record<string, string> = {}) =>
+      (await list(service, { [name]: tag, ...other })).status;
+    expect([await withTag("If-None-Match"), await withTag("If-None-Match", { "Accept-Encoding": "gzip" })]).toEqual([
+      304, 304,
+    ]);
+    expect(await withTag("If-Match")).toBe(200);
+    const itemTag = tagOf(await service.fetch("GET", path + idOf(3))).replace(/"$/, '-gzip"');
+    const update = () => service.send("PUT", path, itemText(3, 1), { "If-Match": itemTag });
+    expect([(await update()).status, (await update()).status]).toEqual([204, 412]);
+    expect([await withTag("If-None-Match"), await withTag("If-Match")]).toEqual([200, 412]);
+    const token = tag.slice(1, -1);
+    const asDocument = { Accept: "application/json" };
+    for (const [query, headers] of [
+      [`?since=${token}`, asDocument],
+      ["", { ...asDocument, "Last-Event-ID": token }],
+    ] as const) {
+      const document = (await (await service.fetch("GET", `/changes${query}`, { headers })).json()) as {
+        whole: boolean;
+        changes: unknown[];
+      };
+      expect([document.whole, document.changes.length]).toEqual([false, 1]);
+    }
+  });
+
+  test("a large list is compressed bit by bit; then fetch and gzip -t accept it from a real socket", async () => {
+    const service = await start(5_000);
+    const server = listen(service.app, listenOptions);
+    try {
+      const url = `http://127.0.0.1:${server.port}${path}`;
+      const get = () => fetch(url, { headers: { "Accept-Encoding": "gzip" } });
+      // A list of this size is not compressed at once. Until it is, the plain list is sent.
+      expect((await get()).headers.get("content-encoding")).toBe(null);
+      await eventually(async () => (await get()).headers.get("content-encoding") === "gzip");
+      const response = await get();
+      expect((await response.text()) === (await service.list())).toBe(true);
+      const raw = await (await fetch(url, { headers: { "Accept-Encoding": "gzip" }, decompress: false })).bytes();
+      const gzip = Bun.spawn(["gzip", "-t"], { stdin: raw, stderr: "pipe" });
+      expect([await gzip.exited, await gzip.stderr.text()]).toEqual([0, ""]);
+    } finally {
+      await server.stop(0);
+    }
+  });
+});

@@ -1,0 +1,180 @@
+// Tests clients that ask for a large list and do not read it, on real sockets.
+
+import "reflect-metadata";
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
+import { type SlowReader, UnsentBytes } from "../../src/wire/unsent-bytes.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { Service } from "../service.ts";
+import { listenOptions } from "./listen-options.ts";
+
+const itemCount = 440;
+const itemBytes = 32_000;
+const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const itemText = (n: number, round: number) =>
+  `{"ID":"${idOf(n)}","Round":${round},"Notes":"${"x".repeat(itemBytes)}"}`;
+
+/** Remembers which readers made progress, in order. */
+class RecordedUnsentBytes extends UnsentBytes {
+  readonly progress: SlowReader[] = [];
+
+  override progressed(reader: SlowReader): void {
+    super.progressed(reader);
+    this.progress.push(reader);
+  }
+}
+
+let service: Service;
+let server: RunningServer;
+let unsentBytes: RecordedUnsentBytes;
+let cutCount = 0;
+const sockets: Socket[] = [];
+
+async function start(bytesMax: number, options: Partial<ListenOptions> = {}): Promise<void> {
+  service = await Service.on(new MemoryEngine());
+  cutCount = 0;
+  unsentBytes = new RecordedUnsentBytes({ bytesMax, onCut: () => cutCount++ });
+  server = listen(service.app, { ...listenOptions, unsentBytes, ...options });
+  for (let n = 0; n < itemCount; n++) await service.create(itemText(n, 0));
+}
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server.stop(0);
+});
+
+const hashOf = (text = "") => String(Bun.hash(text));
+
+/** Updates every item whose number is in the range. */
+async function update(round: number, from: number, to: number): Promise<void> {
+  for (let n = from; n < to; n++) {
+    const { status } = await service.send("PUT", "/api/todoitems/", itemText(n, round));
+    expect(status).toBe(204);
+  }
+}
+
+/** A client that asks for the list at once, but reads the answer only when told to. */
+class Reader {
+  readonly #socket: Socket;
+  readonly #received: Buffer[] = [];
+  isClosed = false;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("close", () => (this.isClosed = true));
+    socket.on("error", () => {});
+    sockets.push(socket);
+  }
+
+  /** Resolves when the answer has begun to arrive. */
+  static async start(): Promise<Reader> {
+    const socket = connect(server.port, "127.0.0.1");
+    const reader = new Reader(socket);
+    socket.write("GET /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    await new Promise<void>((resolve) => socket.once("readable", resolve));
+    return reader;
+  }
+
+  /** Reads little by little until the condition holds. */
+  async readUntil(condition: () => boolean): Promise<void> {
+    await eventually(() => {
+      const bytes: Buffer | null = this.#socket.read();
+      if (bytes) this.#received.push(bytes);
+      return condition();
+    });
+  }
+
+  /** Reads the rest, and returns the body. */
+  async body(): Promise<string> {
+    this.#socket.on("data", (bytes: Buffer) => this.#received.push(bytes));
+    await eventually(() => this.isClosed);
+    const answer = Buffer.concat(this.#received);
+    return answer.subarray(answer.indexOf("\r\n\r\n") + 4).toString();
+  }
+}
+
+describe("readers that stop reading", () => {
+  test("100 readers that each stop at another version of a 14 MB list share the bytes that did not change", async () => {
+    await start(64 * 1024 ** 2);
+    const readers: Reader[] = [];
+    const hashes: (string | undefined)[] = [];
+    Bun.gc(true);
+    const residentBefore = process.memoryUsage().rss;
+    for (let round = 1; round <= 100; round++) {
+      // Items at the end of the list, because the system has buffered the beginning already.
+      const n = itemCount - 1 - ((round * 7) % 50);
+      await update(round, n, n + 1);
+      readers.push(await Reader.start());
+      // Only these readers will read on.
+      hashes.push(round % 25 === 0 ? hashOf(await service.list()) : undefined);
+    }
+    // Each write has replaced about 32 KB, and has moved some of its neighbours to other memory.
+    await eventually(() => unsentBytes.bytes > 40 * itemBytes);
+    expect(unsentBytes.bytes).toBeLessThan(14 * 1024 ** 2);
+    expect(cutCount).toBe(0);
+    Bun.gc(true);
+    expect(process.memoryUsage().rss - residentBefore).toBeLessThan(400 * 1024 ** 2);
+    for (const [index, hash] of hashes.entries()) {
+      if (hash !== undefined) expect(hashOf(await readers[index]?.body())).toBe(hash);
+    }
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => unsentBytes.bytes === 0);
+  });
+
+  test("unsent bytes of the current list do not count, however many readers wait for them", async () => {
+    await start(1_000);
+    const readers = [await Reader.start(), await Reader.start()];
+    await eventually(() => unsentBytes.progress.length >= 2);
+    const text = await service.list();
+    for (const reader of readers) expect((await reader.body()) === text).toBe(true);
+    expect(cutCount).toBe(0);
+  });
+
+  test("above the limit, the reader that made no progress for the longest time is cut off first", async () => {
+    await start(1_000);
+    const first = await Reader.start();
+    await eventually(() => unsentBytes.progress.length === 1);
+    const second = await Reader.start();
+    await eventually(() => unsentBytes.progress.length === 2);
+    const text = await service.list();
+    const { progress } = unsentBytes;
+    await first.readUntil(() => progress.length > 2 && progress.at(-1) === progress[0]);
+    await update(1, 0, itemCount);
+    await service.list();
+    await eventually(() => second.isClosed);
+    expect(cutCount).toBe(1);
+    // The last reader stays, so that a list larger than the limit can be read.
+    expect((await first.body()) === text).toBe(true);
+  });
+
+  test("over HTTP/2, only the slowest stream is cut off, and the others get the whole list", async () => {
+    const folder = temporaryFolder();
+    const files = await developmentCertificate(join(folder.path, "https"));
+    const certificate = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
+    await start(1_000, { certificate });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
+    const open = () => session.request({ ":path": "/api/todoitems/" }).pause();
+    const [slowest, other] = [open(), open()];
+    let slowestCode: number | undefined;
+    slowest.on("error", () => {}).on("close", () => (slowestCode = slowest.rstCode));
+    await eventually(() => unsentBytes.progress.length >= 2);
+    const text = await service.list();
+    await update(1, 0, itemCount);
+    await service.list();
+    await eventually(() => cutCount === 1);
+    const received: Buffer[] = [];
+    for await (const bytes of other) received.push(bytes);
+    expect(Buffer.concat(received).toString() === text).toBe(true);
+    slowest.resume();
+    await eventually(() => slowestCode === constants.NGHTTP2_CANCEL);
+    session.destroy();
+    folder.dispose();
+  });
+});
