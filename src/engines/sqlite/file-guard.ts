@@ -85,24 +85,50 @@ export class FileGuard {
   }
 
   /**
+   * Call this after each commit, if `check` was called after the commit got its lock. If all of the log was in the
+   * store, the commit has started to write the log from its beginning again. Later that would look like the work of a
+   * checkpoint. So whoever has written into the file since `check` must be found now.
+   */
+  checkCommit(): Interference | undefined {
+    const before = this.#last;
+    if (before.index.frames === 0 || before.index.copied < before.index.frames) return undefined;
+    this.#last = this.#look();
+    const { file, index } = this.#last;
+    const hasRestarted = index.salts !== before.index.salts;
+    const isByCheckpoint = hasRestarted ? index.attempted > 0 : hasCheckpoint(before.index, index);
+    return file === before.file || isByCheckpoint ? undefined : replaced("another program has written into the file");
+  }
+
+  /**
    * Call this after a checkpoint of our own. Somebody may have written into the file while the checkpoint ran, which
-   * `check` cannot tell from the checkpoint. Then the page that was copied last is probably not in the file.
+   * `check` cannot tell from the checkpoint. Then some of the pages that were copied are probably not in the file.
    */
   checkCheckpoint(): Interference | undefined {
-    const before = this.#readIndex();
-    const { frames, copied, attempted, pageBytes } = before;
+    const before = this.#look();
+    const { frames, copied, attempted } = before.index;
     // A checkpoint that could not copy all frames leaves out pages that later frames change again.
-    if (copied === 0 || copied !== attempted || copied !== frames) return undefined;
-    const frame = this.#log.read(
-      frameHeaderBytes + pageBytes,
-      logHeaderBytes + (copied - 1) * (frameHeaderBytes + pageBytes),
-    );
-    if (frame.byteLength < frameHeaderBytes + pageBytes) return undefined;
-    const page = this.#store.read(pageBytes, (frame.getUint32(0) - 1) * pageBytes);
-    const isSame = Buffer.compare(bytesOf(page), bytesOf(frame).subarray(frameHeaderBytes)) === 0;
+    const isWhole = copied === attempted && copied === frames;
+    const isSame = !isWhole || this.#hasCopied(before.index);
     // Another process may have changed the log or the store while we looked.
-    if (isSame || hasCheckpoint(before, this.#readIndex())) return undefined;
-    return replaced("another program has written into the file during a checkpoint");
+    if (hasCheckpoint(before.index, this.#readIndex())) return undefined;
+    if (!isSame) return replaced("another program has written into the file during a checkpoint");
+    this.#last = before;
+    return undefined;
+  }
+
+  /** Whether the store has every page as the log has it. */
+  #hasCopied({ copied, pageBytes }: WalIndex): boolean {
+    const frameBytes = frameHeaderBytes + pageBytes;
+    const log = this.#log.read(copied * frameBytes, logHeaderBytes);
+    if (log.byteLength < copied * frameBytes) return true;
+    const lastFrames = new Map<number, number>();
+    for (let start = 0; start < log.byteLength; start += frameBytes) lastFrames.set(log.getUint32(start), start);
+    const frames = bytesOf(log);
+    for (const [page, start] of lastFrames) {
+      const stored = bytesOf(this.#store.read(pageBytes, (page - 1) * pageBytes));
+      if (Buffer.compare(stored, frames.subarray(start + frameHeaderBytes, start + frameBytes)) !== 0) return false;
+    }
+    return true;
   }
 
   /** Call this after SQLite has closed the store. */

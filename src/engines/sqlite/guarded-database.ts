@@ -51,6 +51,13 @@ export class GuardedDatabase {
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
   }
 
+  /** Throws if the files were replaced while a commit was written. Call `check` once the commit has its lock. */
+  checkCommit(): void {
+    const interference = this.#guard?.checkCommit();
+    if (interference) this.#retire(interference);
+    if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
+  }
+
   /** Copies the log into the store, if it has grown enough. Call this after each commit. */
   checkpoint(): void {
     if (!this.#guard || this.isRetired) return;

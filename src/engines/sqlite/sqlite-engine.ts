@@ -110,6 +110,7 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       throw await this.#abort(error);
     }
+    this.#files.checkCommit();
     this.#lastKnown = { ...this.#lastKnown, version: changes.at(-1)?.version ?? this.#lastKnown.version };
     this.#sweep.committed(changes, sweptCount);
   }

@@ -35,6 +35,13 @@ async function commit(count = 1, length = 0): Promise<void> {
   bookmark = { epoch: bookmark.epoch, version: bookmark.version + count };
 }
 
+/** Commits until the log was copied into the file. */
+async function commitUntilCheckpoint(): Promise<void> {
+  const written = statSync(path).mtimeMs;
+  for (let count = 0; count < 2_000 && statSync(path).mtimeMs === written; count++) await commit(10);
+  expect(statSync(path).mtimeMs).not.toBe(written);
+}
+
 /** The versions that the next start finds. */
 async function versionsAtNextStart(): Promise<number[]> {
   const next = new SqliteEngine(path, { readOnly: false });
@@ -96,6 +103,19 @@ test("a backup that is copied over a running store right before it stops stays a
   expect(readFileSync(path)).toEqual(readFileSync(backup));
   expect(await versionsAtNextStart()).toEqual(numbers(100));
 });
+
+// A checkpoint writes into the file too. It must not hide what somebody else writes soon after it.
+for (const commitsAfter of [0, 1]) {
+  const when = commitsAfter === 0 ? "right after a checkpoint" : "after the commit that follows a checkpoint";
+  test(`a backup that is copied over a running store ${when} is noticed`, async () => {
+    await commitUntilCheckpoint();
+    for (let count = 0; count < commitsAfter; count++) await commit();
+    copyFileSync(backup, path);
+    await expectRefusal("another program has written into the file");
+    expect(readFileSync(path)).toEqual(readFileSync(backup));
+    expect(await versionsAtNextStart()).toEqual(numbers(100));
+  });
+}
 
 test("a backup that is moved into the place of a running store is served exactly after the next start", async () => {
   const bytes = readFileSync(backup);
