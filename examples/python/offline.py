@@ -296,6 +296,8 @@ class TodoList:
                     for event in events(feed):
                         failures = 0
                         if event["event"] == "resync":
+                            self.token = None
+                            self.save()
                             break
                         if event["event"] == "change":
                             self.take(event)
