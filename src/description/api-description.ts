@@ -4,7 +4,9 @@
 import type { DescribedInstance } from "./described-instance.ts";
 import type { ApiDescription } from "./document.ts";
 import { itemPaths } from "./item-operations.ts";
+import { withSamples } from "./operation-samples.ts";
 import { otherPaths } from "./other-operations.ts";
+import { problemTable } from "./problems.ts";
 import { schemas } from "./schemas.ts";
 import { headers, parameters, securitySchemes } from "./shared-parts.ts";
 
@@ -25,13 +27,14 @@ export function describeApi(instance: DescribedInstance, serverUrl: string): Api
       { name: "changes", description: "What happens to the items, live or since the last time you asked." },
       { name: "health", description: "For programs that monitor the service." },
     ],
-    paths: { ...itemPaths(instance), ...otherPaths(instance) },
+    paths: withSamples({ ...itemPaths(instance), ...otherPaths(instance) }, instance, serverUrl),
     components: {
       schemas: schemas(instance),
       parameters: parameters(instance),
       headers: headers(instance),
       securitySchemes,
     },
+    "x-problems": problemTable(),
   };
 }
 

@@ -42,7 +42,12 @@ class ItemOperationsDescription {
         parameters: parameterRefs("IfNoneMatch", "IfMatch"),
       },
       {
-        "200": this.#ok("The items.", "TodoItems", [exampleItem(this.#instance.fieldNames)]),
+        "200": this.#ok(
+          "The items.",
+          "TodoItems",
+          [exampleItem(this.#instance.fieldNames)],
+          ...["ETag", "Cache-Control", "Age", "Link"],
+        ),
         "304": this.#notModified(),
       },
       ["PreconditionFailed", ...inStore],

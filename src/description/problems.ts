@@ -141,6 +141,20 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   503: ["Retry-After"],
 };
 
+/** Every problem code with its status and explanation, in alphabetical order. /docs shows it. */
+export function problemTable(): Part {
+  return Object.fromEntries(
+    Object.keys(problemStatuses)
+      .filter(isProblemCode)
+      .sort()
+      .map((code) => [code, { status: problemStatuses[code], ...explanations[code] }]),
+  );
+}
+
+function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(problemStatuses, code);
+}
+
 /** The responses for problems of one operation, by status. Each has one example for each code. */
 export function problemResponses(
   instance: DescribedInstance,

@@ -1,5 +1,6 @@
 // The parameters, headers and credentials that several operations share.
 
+import { serviceLinks } from "../http/headers.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import { type Part, schemaRef } from "./document.ts";
 import { exampleId, exampleTag, exampleToken } from "./examples.ts";
@@ -57,6 +58,7 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
     Location: header("The path of the new item.", `/api/todoitems/${exampleId}`),
     Allow: header("The methods that this path offers.", "GET, POST, PUT"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
+    Link: header("Where this description and the reference are (RFC 8631).", serviceLinks.Link),
     Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, {
       type: "integer",
       format: "int32",

@@ -12,7 +12,7 @@ import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceB
 import { accepts } from "./accept-encoding.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
-import { jsonHeaders } from "./headers.ts";
+import { jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { Problem, problemAnswer } from "./problem.ts";
 import type { ItemRoute, Route } from "./routes.ts";
@@ -153,7 +153,7 @@ export class ItemOperations {
   #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
     const vary = this.#options.compress ? { Vary: "Accept-Encoding" } : {};
     const caching = { ETag: etag, "Cache-Control": "no-cache", ...vary };
-    const headers = { ...jsonHeaders, ...caching, ...encoding };
+    const headers = { ...jsonHeaders, ...caching, ...serviceLinks, ...encoding };
     return {
       whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),
       notModified: new Answer(304, caching, undefined, { isStanding: true }),

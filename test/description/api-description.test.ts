@@ -10,6 +10,7 @@ import { DescriptionFiles } from "../../src/description/description-files.ts";
 import type { Part } from "../../src/description/document.ts";
 import { asOpenApi30 } from "../../src/description/openapi-30.ts";
 import { writeYaml } from "../../src/description/yaml.ts";
+import { problemStatuses } from "../../src/http/problem.ts";
 import type { HttpRequest } from "../../src/wire/message.ts";
 import { projectFolder } from "../program.ts";
 import { mismatches } from "./schema.ts";
@@ -99,6 +100,16 @@ describe("the description", () => {
     const camel = describeWith({ fieldNames: "camel" }).components.schemas["TodoItem"];
     expect(camel?.["required"]).toEqual(["id"]);
     expect(JSON.stringify(describeWith({ readOnly: true })["info"])).toContain("read-only");
+  });
+
+  test("every problem code is explained, also those that no operation lists", () => {
+    const table = describeWith()["x-problems"] as Part;
+    expect(Object.keys(table)).toEqual(Object.keys(problemStatuses).sort());
+    expect(table["RouteNotFound"]).toEqual({
+      status: 404,
+      when: expect.stringContaining("nothing at this path"),
+      detail: expect.any(String),
+    });
   });
 
   test("as YAML it reads back as the same document", () => {

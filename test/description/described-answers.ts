@@ -61,8 +61,8 @@ function contentDifferences(
   return mediaType === "text/event-stream" ? [] : bodyDifferences(described.schema, answer, schemas);
 }
 
-function bodyDifferences(schema: Part, { body }: SeenAnswer, schemas: Part): string[] {
-  return body === undefined ? [] : mismatches(schema, JSON.parse(body), schemas);
+function bodyDifferences(schema: Part, { method, body }: SeenAnswer, schemas: Part): string[] {
+  return body === undefined || method === "HEAD" ? [] : mismatches(schema, JSON.parse(body), schemas);
 }
 
 /** The path as the description names it. */
