@@ -97,18 +97,9 @@ function bodyDifferences(schema: Part, { body }: SeenAnswer, schemas: Part): str
 
 /** The path as the description names it. */
 function templateOf({ path, headers }: SeenAnswer): string | undefined {
-  const plain = decoded(path).toLowerCase().replace(/\/$/, "");
+  const plain = path.toLowerCase().replace(/\/$/, "");
   if (plain === "/api" || plain === "/api/todoitems") return "/api/todoitems";
   if (/^\/api\/todoitems\/[^/]+$/.test(plain)) return "/api/todoitems/{id}";
   if (plain !== "/changes") return plain;
   return headers.get("content-type")?.startsWith("text/event-stream") ? "/changes/events" : "/changes/delta";
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURI(path);
-  } catch (error) {
-    if (error instanceof URIError) return path;
-    throw error;
-  }
 }
