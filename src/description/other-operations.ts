@@ -30,7 +30,16 @@ function events(instance: DescribedInstance): Operation {
         headers: headerRefs("Cache-Control", "Vary"),
         content: {
           "text/event-stream": {
-            schema: { type: "string", description: "Server-sent events in UTF-8." },
+            schema: {
+              type: "string",
+              description: "Server-sent events in UTF-8.",
+              // OpenAPI 3.1 has no word for the data of an event.
+              "x-events": {
+                ready: schemaRef("FeedReady"),
+                change: schemaRef("Change"),
+                resync: schemaRef("FeedResync"),
+              },
+            },
             examples: { buyMilk: { summary: "A feed with one change", value: transcript(instance) } },
           },
         },

@@ -67,6 +67,8 @@ export function parameters({ fieldNames }: DescribedInstance): { readonly [name:
   };
 }
 
+const seconds: Part = { type: "integer", format: "int32", minimum: 0, maximum: 2 ** 31 - 1 };
+
 export function headers({ fieldNames }: DescribedInstance): { readonly [name: string]: Part } {
   const header = (description: string, example: string | number, schema: Part = { type: "string" }): Part => ({
     description,
@@ -83,12 +85,9 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
     Vary: header("The request headers that the answer depends on.", "Accept-Encoding"),
     "Content-Encoding": header("Only if the answer is compressed.", "gzip"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
-    Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, {
-      type: "integer",
-      format: "int32",
-    }),
+    Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, seconds),
     Warning: header("Only while the store cannot be reached.", '110 - "Response is Stale"'),
-    "Retry-After": header("How many seconds to wait.", 1, { type: "integer", format: "int32" }),
+    "Retry-After": header("How many seconds to wait.", 1, seconds),
     "WWW-Authenticate": header("The way to sign in.", 'Basic realm="todoitems", charset="UTF-8"'),
   };
 }

@@ -192,8 +192,8 @@ describe("the description's files", () => {
 
   test("name the address that the request was sent to", () => {
     const files = new DescriptionFiles(instance);
-    expect(serverIn(files, "10.0.2.2:5000")).toBe("http://10.0.2.2:5000/");
-    expect(serverIn(files, "Example.test", true)).toBe("https://example.test/");
+    expect(serverIn(files, "10.0.2.2:5000")).toBe("http://10.0.2.2:5000");
+    expect(serverIn(files, "Example.test", true)).toBe("https://example.test");
     expect(serverIn(files, undefined)).toBe("/");
     expect(files.find(request("/openapi.txt", "a"))).toBeUndefined();
   });
@@ -205,7 +205,7 @@ describe("the description's files", () => {
     const second = hosts.map((host) => files.find(request("/openapi.yaml", host)));
     for (const [index, file] of first.entries()) expect(second[index]).toBe(file);
     expect(new Set(first).size).toBe(17);
-    expect(serverIn(files, "host-15")).toBe("http://host-15/");
+    expect(serverIn(files, "host-15")).toBe("http://host-15");
     expect(serverIn(files, "host-16")).toBe("/");
   });
 });
