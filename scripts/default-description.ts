@@ -8,6 +8,6 @@ import { readSettings } from "../src/serve/settings.ts";
 export function defaultDescription(): string {
   const result = readSettings([], {});
   if (!("settings" in result)) throw new Error(result.problems.join("\n"));
-  const description = describeApi(describedInstance(result.settings), "http://localhost:5000/");
+  const description = describeApi(describedInstance(result.settings), "http://localhost:5000");
   return `# Written by \`npm run describe\`. An instance serves its own description at /openapi.yaml.\n${writeYaml(description)}`;
 }

@@ -27,9 +27,9 @@ export interface CodeSample {
   readonly steps: Steps;
 }
 
-/** The address that samples contain. A relative address cannot be copied into a program. */
+/** The address in samples, without a final slash. A relative address would be of no use in a program. */
 export function sampleServer(serverUrl: string): string {
-  return serverUrl === "/" ? "http://localhost:5000/" : serverUrl;
+  return serverUrl === "/" ? "http://localhost:5000" : serverUrl;
 }
 
 export function codeSamples(options: SampleOptions): CodeSample[] {

@@ -31,7 +31,7 @@ export class DescriptionFiles {
   find({ path, isSecure, headers }: HttpRequest): DescriptionFile | undefined {
     if (!path.startsWith("/openapi")) return undefined;
     const host = headers.get("host");
-    return this.#filesFor(host === undefined ? "/" : `${isSecure ? "https" : "http"}://${host.toLowerCase()}/`).get(
+    return this.#filesFor(host === undefined ? "/" : `${isSecure ? "https" : "http"}://${host.toLowerCase()}`).get(
       path,
     );
   }

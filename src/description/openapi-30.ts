@@ -1,5 +1,6 @@
-// The same description in OpenAPI 3.0.3, for code generators that cannot read 3.1. Only the JSON Schema parts differ:
-// 3.0 has `nullable` instead of the type null, and `example` instead of `examples` in a schema.
+// The same description in OpenAPI 3.0.3, for code generators that cannot read 3.1. The JSON Schema parts differ: 3.0 has
+// `nullable` instead of the type null, and `example` instead of `examples` in a schema. And in 3.0 the body of a DELETE
+// has no meaning, so it is left out.
 
 import type { ApiDescription, Part } from "./document.ts";
 
@@ -22,16 +23,14 @@ export function asOpenApi30(description: ApiDescription): ApiDescription {
 function convert(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(convert);
   if (!isPart(part)) return part;
-  return Object.fromEntries(
-    Object.entries(part).map(([name, member]) => [
-      name,
-      name === "schema" && isPart(member)
-        ? schema30(member)
-        : name === "examples" || name === "example"
-          ? member
-          : convert(member),
-    ]),
-  );
+  return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, convertMember(name, member)]));
+}
+
+function convertMember(name: string, member: unknown): unknown {
+  if (name === "schema" && isPart(member)) return schema30(member);
+  if (name === "examples" || name === "example") return member;
+  if (name === "delete" && isPart(member)) return convert({ ...member, requestBody: undefined });
+  return convert(member);
 }
 
 function schema30(schema: Part): Part {

@@ -41,8 +41,8 @@ function withSample(operation: Operation, { auth, forms, fieldNames }: Described
   const server = sampleServer(serverUrl);
   const name = (field: string) => spelled(field, fieldNames);
   const samples = codeSamples({
-    listUrl: `${server}api/todoitems/`,
-    feedUrl: `${server}changes/events`,
+    listUrl: `${server}/api/todoitems/`,
+    feedUrl: `${server}/changes/events`,
     auth,
     // Some samples create an item first. They must do so in a form that the instance offers.
     form: forms === "both" ? form : forms,

@@ -144,14 +144,26 @@ describe("the page's files", () => {
     expect(types.map((answer) => answer.get("content-type"))).toEqual(["application/json", "text/html; charset=utf-8"]);
   });
 
-  test("the API's description is served as OpenAPI 3.1 and 3.0", async () => {
-    const yaml = await program.fetch("/openapi.yaml");
-    expect(yaml.headers.get("content-type")).toBe("application/yaml");
-    const description = Bun.YAML.parse(await yaml.text()) as { openapi: string; servers: { url: string }[] };
-    expect(description.openapi).toStartWith("3.1");
-    expect(description.servers[0]?.url).toBe(`${program.origin}/`);
+  test("the API description is served as YAML and as JSON, with this instance's address and paths", async () => {
+    const response = await program.fetch("/openapi.yaml");
+    expect(response.headers.get("content-type")).toBe("application/yaml");
+    const description = Bun.YAML.parse(await response.text()) as {
+      openapi: string;
+      servers: unknown;
+      paths: Record<string, Record<string, unknown>>;
+    };
     expect(await (await program.fetch("/openapi.json")).json()).toEqual(description);
-    expect(await (await program.fetch("/openapi-3.0.json")).json()).toHaveProperty("openapi", "3.0.3");
+    expect(await (await program.fetch("/openapi-3.0.json")).json()).toMatchObject({ openapi: "3.0.3" });
+    expect(description.openapi).toStartWith("3.1");
+    expect(description.servers).toMatchObject([{ url: program.origin }]);
+    expect(Object.entries(description.paths).map(([path, operations]) => [path, Object.keys(operations)])).toEqual([
+      ["/api/todoitems", ["get", "post", "put"]],
+      ["/api/todoitems/{id}", ["get", "post", "put", "delete"]],
+      ["/changes/events", ["get"]],
+      ["/changes/delta", ["get"]],
+      ["/health/live", ["get"]],
+      ["/health/ready", ["get"]],
+    ]);
   });
 });
 

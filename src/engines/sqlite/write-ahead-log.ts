@@ -119,7 +119,7 @@ class Scan {
   #committedFrames = 0;
   /** True if the last frame ended a transaction, so that the next frame begins one. */
   #isBetween = true;
-  /** True if all frames of the current transaction are intact, although an earlier frame is bad. */
+  /** True if an earlier transaction has a bad frame, but the current one is intact so far. */
   #inWhole = false;
   /** The checksums that the next frame may continue. After a bad frame, either of two may be right. */
   #seeds: readonly Sum[];

@@ -147,5 +147,5 @@ function sampleOf({ label, source }: { label: string; source: string }, summary:
 
 /** Behind a proxy, the service does not know the address by which this page was opened. */
 function atThisPage(source: string, serverUrl: string): string {
-  return source.replaceAll(sampleServer(serverUrl), new URL(".", document.baseURI).href);
+  return source.replaceAll(`${sampleServer(serverUrl)}/`, new URL(".", document.baseURI).href);
 }
