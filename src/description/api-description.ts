@@ -62,6 +62,9 @@ function introduction(instance: DescribedInstance): string {
       writes: "Create, update and delete need HTTP Basic credentials. Reading does not.",
       all: "Every operation on items and changes needs HTTP Basic credentials.",
     }[auth],
+    instance.hasAuthority
+      ? "HTTPS uses a development certificate. Clients trust it once they trust its authority, whose certificate is at `/certificate-authority.crt`."
+      : undefined,
     instance.requiredFields.length === 0
       ? undefined
       : `Create and update must have these fields, not blank: ${instance.requiredFields.join(", ")}.`,

@@ -13,6 +13,8 @@ export interface DescribedInstance {
   readonly requiredFields: readonly string[];
   readonly auth: AuthMode;
   readonly readOnly: boolean;
+  /** True if HTTPS uses a development certificate. Its authority's certificate can then be downloaded. */
+  readonly hasAuthority: boolean;
   /** True if a request with a foreign `Host` is refused. */
   readonly checksHosts: boolean;
   /** How many requests each address may send in a second. Undefined if there is no limit. */

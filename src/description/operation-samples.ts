@@ -35,7 +35,8 @@ export function withSamples(
   );
 }
 
-function withSample(operation: Operation, { auth, forms, fieldNames }: DescribedInstance, serverUrl: string) {
+function withSample(operation: Operation, instance: DescribedInstance, serverUrl: string): Operation {
+  const { auth, forms, fieldNames, hasAuthority } = instance;
   const [step, form] = sampled[operation.operationId] ?? [];
   if (step === undefined || form === undefined) return operation;
   const server = sampleServer(serverUrl);
@@ -47,7 +48,8 @@ function withSample(operation: Operation, { auth, forms, fieldNames }: Described
     // Some samples create an item first. They must do so in a form that the instance offers.
     form: forms === "both" ? form : forms,
     names: { id: name("ID"), name: name("Name"), notes: name("Notes"), done: name("Done") },
-    authorityFile: undefined,
+    // As it is called at the address from which it can be downloaded.
+    authorityFile: hasAuthority && server.startsWith("https:") ? "certificate-authority.crt" : undefined,
   });
   return {
     ...operation,

@@ -22,6 +22,7 @@ const instance: DescribedInstance = {
   requiredFields: [],
   auth: "off",
   readOnly: false,
+  hasAuthority: false,
   checksHosts: true,
   rateLimitPerSecond: undefined,
   bodyBytesMax: 1_000,
@@ -165,6 +166,14 @@ describe("the description", () => {
       detail: expect.any(String),
     });
     expect(table["BodyTooLarge"]).toHaveProperty("detail", expect.stringContaining("1000 bytes"));
+  });
+
+  test("with a development certificate, the samples for HTTPS name the authority to trust", () => {
+    const commandAt = (server: string) =>
+      JSON.stringify(describeApi({ ...instance, hasAuthority: true }, server).paths["/api/todoitems"]?.["get"]);
+    expect(commandAt("https://localhost:5001")).toContain("curl --cacert certificate-authority.crt https://localhost");
+    expect(commandAt("http://localhost:5000")).not.toContain("--cacert");
+    expect(JSON.stringify(describeWith({ hasAuthority: true })["info"])).toContain("/certificate-authority.crt");
   });
 
   test("as YAML it reads back as the same document", () => {

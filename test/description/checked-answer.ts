@@ -15,6 +15,7 @@ const strictest: DescribedInstance = {
   requiredFields: ["Name"],
   auth: "all",
   readOnly: false,
+  hasAuthority: false,
   checksHosts: true,
   rateLimitPerSecond: 1,
   bodyBytesMax: 1,

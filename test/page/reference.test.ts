@@ -94,7 +94,7 @@ test("an item can be created, changed under a condition and deleted", async () =
 });
 
 test("the type of a problem leads to its explanation, and every code has one", async () => {
-  const { status, text } = await pages.send("GET", `/api/todoitems/${ids.one}`);
+  const { status, text } = await pages.send("GET", `/api/todoitems/${ids.three}`);
   const { type } = JSON.parse(text) as { type: string };
   expect([status, type]).toEqual([404, "/docs#RecordNotFound"]);
   await page.view.navigate("about:blank");
