@@ -37,7 +37,12 @@ export function OperationView({ operation, choices }: { operation: PlacedOperati
       <h3 id={operationId}>{summary}</h3>
       <p class="route">
         <code data-method={method}>{method}</code> <code>{path}</code>
-        {security?.length ? <small> needs credentials</small> : undefined}
+        {security?.length ? (
+          <small>
+            {" "}
+            <a href="#credentials">needs credentials</a>
+          </small>
+        ) : undefined}
       </p>
       <Prose text={description} />
       <details class="try-it">

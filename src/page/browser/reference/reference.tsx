@@ -118,7 +118,7 @@ function Contents({ document, operations }: { document: ApiDocument; operations:
 function CredentialsForm(props: { credentials: Credentials; onChange: (credentials: Credentials) => void }) {
   const { credentials, onChange } = props;
   return (
-    <form class="credentials" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
+    <form id="credentials" class="credentials" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
       <label>
         Name
         <input

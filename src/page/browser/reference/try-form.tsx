@@ -115,7 +115,12 @@ function AnswerView({ answer }: { answer: Answer }) {
         {!isComplete && ", still open"}
       </p>
       <pre data-part="headers">{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
-      {text !== "" && <pre data-part="body">{text}</pre>}
+      {text !== "" && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long body must also be scrolled with the keyboard
+        <pre data-part="body" tabIndex={0}>
+          {text}
+        </pre>
+      )}
       {isCut && <p class="hint">Only a part of the body is shown.</p>}
     </div>
   );
