@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultDescription } from "../../scripts/default-description.ts";
+import { defaultDescriptionText } from "../../scripts/default-description.ts";
 import { describeApi } from "../../src/description/api-description.ts";
 import type { DescribedInstance } from "../../src/description/described-instance.ts";
 import { DescriptionFiles } from "../../src/description/description-files.ts";
@@ -62,7 +62,7 @@ function examplesOf(part: Part = {}): string[] {
 
 describe("the description", () => {
   test("openapi.yaml in the repository is what `npm run describe` writes", () => {
-    expect(readFileSync(join(projectFolder, "openapi.yaml"), "utf8")).toBe(defaultDescription());
+    expect(readFileSync(join(projectFolder, "openapi.yaml"), "utf8")).toBe(defaultDescriptionText());
   });
 
   test("every reference leads to a part of the document", () => {
