@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
-import { checkedAnswer } from "./description/checked-answer.ts";
+import { checkedFetch } from "./description/checked-answer.ts";
 
 export const projectFolder = join(import.meta.dir, "..");
 
@@ -67,8 +67,8 @@ export class Program {
     return this.#process.pid;
   }
 
-  async fetch(path: string, init?: RequestInit): Promise<Response> {
-    return checkedAnswer(await fetch(`${this.origin}${path}`, init), init?.method ?? "GET", path);
+  fetch(path: string, init?: BunFetchRequestInit): Promise<Response> {
+    return checkedFetch(`${this.origin}${path}`, init);
   }
 
   send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {

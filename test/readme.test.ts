@@ -183,6 +183,7 @@ describe("the README", () => {
       .filter((name) => !(`node_modules/${name}` in lock.packages));
     expect(missing).toEqual([]);
     expect(JSON.stringify(lock)).not.toContain('"resolved"');
+    expect(readFileSync(join(projectFolder, "test/tools/package-lock.json"), "utf8")).not.toContain('"resolved"');
   });
 
   test("the README and the other documents have no dead links", () => {

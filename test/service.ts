@@ -4,9 +4,9 @@ import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../src/collection/todo-collection.ts";
 import { Access } from "../src/http/access.ts";
-import { App, type AppOptions } from "../src/http/app.ts";
+import type { App, AppOptions } from "../src/http/app.ts";
 import { appFetch } from "./app-fetch.ts";
-import { checkedAnswer } from "./description/checked-answer.ts";
+import { CheckedApp } from "./description/checked-answer.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 
 export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
@@ -40,7 +40,7 @@ export class Service {
       onStoreBack: () => log.push({ level: "info", message: "back" }),
       ...options,
     });
-    const app = new App(collection, {
+    const app = new CheckedApp(collection, {
       forms: "both",
       fieldNames: "as-sent",
       bodyBytesMax: 1024 ** 2,
@@ -61,7 +61,7 @@ export class Service {
 
   async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
     const request = new Request(`http://localhost${path}`, { ...init, method });
-    return checkedAnswer(await appFetch(this.app, request, this.address), method, new URL(request.url).pathname);
+    return appFetch(this.app, request, this.address);
   }
 
   /** Sends JSON text unchanged. */

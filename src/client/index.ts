@@ -1,5 +1,6 @@
 // Everything that `todoitems/client` exports.
 
+export type { Credentials } from "./basic.ts";
 export {
   exactNumbers,
   type ItemCodec,
@@ -30,7 +31,7 @@ export {
   UnauthorizedError,
   UnsupportedMediaTypeError,
 } from "./errors.ts";
-export type { Credentials, RequestOptions, RetryOptions } from "./requester.ts";
+export type { RequestOptions, RetryOptions } from "./requester.ts";
 export {
   type ItemsOptions,
   type Stored,

@@ -1,14 +1,10 @@
 // Sends requests: builds addresses, adds credentials, turns error statuses into errors, and retries.
 
+import { basic, type Credentials } from "./basic.ts";
 import type { ItemCodec } from "./codecs.ts";
 import { type HttpError, httpError, isPassing, PreconditionFailedError, RedirectError } from "./errors.ts";
 import { Reply } from "./reply.ts";
 import { SilenceTimeout } from "./silence-timeout.ts";
-
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
-}
 
 export interface RetryOptions {
   /** The maximum number of times that a request is sent again; 0 means never. */
@@ -158,12 +154,6 @@ function withoutFinalSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === "/") end--;
   return path.slice(0, end);
-}
-
-function basic({ username, password }: Credentials): string {
-  if (username.includes(":")) throw new TypeError("A user name with a colon cannot be sent with HTTP Basic.");
-  const bytes = new TextEncoder().encode(`${username}:${password}`);
-  return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
 }
 
 function retryAfterMs(error: Error): number | undefined {

@@ -5,6 +5,7 @@
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
+import type { Credentials } from "./basic.ts";
 import { type ItemCodec, type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 import {
   ConflictError,
@@ -17,7 +18,7 @@ import {
 } from "./errors.ts";
 import { idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
 import type { Reply } from "./reply.ts";
-import { backoffMs, type Credentials, pause, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
+import { backoffMs, pause, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface TodoClientOptions<Item = TodoItem> {

@@ -4,8 +4,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
+import type { Credentials } from "../client/basic.ts";
 import { jsonText } from "../client/codecs.ts";
-import type { Credentials, RetryOptions } from "../client/requester.ts";
+import type { RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { systemReason } from "../credentials/system-reason.ts";
 import { type Environment, variableOf } from "../serve/environment.ts";

@@ -2,14 +2,17 @@
 // the repository, and the reference at /docs.
 
 import type { DescribedInstance } from "./described-instance.ts";
-import type { ApiDescription } from "./document.ts";
+import type { ApiDescription, Part } from "./document.ts";
 import { itemPaths } from "./item-operations.ts";
+import { withSamples } from "./operation-samples.ts";
 import { otherPaths } from "./other-operations.ts";
+import { problemTable } from "./problems.ts";
 import { schemas } from "./schemas.ts";
 import { headers, parameters, securitySchemes } from "./shared-parts.ts";
 
-/** `serverUrl` is the address under which the reader of the description reaches the instance. */
+/** `serverUrl` is the address under which the reader of the description reaches the instance, without a final slash. */
 export function describeApi(instance: DescribedInstance, serverUrl: string): ApiDescription {
+  const paths = { ...itemPaths(instance), ...otherPaths(instance) };
   return {
     openapi: "3.1.1",
     info: {
@@ -25,14 +28,23 @@ export function describeApi(instance: DescribedInstance, serverUrl: string): Api
       { name: "changes", description: "What happens to the items, live or since the last time you asked." },
       { name: "health", description: "For programs that monitor the service." },
     ],
-    paths: { ...itemPaths(instance), ...otherPaths(instance) },
+    paths: withSamples(paths, instance, serverUrl),
     components: {
       schemas: schemas(instance),
-      parameters: parameters(instance),
-      headers: headers(instance),
-      securitySchemes,
+      parameters: usedIn(paths, "parameters", parameters(instance)),
+      headers: usedIn(paths, "headers", headers(instance)),
+      ...(instance.auth === "off" ? {} : { securitySchemes }),
     },
+    "x-problems": problemTable(instance),
   };
+}
+
+/** The parts that some path refers to. Which these are depends on the instance's settings. */
+function usedIn(paths: Part, kind: string, parts: { readonly [name: string]: Part }): Part {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(
+    Object.entries(parts).filter(([name]) => text.includes(JSON.stringify(`#/components/${kind}/${name}`))),
+  );
 }
 
 function introduction(instance: DescribedInstance): string {
@@ -50,6 +62,9 @@ function introduction(instance: DescribedInstance): string {
       writes: "Create, update and delete need HTTP Basic credentials. Reading does not.",
       all: "Every operation on items and changes needs HTTP Basic credentials.",
     }[auth],
+    instance.hasAuthority
+      ? "HTTPS uses a development certificate. Clients trust it once they trust its authority, whose certificate is at `/certificate-authority.crt`."
+      : undefined,
     instance.requiredFields.length === 0
       ? undefined
       : `Create and update must have these fields, not blank: ${instance.requiredFields.join(", ")}.`,

@@ -13,6 +13,8 @@ export interface DescribedInstance {
   readonly requiredFields: readonly string[];
   readonly auth: AuthMode;
   readonly readOnly: boolean;
+  /** True if HTTPS uses a development certificate. Its authority's certificate can then be downloaded. */
+  readonly hasAuthority: boolean;
   /** True if a request with a foreign `Host` is refused. */
   readonly checksHosts: boolean;
   /** How many requests each address may send in a second. Undefined if there is no limit. */
@@ -20,6 +22,10 @@ export interface DescribedInstance {
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
+  /** While the store is away, reads are answered from memory that is up to this old. 0 if they are refused instead. */
+  readonly staleSecondsMax: number;
+  /** True if lists are compressed for clients that accept it. */
+  readonly compress: boolean;
   /** Undefined if there is no limit. */
   readonly storeBytesMax: number | undefined;
 }

@@ -31,7 +31,7 @@ export class DescriptionFiles {
   find({ path, isSecure, headers }: HttpRequest): DescriptionFile | undefined {
     if (!path.startsWith("/openapi")) return undefined;
     const host = headers.get("host");
-    return this.#filesFor(host === undefined ? "/" : `${isSecure ? "https" : "http"}://${host.toLowerCase()}/`).get(
+    return this.#filesFor(host === undefined ? "/" : `${isSecure ? "https" : "http"}://${host.toLowerCase()}`).get(
       path,
     );
   }
@@ -49,15 +49,14 @@ export class DescriptionFiles {
 
 function filesOf(instance: DescribedInstance, address: string): ReadonlyMap<string, DescriptionFile> {
   const description = describeApi(instance, address);
-  const json = (value: unknown) => JSON.stringify(value, undefined, 2);
   const file = (mediaType: string, text: string): DescriptionFile => ({
     mediaType,
     bytes: encoder.encode(text),
     immutable: false,
   });
   return new Map([
-    ["/openapi.json", file("application/json", json(description))],
+    ["/openapi.json", file("application/json", JSON.stringify(description))],
     ["/openapi.yaml", file("application/yaml", writeYaml(description))],
-    ["/openapi-3.0.json", file("application/json", json(asOpenApi30(description)))],
+    ["/openapi-3.0.json", file("application/json", JSON.stringify(asOpenApi30(description)))],
   ]);
 }

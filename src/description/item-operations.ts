@@ -5,6 +5,7 @@ import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Operation, type Part, type PathItem, parameterRefs, schemaRef } from "./document.ts";
 import { exampleItem, exampleNewItem, spelled } from "./examples.ts";
 import { problemResponses } from "./problems.ts";
+import { staleHeaders } from "./shared-parts.ts";
 
 const inBody: readonly ProblemCode[] = ["InvalidJson", "NestingTooDeep", "TodoItemIDAmbiguous", "TodoItemIDInvalid"];
 const inStore: readonly ProblemCode[] = ["StoreUnavailable"];
@@ -33,20 +34,25 @@ class ItemOperationsDescription {
   }
 
   list(): Operation {
+    const [vary, encoding] = this.#instance.compress ? [["Vary"], ["Content-Encoding"]] : [[], []];
     return this.#operation(
       {
         operationId: "listItems",
         summary: "List all items",
-        description:
-          "Returns every item in one array, in order of creation. There are no pages. Send the ETag of your last list in `If-None-Match` to pay for the list only if it has changed. `/api` and `/api/todoitems/` are the same resource, and letter case in the path does not matter.",
+        description: listDescription(this.#instance),
         parameters: parameterRefs("IfNoneMatch", "IfMatch"),
       },
       {
-        "200": this.#ok("The items.", "TodoItems", [exampleItem(this.#instance.fieldNames)]),
-        "304": this.#notModified(),
+        "200": this.#ok(
+          "The items.",
+          "TodoItems",
+          [exampleItem(this.#instance.fieldNames)],
+          ["Link", ...vary, ...encoding],
+        ),
+        "304": this.#notModified(vary),
       },
       ["PreconditionFailed", ...inStore],
-      { writes: false },
+      { writes: false, isList: true },
     );
   }
 
@@ -55,10 +61,16 @@ class ItemOperationsDescription {
       {
         operationId: "readItem",
         summary: "Read one item",
-        description: "Returns one item, exactly as it was sent.",
+        description: "Returns one item, exactly as it was sent. A slash at the end of the path changes nothing.",
         parameters: parameterRefs("Id", "IfNoneMatch", "IfMatch"),
       },
-      { "200": this.#ok("The item.", "TodoItem", exampleItem(this.#instance.fieldNames)), "304": this.#notModified() },
+      {
+        "200": {
+          ...this.#ok("The item.", "TodoItem", exampleItem(this.#instance.fieldNames)),
+          links: itemLinks(this.#instance, "read"),
+        },
+        "304": this.#notModified(),
+      },
       ["TodoItemIDInvalid", "RecordNotFound", "PreconditionFailed", ...inStore],
       { writes: false },
     );
@@ -74,16 +86,21 @@ class ItemOperationsDescription {
         description: isA
           ? "Stores a new item under the ID in the path. The body may leave the ID out; if it has one, it must be the same."
           : "Stores a new item. If it has no ID, the service makes one. The answer leaves once the item is on disk.",
-        parameters: isA ? parameterRefs("Id") : [],
+        parameters: isA ? parameterRefs("Id", "Prefer") : parameterRefs("Prefer"),
         requestBody: this.#body("NewTodoItem", {
           ...(isA ? {} : { withoutId: ["Without an ID: the service makes one", exampleNewItem(fieldNames)] }),
-          withId: ["With an ID of your own", exampleItem(fieldNames)],
+          buyMilk: ["With an ID of your own", exampleItem(fieldNames)],
         }),
       },
       {
         "201": {
-          ...this.#ok("The item as it is stored.", "TodoItem", exampleItem(fieldNames), "ETag", "Location"),
-          links: itemLinks(this.#instance),
+          description: "The item as it is stored.",
+          headers: headerRefs("ETag", "Location", "Preference-Applied"),
+          content: content("TodoItem", {
+            ...(isA ? {} : { withoutId: ["The service has made an ID", exampleItem(fieldNames)] }),
+            buyMilk: ["The item as it was sent", exampleItem(fieldNames)],
+          }),
+          links: itemLinks(this.#instance, "create"),
         },
       },
       [
@@ -108,9 +125,11 @@ class ItemOperationsDescription {
         summary: isA ? "Replace the item at a path" : "Replace an item",
         description:
           "Replaces the whole item; fields that you leave out are gone. The item keeps its place in the list. Send the ETag that you last saw in `If-Match`, so that you do not overwrite somebody else's change.",
-        parameters: isA ? parameterRefs("Id", "IfMatch", "IfNoneMatch") : parameterRefs("IfMatch", "IfNoneMatch"),
+        parameters: isA
+          ? parameterRefs("Id", "IfMatch", "IfNoneMatchOfWrite")
+          : parameterRefs("IfMatch", "IfNoneMatchOfWrite"),
         requestBody: this.#body(isA ? "NewTodoItem" : "TodoItem", {
-          done: ["The item, marked as done", exampleItem(fieldNames, { Done: true })],
+          buyMilk: ["The item, marked as done", exampleItem(fieldNames, { Done: true })],
         }),
       },
       { "204": { description: "The item is replaced. There is no body.", headers: headerRefs("ETag") } },
@@ -135,11 +154,17 @@ class ItemOperationsDescription {
         summary: "Delete an item",
         description:
           "Deletes the item. A body is not needed; if there is one, it must be the item as JSON, with the ID of the path.",
-        parameters: parameterRefs("Id", "IfMatch", "IfNoneMatch"),
+        parameters: parameterRefs("Id", "IfMatch", "IfNoneMatchOfWrite"),
+        requestBody: {
+          ...this.#body("NewTodoItem", {
+            buyMilk: ["The item that is deleted", exampleItem(this.#instance.fieldNames)],
+          }),
+          required: false,
+        },
       },
       { "204": { description: "The item is deleted. There is no body." } },
       [...inBody, "TodoItemIDMismatch", "UnsupportedMediaType", "RecordNotFound", "PreconditionFailed", ...inStore],
-      { writes: true },
+      { writes: true, isDelete: true },
     );
   }
 
@@ -147,56 +172,78 @@ class ItemOperationsDescription {
     head: Part & { readonly operationId: string },
     successes: Record<string, Part>,
     problems: readonly ProblemCode[],
-    { writes }: { readonly writes: boolean },
+    kind: { readonly writes: boolean; readonly isList?: boolean; readonly isDelete?: boolean },
   ): Operation {
     const { auth } = this.#instance;
-    const needsCredentials = auth === "all" || (auth === "writes" && writes);
+    const needsCredentials = auth === "all" || (auth === "writes" && kind.writes);
     return {
       tags: ["items"],
       ...head,
       security: needsCredentials ? [{ basic: [] }] : [],
-      responses: { ...successes, ...problemResponses(this.#instance, problems, { needsCredentials }) },
+      responses: { ...successes, ...problemResponses(this.#instance, problems, { needsCredentials, ...kind }) },
     };
   }
 
-  #ok(description: string, schema: string, example: unknown, ...headers: readonly string[]): Part {
-    const names = headers.length > 0 ? headers : ["ETag", "Cache-Control", "Age"];
+  #ok(description: string, schema: string, example: unknown, headers: readonly string[] = []): Part {
     return {
       description,
-      headers: headerRefs(...names),
-      content: { "application/json": { schema: schemaRef(schema), examples: { example: { value: example } } } },
+      headers: headerRefs("ETag", "Cache-Control", ...headers, ...staleHeaders(this.#instance)),
+      content: content(schema, { buyMilk: ["One item, to buy milk", example] }),
     };
   }
 
-  #notModified(): Part {
-    return { description: "You have the current state already.", headers: headerRefs("ETag", "Cache-Control", "Age") };
+  #notModified(headers: readonly string[] = []): Part {
+    return {
+      description: "You have the current state already.",
+      headers: headerRefs("ETag", "Cache-Control", ...headers, ...staleHeaders(this.#instance)),
+    };
   }
 
-  #body(schema: string, examples: Readonly<Record<string, readonly [summary: string, value: unknown]>>): Part {
+  #body(schema: string, examples: NamedExamples): Part {
     return {
       required: true,
       description: `At most ${this.#instance.bodyBytesMax} bytes.`,
-      content: {
-        "application/json": {
-          schema: schemaRef(schema),
-          examples: Object.fromEntries(
-            Object.entries(examples).map(([name, [summary, value]]) => [name, { summary, value }]),
-          ),
-        },
-      },
+      content: content(schema, examples),
     };
   }
 }
 
-/** How to go on with an item that was just created. */
-function itemLinks({ forms, fieldNames }: DescribedInstance): Part {
+type NamedExamples = Readonly<Record<string, readonly [summary: string, value: unknown]>>;
+
+function content(schema: string, examples: NamedExamples): Part {
+  const named = Object.entries(examples).map(([name, [summary, value]]) => [name, { summary, value }]);
+  return { "application/json": { schema: schemaRef(schema), examples: Object.fromEntries(named) } };
+}
+
+function listDescription({ compress }: DescribedInstance): string {
+  const sentences = [
+    "Returns every item in one array, in order of creation. There are no pages.",
+    "Send the ETag of your last list in `If-None-Match` to pay for the list only if it has changed.",
+    compress
+      ? "A list of 1,000 bytes or more is compressed if the request's `Accept-Encoding` allows gzip. Most HTTP clients ask for that and decompress it by themselves."
+      : undefined,
+    "`/api` and `/api/todoitems/` are the same resource, and letter case in the path does not matter.",
+  ];
+  return sentences.filter((sentence) => sentence !== undefined).join(" ");
+}
+
+/** How to go on with an item that was just created or read. */
+function itemLinks({ forms, fieldNames }: DescribedInstance, after: "create" | "read"): Part {
   const id = `$response.body#/${spelled("ID", fieldNames)}`;
-  const withTag = { id, "If-Match": "$response.header.ETag" };
+  const ifMatch = { "If-Match": "$response.header.ETag" };
+  const update =
+    forms === "b"
+      ? { operationId: "updateItem", parameters: ifMatch }
+      : { operationId: "updateItemAt", parameters: { id, ...ifMatch } };
   return {
-    read: { operationId: "readItem", parameters: { id }, description: "Read the new item." },
-    ...(forms === "b"
-      ? {}
-      : { update: { operationId: "updateItemAt", parameters: withTag, description: "Replace the new item." } }),
-    delete: { operationId: "deleteItem", parameters: withTag, description: "Delete the new item." },
+    ...(after === "create"
+      ? { read: { operationId: "readItem", parameters: { id }, description: "Read the item." } }
+      : {}),
+    update: { ...update, description: "Replace the item, unless somebody else has changed it." },
+    delete: {
+      operationId: "deleteItem",
+      parameters: { id, ...ifMatch },
+      description: "Delete the item, unless somebody else has changed it.",
+    },
   };
 }

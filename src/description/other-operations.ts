@@ -27,11 +27,20 @@ function events(instance: DescribedInstance): Operation {
       "200": {
         description:
           "The feed. The data of each event is JSON: `FeedReady` for `ready`, `Change` for `change`, `FeedResync` for `resync`.",
-        headers: headerRefs("Cache-Control"),
+        headers: headerRefs("Cache-Control", "Vary"),
         content: {
           "text/event-stream": {
-            schema: { type: "string", description: "Server-sent events in UTF-8." },
-            examples: { feed: { summary: "A feed with one change", value: transcript(instance) } },
+            schema: {
+              type: "string",
+              description: "Server-sent events in UTF-8.",
+              // OpenAPI 3.1 has no word for the data of an event.
+              "x-events": {
+                ready: schemaRef("FeedReady"),
+                change: schemaRef("Change"),
+                resync: schemaRef("FeedResync"),
+              },
+            },
+            examples: { buyMilk: { summary: "A feed with one change", value: transcript(instance) } },
           },
         },
       },
@@ -67,24 +76,27 @@ function delta(instance: DescribedInstance): Operation {
     responses: {
       "200": {
         description: "The changes.",
-        headers: headerRefs("ETag", "Cache-Control"),
+        headers: headerRefs("ETag", "Cache-Control", "Vary"),
         content: {
           "application/json": {
             schema: schemaRef("Delta"),
             examples: {
-              oneChange: {
+              buyMilk: {
                 summary: "One item was changed",
                 value: { epoch: exampleEpoch, version: 14, whole: false, changes: [changeExample(fieldNames)] },
               },
-              nothing: {
+              unchanged: {
                 summary: "Nothing has changed",
-                value: { epoch: exampleEpoch, version: 13, whole: false, changes: [] },
+                value: { epoch: exampleEpoch, version: 14, whole: false, changes: [] },
               },
             },
           },
         },
       },
-      "304": { description: "You have the current state already.", headers: headerRefs("ETag", "Cache-Control") },
+      "304": {
+        description: "You have the current state already.",
+        headers: headerRefs("ETag", "Cache-Control", "Vary"),
+      },
       ...problemResponses(instance, ["StoreUnavailable"], credentials(instance)),
     },
   };
@@ -111,9 +123,25 @@ function health(instance: DescribedInstance, operationId: string, summary: strin
     responses: {
       ...problems,
       "200": answer("Yes.", status),
-      ...(status === "ready" ? { "503": answer("No; `status` says why.", "store unavailable") } : {}),
+      ...(status === "ready"
+        ? { "503": either(answer("No; `status` says why.", "store unavailable"), problems["503"]) }
+        : {}),
     },
   };
+}
+
+/** An answer that may be one of two documents, told apart by their media types. */
+function either(answer: Part, other: Part = {}): Part {
+  return {
+    description: `${answer["description"]}\n\n${other["description"]}`,
+    headers: { ...part(answer, "headers"), ...part(other, "headers") },
+    content: { ...part(answer, "content"), ...part(other, "content") },
+  };
+}
+
+function part(of: Part, name: string): Part {
+  const found = of[name];
+  return typeof found === "object" ? { ...found } : {};
 }
 
 function credentials({ auth }: DescribedInstance) {

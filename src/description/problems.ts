@@ -4,18 +4,27 @@ import { type ProblemCode, problemStatuses, problemTitle, problemType } from "..
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Part, schemaRef } from "./document.ts";
 import { exampleId, exampleItem } from "./examples.ts";
+import { staleHeaders } from "./shared-parts.ts";
 
 interface Explanation {
   /** When a client gets this problem, in a sentence. */
   readonly when: string;
-  /** A `detail` as the service writes it. */
-  readonly detail: string;
+  /** A `detail` as the service writes it. It may depend on the instance's limits, and on what was asked for. */
+  readonly detail: string | ((instance: DescribedInstance, operation: ProblemContext) => string);
+}
+
+/** What a problem's text and document depend on. */
+interface ProblemContext {
+  readonly needsCredentials: boolean;
+  readonly writes?: boolean;
+  readonly isList?: boolean;
+  readonly isDelete?: boolean;
 }
 
 const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   BodyTooLarge: {
     when: "The body is larger than the instance accepts.",
-    detail: "The body is larger than 1048576 bytes, the limit of this instance.",
+    detail: ({ bodyBytesMax }) => `The body is larger than ${bodyBytesMax} bytes, the limit of this instance.`,
   },
   CredentialsRequired: {
     when: "The operation needs a user name and password, and none were sent or they are wrong.",
@@ -23,11 +32,13 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   FieldRequired: {
     when: "The item lacks a field that this instance requires, or the field is blank.",
-    detail: 'The item lacks "Name": send this field with a value that is not blank.',
+    detail: ({ requiredFields: [field = "Name"] }) =>
+      `The item lacks "${field}": send this field with a value that is not blank.`,
   },
   HeadersTooLarge: {
     when: "The request line and headers together are larger than the instance accepts.",
-    detail: "The request's head is larger than 16384 bytes, the limit of this instance.",
+    detail: ({ headerBytesMax }) =>
+      `The request's head is larger than ${headerBytesMax} bytes, the limit of this instance.`,
   },
   HostNotAllowed: {
     when: "The `Host` header has a name that this instance does not answer to. This protects a service on your own machine from hostile web pages.",
@@ -56,7 +67,8 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   NestingTooDeep: {
     when: "Objects and arrays in the item are nested too deeply.",
-    detail: "The document nests objects and arrays deeper than 64 levels, the limit of this instance.",
+    detail: ({ nestingDepthMax }) =>
+      `The document nests objects and arrays deeper than ${nestingDepthMax} levels, the limit of this instance.`,
   },
   Overloaded: {
     when: "The instance has as many connections or unfinished bodies as it accepts.",
@@ -64,8 +76,10 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   PreconditionFailed: {
     when: "The item or list is no longer in the state that `If-Match` names. Somebody else has changed it.",
-    detail:
-      "The item is not in the state the request's condition names. Its present state is in `current`; merge with it and send the request again with the ETag of this answer.",
+    detail: (_instance, { isList }) =>
+      isList
+        ? "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match."
+        : "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this answer in If-Match.",
   },
   RecordNotFound: {
     when: "There is no item with this ID.",
@@ -86,11 +100,15 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   StoreUnavailable: {
     when: "The store cannot be read or written at the moment. Nothing was changed, unless `detail` says that this is not known.",
-    detail: "The store could not save the change, so nothing was changed. Send the request again shortly.",
+    detail: (_instance, { writes }) =>
+      writes
+        ? "The store could not save the change, so nothing was changed. Send the request again shortly."
+        : "The store cannot be read at the moment. Send the request again shortly.",
   },
   TargetTooLong: {
     when: "The path and query are longer than the instance accepts.",
-    detail: "The request's target is longer than 16384 bytes, the limit of this instance.",
+    detail: ({ headerBytesMax }) =>
+      `The request's target is longer than ${headerBytesMax} bytes, the limit of this instance.`,
   },
   TodoItemIDAmbiguous: {
     when: "The item has its ID twice, in two spellings such as `ID` and `id`.",
@@ -102,7 +120,10 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   TodoItemIDInvalid: {
     when: "The ID is not a UUID.",
-    detail: `The field "ID" is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${exampleId}".`,
+    detail: (_instance, { writes }) =>
+      writes
+        ? `The field "ID" is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${exampleId}".`
+        : `The ID in the path is not a UUID: send 36 characters of hexadecimal digits and hyphens, such as ${exampleId}.`,
   },
   TodoItemIDMismatch: {
     when: "The ID in the body is not the ID in the path.",
@@ -118,7 +139,10 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   UnsupportedMediaType: {
     when: "The body is not sent as `application/json` in UTF-8, or it is compressed.",
-    detail: "The request has Content-Type text/plain: send the item as application/json, encoded in UTF-8.",
+    detail: (_instance, { isDelete }) =>
+      isDelete
+        ? "The body has Content-Encoding br: send it uncompressed."
+        : "The request has Content-Type text/plain: send the item as application/json, encoded in UTF-8.",
   },
 };
 
@@ -141,12 +165,35 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   503: ["Retry-After"],
 };
 
+/** Every problem code with its status, an explanation, and the text of a write that failed. /docs shows it. */
+export function problemTable(instance: DescribedInstance): Part {
+  const context = { needsCredentials: true, writes: true };
+  return Object.fromEntries(
+    Object.keys(problemStatuses)
+      .filter(isProblemCode)
+      .sort()
+      .map((code) => [
+        code,
+        {
+          status: problemStatuses[code],
+          when: explanations[code].when,
+          detail: detailOf(instance, code, context),
+        },
+      ]),
+  );
+}
+
+function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(problemStatuses, code);
+}
+
 /** The responses for problems of one operation, by status. Each has one example for each code. */
 export function problemResponses(
   instance: DescribedInstance,
   codes: readonly ProblemCode[],
-  { needsCredentials }: { readonly needsCredentials: boolean },
+  context: ProblemContext,
 ): Record<string, Part> {
+  const { needsCredentials } = context;
   const all = new Set<ProblemCode>([...anywhere, ...codes]);
   if (needsCredentials) all.add("CredentialsRequired");
   if (needsCredentials || instance.rateLimitPerSecond !== undefined) all.add("TooManyRequests");
@@ -155,12 +202,19 @@ export function problemResponses(
   if (instance.storeBytesMax === undefined) all.delete("StoreFull");
   const byStatus = Map.groupBy([...all].sort(), (code) => problemStatuses[code]);
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), problemResponse(instance, status, codes)]),
+    [...byStatus].map(([status, codes]) => [String(status), problemResponse(instance, status, codes, context)]),
   );
 }
 
-function problemResponse(instance: DescribedInstance, status: number, codes: readonly ProblemCode[]): Part {
-  const headers = headersOfStatus[status] ?? [];
+function problemResponse(
+  instance: DescribedInstance,
+  status: number,
+  codes: readonly ProblemCode[],
+  context: ProblemContext,
+): Part {
+  // Only reads are answered from memory while the store is away.
+  const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
+  const headers = [...(headersOfStatus[status] ?? []), ...stale];
   const hasCurrent = codes.includes("PreconditionFailed");
   return {
     description: codes.map((code) => `\`${code}\`: ${explanations[code].when}`).join("\n\n"),
@@ -169,16 +223,25 @@ function problemResponse(instance: DescribedInstance, status: number, codes: rea
       "application/problem+json": {
         schema: schemaRef(hasCurrent ? "PreconditionFailedProblem" : "Problem"),
         examples: Object.fromEntries(
-          codes.map((code) => [code, { summary: explanations[code].when, value: exampleProblem(instance, code) }]),
+          codes.map((code) => [
+            code,
+            { summary: explanations[code].when, value: exampleProblem(instance, code, context) },
+          ]),
         ),
       },
     },
   };
 }
 
-function exampleProblem({ fieldNames }: DescribedInstance, code: ProblemCode): unknown {
+function exampleProblem(instance: DescribedInstance, code: ProblemCode, context: ProblemContext): unknown {
   const status = problemStatuses[code];
-  const { detail } = explanations[code];
+  const detail = detailOf(instance, code, context);
   const document = { type: problemType(code), title: problemTitle(status), status, detail, code };
-  return code === "PreconditionFailed" ? { ...document, current: exampleItem(fieldNames, { Done: true }) } : document;
+  const hasCurrent = code === "PreconditionFailed" && !context.isList;
+  return hasCurrent ? { ...document, current: exampleItem(instance.fieldNames, { Done: true }) } : document;
+}
+
+function detailOf(instance: DescribedInstance, code: ProblemCode, context: ProblemContext): string {
+  const { detail } = explanations[code];
+  return typeof detail === "string" ? detail : detail(instance, context);
 }

@@ -6,10 +6,9 @@ import type { DescribedInstance } from "./described-instance.ts";
 import { type Part, schemaRef } from "./document.ts";
 import { exampleEpoch, exampleId, exampleItem, exampleNewItem, exampleTag, spelled } from "./examples.ts";
 
+const countRange = { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const version: Part = {
-  type: "integer",
-  format: "int64",
-  minimum: 0,
+  ...countRange,
   description: "Counts the changes of the store. Every change takes the next number.",
 };
 
@@ -19,6 +18,7 @@ export function schemas(instance: DescribedInstance): { readonly [name: string]:
     Id: {
       type: "string",
       format: "uuid",
+      maxLength: 36,
       pattern: "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
       description: "A UUID of any version. Letter case does not matter: two IDs that differ only in case are the same.",
       examples: [exampleId],
@@ -33,9 +33,7 @@ export function schemas(instance: DescribedInstance): { readonly [name: string]:
       properties: {
         version,
         position: {
-          type: "integer",
-          format: "int64",
-          minimum: 0,
+          ...countRange,
           description: "The item's place: lists are in order of position. It never changes for an item.",
         },
         id: { ...schemaRef("Id"), description: "The item's ID in lower case." },
@@ -158,7 +156,7 @@ function problem(more: Part, moreRequired: readonly string[]): Part {
         description: "Where this kind of problem is explained: `/docs#` and the code.",
       },
       title: { type: "string", description: "The name of the status." },
-      status: { type: "integer", format: "int32", description: "The HTTP status." },
+      status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The HTTP status." },
       detail: { type: "string", description: "What was wrong, and what to send instead." },
       code: { type: "string", description: "A stable word for programs.", enum: Object.keys(problemStatuses).sort() },
       ...more,

@@ -1,5 +1,7 @@
-// The parameters, headers and credentials that several operations share.
+// The parameters, headers and credentials that several operations share. An example of a parameter has the same name as
+// the examples of bodies that belong to it, so that mocks and contract testers can pair them.
 
+import { serviceLinks } from "../http/headers.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import { type Part, schemaRef } from "./document.ts";
 import { exampleId, exampleTag, exampleToken } from "./examples.ts";
@@ -12,7 +14,7 @@ export function parameters({ fieldNames }: DescribedInstance): { readonly [name:
       required: true,
       description: "The item's ID.",
       schema: schemaRef("Id"),
-      examples: { item: { summary: "An item's ID", value: exampleId } },
+      examples: { buyMilk: { summary: "The ID of the example item", value: exampleId } },
     },
     IfMatch: {
       name: "If-Match",
@@ -20,31 +22,53 @@ export function parameters({ fieldNames }: DescribedInstance): { readonly [name:
       description:
         "The ETag that you last saw. If the state has changed since then, the request is refused with 412 and changes nothing. `*` means any state.",
       schema: { type: "string" },
-      examples: { seen: { summary: "The state you have seen", value: exampleTag(13, fieldNames) } },
+      examples: { buyMilk: { summary: "The state you have seen", value: exampleTag(13, fieldNames) } },
     },
     IfNoneMatch: {
       name: "If-None-Match",
       in: "header",
       description: "The ETag of the state that you have. If that is still current, the answer is 304 without a body.",
       schema: { type: "string" },
-      examples: { have: { summary: "The state you have", value: exampleTag(13, fieldNames) } },
+      examples: { notModified: { summary: "The state you have", value: exampleTag(13, fieldNames) } },
+    },
+    IfNoneMatchOfWrite: {
+      name: "If-None-Match",
+      in: "header",
+      description:
+        "The ETag of a state in which nothing shall be changed. If the item is in that state, the request is refused with 412. `*` means any state.",
+      schema: { type: "string" },
+      examples: {
+        otherState: { summary: "A state that you do not want to change", value: exampleTag(12, fieldNames) },
+      },
+    },
+    Prefer: {
+      name: "Prefer",
+      in: "header",
+      description: "`return=minimal`: leave the item out of the answer. `Location` and `ETag` are still there.",
+      schema: { type: "string" },
+      examples: { minimal: { summary: "An answer without a body", value: "return=minimal" } },
     },
     Since: {
       name: "since",
       in: "query",
       description: "The token to continue from: an ETag of the list without its quotes, or the `id` of an event.",
       schema: { type: "string" },
-      examples: { seen: { summary: "The last state you have seen", value: exampleToken(13) } },
+      examples: {
+        buyMilk: { summary: "The state before the item was marked as done", value: exampleToken(13) },
+        unchanged: { summary: "The current state", value: exampleToken(14) },
+      },
     },
     LastEventId: {
       name: "Last-Event-ID",
       in: "header",
       description: "The same as `since`, as browsers send it when they reconnect. It wins over `since`.",
       schema: { type: "string" },
-      examples: { seen: { summary: "The last event you have seen", value: exampleToken(13) } },
+      examples: { buyMilk: { summary: "The last event you have seen", value: exampleToken(13) } },
     },
   };
 }
+
+const seconds: Part = { type: "integer", format: "int32", minimum: 0, maximum: 2 ** 31 - 1 };
 
 export function headers({ fieldNames }: DescribedInstance): { readonly [name: string]: Part } {
   const header = (description: string, example: string | number, schema: Part = { type: "string" }): Part => ({
@@ -55,15 +79,24 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
   return {
     ETag: header("Names this state, for `If-Match`, `If-None-Match` and `since`.", exampleTag(13, fieldNames)),
     Location: header("The path of the new item.", `/api/todoitems/${exampleId}`),
-    Allow: header("The methods that this path offers.", "GET, POST, PUT"),
+    "Preference-Applied": header(
+      "Only if the request has `Prefer: return=minimal`: there is no body.",
+      "return=minimal",
+    ),
+    Vary: header("The request headers that the answer depends on.", "Accept-Encoding"),
+    "Content-Encoding": header("Only if the answer is compressed.", "gzip"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
-    Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, {
-      type: "integer",
-      format: "int32",
-    }),
-    "Retry-After": header("How many seconds to wait.", 1, { type: "integer", format: "int32" }),
+    Link: header("Where this description and the reference are (RFC 8631).", serviceLinks.Link),
+    Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, seconds),
+    Warning: header("Only while the store cannot be reached.", '110 - "Response is Stale"'),
+    "Retry-After": header("How many seconds to wait.", 1, seconds),
     "WWW-Authenticate": header("The way to sign in.", 'Basic realm="todoitems", charset="UTF-8"'),
   };
+}
+
+/** The headers of a read that may be answered from memory while the store is away. */
+export function staleHeaders({ staleSecondsMax }: DescribedInstance): readonly string[] {
+  return staleSecondsMax > 0 ? ["Age", "Warning"] : [];
 }
 
 export const securitySchemes: { readonly [name: string]: Part } = {

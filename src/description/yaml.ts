@@ -28,7 +28,7 @@ function afterDash(written: string, indent: string): string {
 }
 
 function text(value: string, indent: string): string {
-  const isBlock = value.includes("\n") && !/^\s|[^\n\x20-\x7e]|\s\n/.test(value);
+  const isBlock = value.includes("\n") && !/^\s|[^\n\x20-\x7e]| \n/.test(value);
   if (!isBlock) return ` ${scalar(value)}`;
   const ending = value.endsWith("\n\n") ? "+" : value.endsWith("\n") ? "" : "-";
   const lines = value.replace(/\n$/, "").split("\n");

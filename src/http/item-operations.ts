@@ -12,8 +12,9 @@ import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceB
 import { accepts } from "./accept-encoding.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
-import { jsonHeaders } from "./headers.ts";
+import { jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
+import { prefersMinimal } from "./prefer.ts";
 import { Problem, problemAnswer } from "./problem.ts";
 import type { ItemRoute, Route } from "./routes.ts";
 
@@ -76,8 +77,9 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), true);
     const outcome = await this.#collection.write({ kind: "create", item });
     if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
-    const headers = { ...jsonHeaders, ETag: this.#tagOfWrite(outcome), Location: `/api/todoitems/${item.id}` };
-    return new Answer(201, headers, this.#collection.render(item.json));
+    const headers = { ETag: this.#tagOfWrite(outcome), Location: `/api/todoitems/${item.id}` };
+    if (prefersMinimal(request.headers)) return new Answer(201, { ...headers, "Preference-Applied": "return=minimal" });
+    return new Answer(201, { ...jsonHeaders, ...headers }, this.#collection.render(item.json));
   }
 
   async update(request: HttpRequest, route: Route): Promise<Answer> {
@@ -153,7 +155,7 @@ export class ItemOperations {
   #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
     const vary = this.#options.compress ? { Vary: "Accept-Encoding" } : {};
     const caching = { ETag: etag, "Cache-Control": "no-cache", ...vary };
-    const headers = { ...jsonHeaders, ...caching, ...encoding };
+    const headers = { ...jsonHeaders, ...caching, ...serviceLinks, ...encoding };
     return {
       whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),
       notModified: new Answer(304, caching, undefined, { isStanding: true }),

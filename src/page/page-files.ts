@@ -1,10 +1,11 @@
-// The files that make up the page. Bun bundles them from the sources when the page is first requested. So there is no
+// The files that make up the page and the reference. Bun bundles them from the sources when one is first requested. So there is no
 // build step, no generated file that can be out of date, and no cost if nobody opens the page.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { authorityPath, listPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
+import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
+import { authorityPath, manifestPath, type PageSettings, referencePath } from "./page-settings.ts";
 
 /** A file that the service sends. */
 export interface PageFile {
@@ -16,10 +17,24 @@ export interface PageFile {
 
 const browserFolder = join(import.meta.dir, "browser");
 
-const manifestPath = "manifest.webmanifest";
 const iconSizes = [192, 512] as const;
-/** The colours behind the page, as in page.css. */
-const themeColours = { light: "#f5f4f0", dark: "#141618" };
+const bundles = [
+  { name: "script", source: "main.tsx", extension: "js", mediaType: "text/javascript; charset=utf-8" },
+  { name: "style", source: "page.css", extension: "css", mediaType: "text/css; charset=utf-8" },
+  {
+    name: "reference-script",
+    source: "reference/start.tsx",
+    extension: "js",
+    mediaType: "text/javascript; charset=utf-8",
+  },
+  {
+    name: "reference-style",
+    source: "reference/reference.css",
+    extension: "css",
+    mediaType: "text/css; charset=utf-8",
+  },
+] as const;
+const documents: readonly string[] = ["/", `/${referencePath}`, `/${manifestPath}`];
 
 export interface PageOptions {
   readonly settings: PageSettings;
@@ -43,7 +58,7 @@ export class PageFiles {
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
-    if (path !== "/" && path !== `/${manifestPath}` && !path.startsWith("/assets/")) return undefined;
+    if (!documents.includes(path) && !path.startsWith("/assets/")) return undefined;
     this.#bundled ??= this.#bundle();
     return (await this.#bundled).get(path);
   }
@@ -61,22 +76,8 @@ export class PageFiles {
   }
 
   async #bundle(): Promise<ReadonlyMap<string, PageFile>> {
-    const build = await Bun.build({
-      entrypoints: [join(browserFolder, "main.tsx"), join(browserFolder, "page.css")],
-      target: "browser",
-      minify: true,
-      // The bundler ignores tsconfig.json in an installed package, so its JSX settings are repeated here.
-      jsx: { runtime: "automatic", importSource: "preact", development: false },
-      define: { "process.env.NODE_ENV": '"production"' },
-    });
-    const bytesOf = async (extension: string) => {
-      const output = build.outputs.find(({ path }) => path.endsWith(extension));
-      if (!output) throw new Error(`the page's bundle has no ${extension} file`);
-      return new Uint8Array(await output.arrayBuffer());
-    };
     const assets = [
-      { name: "script", extension: "js", mediaType: "text/javascript; charset=utf-8", bytes: await bytesOf(".js") },
-      { name: "style", extension: "css", mediaType: "text/css; charset=utf-8", bytes: await bytesOf(".css") },
+      ...(await Promise.all(bundles.map(async ({ source, ...asset }) => ({ ...asset, bytes: await bundle(source) })))),
       { name: "icon", extension: "svg", mediaType: "image/svg+xml", bytes: await readIcon("icon.svg") },
       ...(await Promise.all(
         iconSizes.map(async (size) => ({
@@ -100,44 +101,32 @@ export class PageFiles {
       immutable: false,
     });
     files.set(`/${manifestPath}`, text("application/manifest+json", manifest(pathOf)));
-    files.set("/", text("text/html; charset=utf-8", this.#html(pathOf)));
+    files.set("/", text("text/html; charset=utf-8", pageHtml(pathOf, this.#options.settings)));
+    files.set(`/${referencePath}`, text("text/html; charset=utf-8", referenceHtml(pathOf)));
     return files;
   }
+}
 
-  // The addresses in the HTML are relative, because a proxy may serve the page under any path.
-  #html(path: (name: string) => string): string {
-    const settings = escapeAttribute(JSON.stringify(this.#options.settings));
-    return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="description" content="The to-do items of this service, live.">
-<meta name="${settingsMetaName}" content="${settings}">
-<title>todoitems</title>
-<meta name="theme-color" media="(prefers-color-scheme: light)" content="${themeColours.light}">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${themeColours.dark}">
-<link rel="icon" type="image/svg+xml" href="${path("icon")}">
-<link rel="apple-touch-icon" href="${path("icon-192")}">
-<link rel="manifest" href="${manifestPath}">
-<link rel="stylesheet" href="${path("style")}">
-<script type="module" src="${path("script")}"></script>
-</head>
-<body>
-<div id="page"></div>
-<noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript>
-</body>
-</html>
-`;
-  }
+/** Each source is bundled by itself. Bundled together, each would contain code that only the other one uses. */
+async function bundle(source: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(browserFolder, source)],
+    target: "browser",
+    minify: true,
+    // The bundler ignores tsconfig.json in an installed package, so its JSX settings are repeated here.
+    jsx: { runtime: "automatic", importSource: "preact", development: false },
+    define: { "process.env.NODE_ENV": '"production"' },
+  });
+  const [output] = outputs;
+  if (!output) throw new Error(`the bundle of ${source} is empty`);
+  return new Uint8Array(await output.arrayBuffer());
 }
 
 /**
  * Lets browsers install the page like an app. There is no service worker: many projects use the same local address in
  * turn, and ours would answer in place of the next one.
  */
-function manifest(path: (name: string) => string): string {
+function manifest(path: AssetPath): string {
   return JSON.stringify({
     name: "todoitems",
     short_name: "todoitems",
@@ -173,8 +162,4 @@ async function read(path: string): Promise<Uint8Array<ArrayBuffer>> {
 
 function hash(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
-}
-
-function escapeAttribute(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }

@@ -22,4 +22,6 @@ export const settingsMetaName = "settings";
 export const listPath = "api/todoitems/";
 export const feedPath = "changes";
 export const apiDescriptionPath = "openapi.yaml";
+export const manifestPath = "manifest.webmanifest";
+export const referencePath = "docs";
 export const authorityPath = "certificate-authority.crt";

@@ -11,7 +11,13 @@ export function describedInstance(settings: Settings): DescribedInstance {
     ...settings,
     version,
     readOnly: readOnly || demo,
+    hasAuthority: hasAuthority(settings),
     checksHosts: checksHosts(settings),
     storeBytesMax: Number.isFinite(storeBytesMax) ? storeBytesMax : undefined,
   };
+}
+
+/** True if clients that use HTTPS must trust our development authority. */
+export function hasAuthority({ httpsPort, tlsCert }: Settings): boolean {
+  return httpsPort !== undefined && tlsCert === undefined;
 }

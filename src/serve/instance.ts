@@ -21,7 +21,7 @@ import type { Site } from "../http/site.ts";
 import { PageFiles } from "../page/page-files.ts";
 import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
-import { describedInstance } from "./described-instance.ts";
+import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts } from "./loopback.ts";
@@ -180,18 +180,20 @@ function openSite(settings: Settings, environment: Environment): Site {
 }
 
 function openPage(settings: Settings, environment: Environment): PageFiles {
-  const { httpsPort, tlsCert, readOnly, demo, fieldNames, forms, auth } = settings;
-  const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
+  const { httpsPort, readOnly, demo, fieldNames, forms, auth } = settings;
+  const isDevelopment = hasAuthority(settings);
   return new PageFiles({
     settings: {
       readOnly: readOnly || demo,
       fieldNames,
       form: forms === "a" ? "a" : "b",
       auth,
-      hasAuthority,
+      hasAuthority: isDevelopment,
       httpsPort: httpsPort === 0 ? undefined : httpsPort,
     },
-    authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
+    authorityFile: isDevelopment
+      ? async () => (await openDevelopmentCertificate(environment)).authorityCert
+      : undefined,
   });
 }
 

@@ -3,13 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultDescription } from "../../scripts/default-description.ts";
+import { defaultDescriptionText } from "../../scripts/default-description.ts";
 import { describeApi } from "../../src/description/api-description.ts";
 import type { DescribedInstance } from "../../src/description/described-instance.ts";
 import { DescriptionFiles } from "../../src/description/description-files.ts";
-import type { Part } from "../../src/description/document.ts";
+import type { ApiDescription, Operation, Part } from "../../src/description/document.ts";
 import { asOpenApi30 } from "../../src/description/openapi-30.ts";
 import { writeYaml } from "../../src/description/yaml.ts";
+import { problemStatuses } from "../../src/http/problem.ts";
 import type { HttpRequest } from "../../src/wire/message.ts";
 import { projectFolder } from "../program.ts";
 import { mismatches } from "./schema.ts";
@@ -21,11 +22,14 @@ const instance: DescribedInstance = {
   requiredFields: [],
   auth: "off",
   readOnly: false,
+  hasAuthority: false,
   checksHosts: true,
   rateLimitPerSecond: undefined,
   bodyBytesMax: 1_000,
   headerBytesMax: 2_000,
   nestingDepthMax: 64,
+  staleSecondsMax: 0,
+  compress: true,
   storeBytesMax: 1_000_000,
 };
 const describeWith = (changes: Partial<DescribedInstance> = {}) => describeApi({ ...instance, ...changes }, "/");
@@ -41,9 +45,24 @@ function refsOf(value: unknown): string[] {
   return [...partsOf(value)].map(([, part]) => part["$ref"]).filter((ref) => typeof ref === "string");
 }
 
+function operationsOf(description: ApiDescription): Operation[] {
+  return Object.values(description.paths).flatMap((pathItem) => Object.values(pathItem));
+}
+
+function parametersOf({ components }: ApiDescription, operation: Operation): Part[] {
+  const refs = (operation["parameters"] ?? []) as { readonly $ref: string }[];
+  return refs.map(({ $ref }) => components["parameters"]?.[$ref.split("/").at(-1) ?? ""] as Part);
+}
+
+/** The names of the examples of a request body or an answer. */
+function examplesOf(part: Part = {}): string[] {
+  const contents = Object.values((part["content"] ?? {}) as Part) as Part[];
+  return contents.flatMap((content) => Object.keys((content["examples"] ?? {}) as Part));
+}
+
 describe("the description", () => {
   test("openapi.yaml in the repository is what `npm run describe` writes", () => {
-    expect(readFileSync(join(projectFolder, "openapi.yaml"), "utf8")).toBe(defaultDescription());
+    expect(readFileSync(join(projectFolder, "openapi.yaml"), "utf8")).toBe(defaultDescriptionText());
   });
 
   test("every reference leads to a part of the document", () => {
@@ -70,6 +89,43 @@ describe("the description", () => {
         }
       }
       expect(count).toBeGreaterThan(100);
+    }
+  });
+
+  test("every example of an answer has an example of the same name in the request", () => {
+    for (const forms of ["both", "a", "b"] as const) {
+      const description = describeWith({ forms });
+      for (const operation of operationsOf(description)) {
+        const needed = parametersOf(description, operation).filter((parameter) => parameter["required"] === true);
+        const body = operation["requestBody"];
+        for (const name of examplesOf(operation.responses["200"] ?? operation.responses["201"])) {
+          for (const { examples } of needed)
+            expect(Object.keys(examples as Part), operation.operationId).toContain(name);
+          if (body) expect(examplesOf(body as Part), operation.operationId).toContain(name);
+        }
+      }
+    }
+  });
+
+  test("every parameter and header has an example", () => {
+    const { parameters = {}, headers = {} } = describeWith({ staleSecondsMax: 1 }).components;
+    for (const [name, part] of Object.entries({ ...parameters, ...headers }))
+      expect((part as Part)["examples"] ?? (part as Part)["example"], name).toBeDefined();
+  });
+
+  test("links name operations that the instance offers, and parameters that these have", () => {
+    for (const forms of ["both", "a", "b"] as const) {
+      const description = describeWith({ forms });
+      const operations = operationsOf(description);
+      const links = operations.flatMap(({ responses }) =>
+        Object.values(responses).flatMap((response) => Object.values((response["links"] ?? {}) as Part)),
+      ) as { operationId: string; parameters: Part }[];
+      expect(links.length).toBeGreaterThan(4);
+      for (const { operationId, parameters } of links) {
+        const target = operations.find((candidate) => candidate.operationId === operationId);
+        const offered = target ? parametersOf(description, target).map(({ name }) => name) : [];
+        for (const name of Object.keys(parameters)) expect(offered, operationId).toContain(name);
+      }
     }
   });
 
@@ -101,6 +157,25 @@ describe("the description", () => {
     expect(JSON.stringify(describeWith({ readOnly: true })["info"])).toContain("read-only");
   });
 
+  test("every problem code is explained, also those that no operation lists", () => {
+    const table = describeWith()["x-problems"] as Part;
+    expect(Object.keys(table)).toEqual(Object.keys(problemStatuses).sort());
+    expect(table["RouteNotFound"]).toEqual({
+      status: 404,
+      when: expect.stringContaining("nothing at this path"),
+      detail: expect.any(String),
+    });
+    expect(table["BodyTooLarge"]).toHaveProperty("detail", expect.stringContaining("1000 bytes"));
+  });
+
+  test("with a development certificate, the samples for HTTPS name the authority to trust", () => {
+    const commandAt = (server: string) =>
+      JSON.stringify(describeApi({ ...instance, hasAuthority: true }, server).paths["/api/todoitems"]?.["get"]);
+    expect(commandAt("https://localhost:5001")).toContain("curl --cacert certificate-authority.crt https://localhost");
+    expect(commandAt("http://localhost:5000")).not.toContain("--cacert");
+    expect(JSON.stringify(describeWith({ hasAuthority: true })["info"])).toContain("/certificate-authority.crt");
+  });
+
   test("as YAML it reads back as the same document", () => {
     const description = describeWith();
     expect(Bun.YAML.parse(writeYaml(description))).toEqual(JSON.parse(JSON.stringify(description)));
@@ -115,6 +190,7 @@ describe("the description", () => {
       expect(part["const"], path).toBeUndefined();
       if (part["$ref"] !== undefined) expect(Object.keys(part), path).toEqual(["$ref"]);
     }
+    expect(description.paths["/api/todoitems/{id}"]?.["delete"]?.["requestBody"]).toBeUndefined();
     for (const schema of Object.values(description.components.schemas)) expect(schema["examples"]).toBeUndefined();
   });
 });
@@ -137,8 +213,8 @@ describe("the description's files", () => {
 
   test("name the address that the request was sent to", () => {
     const files = new DescriptionFiles(instance);
-    expect(serverIn(files, "10.0.2.2:5000")).toBe("http://10.0.2.2:5000/");
-    expect(serverIn(files, "Example.test", true)).toBe("https://example.test/");
+    expect(serverIn(files, "10.0.2.2:5000")).toBe("http://10.0.2.2:5000");
+    expect(serverIn(files, "Example.test", true)).toBe("https://example.test");
     expect(serverIn(files, undefined)).toBe("/");
     expect(files.find(request("/openapi.txt", "a"))).toBeUndefined();
   });
@@ -150,7 +226,7 @@ describe("the description's files", () => {
     const second = hosts.map((host) => files.find(request("/openapi.yaml", host)));
     for (const [index, file] of first.entries()) expect(second[index]).toBe(file);
     expect(new Set(first).size).toBe(17);
-    expect(serverIn(files, "host-15")).toBe("http://host-15/");
+    expect(serverIn(files, "host-15")).toBe("http://host-15");
     expect(serverIn(files, "host-16")).toBe("/");
   });
 });

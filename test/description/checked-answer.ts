@@ -1,8 +1,11 @@
-// Holds every answer that a test client gets to the description. Throws if the answer is not described.
+// Holds every answer that a test gets to the description. Throws if the answer is not described.
 
 import { describeApi } from "../../src/description/api-description.ts";
 import type { DescribedInstance } from "../../src/description/described-instance.ts";
-import { differences } from "./described-answers.ts";
+import { App } from "../../src/http/app.ts";
+import { type Answer, type HttpRequest, PieceBody } from "../../src/wire/message.ts";
+import type { Refusal } from "../../src/wire/refusal.ts";
+import { differences, type SeenAnswer } from "./described-answers.ts";
 
 // Every limit and check is on, so every status that any instance can answer with is described.
 const strictest: DescribedInstance = {
@@ -12,28 +15,63 @@ const strictest: DescribedInstance = {
   requiredFields: ["Name"],
   auth: "all",
   readOnly: false,
+  hasAuthority: false,
   checksHosts: true,
   rateLimitPerSecond: 1,
   bodyBytesMax: 1,
   headerBytesMax: 1,
   nestingDepthMax: 1,
+  staleSecondsMax: 1,
+  compress: true,
   storeBytesMax: 1,
 };
 /** Larger bodies are not parsed. Some tests fetch long lists a thousand times. */
 const bodyBytesMax = 32 * 1024;
 
-const description = describeApi(strictest, "/");
+export const fullDescription = describeApi(strictest, "/");
 
-/** Returns the response unchanged. Its body can still be read. */
-export async function checkedAnswer(response: Response, method: string, path: string): Promise<Response> {
+/** An app that checks each of its answers. So a test that uses a socket, or a client of its own, sees no others. */
+export class CheckedApp extends App {
+  override handle(request: HttpRequest): Answer | Promise<Answer> {
+    const answer = super.handle(request);
+    return answer instanceof Promise ? answer.then((answer) => held(answer, request)) : held(answer, request);
+  }
+
+  override refuse(refusal: Refusal, request?: HttpRequest): Answer {
+    return held(super.refuse(refusal, request), request);
+  }
+}
+
+/** Like `fetch`, for a service that runs in a process of its own. */
+export async function checkedFetch(url: string | URL, init: BunFetchRequestInit = {}): Promise<Response> {
+  const response = await fetch(url, init);
   const { status, headers } = response;
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-  // The body is read as text only if it was not compressed, or if the client has decompressed it.
-  const text = isStream || method === "HEAD" ? undefined : await response.clone().text();
-  const isChecked = text !== undefined && text.length <= bodyBytesMax && /^(?:[[{]|$)/.test(text);
-  const body = isChecked ? text : undefined;
-  const seen = { method, path: path.split("?")[0] ?? path, status, headers, body };
-  const found = differences(description, seen);
-  if (found.length > 0) throw new Error(`an answer differs from the API's description:\n${found.join("\n")}`);
+  const isLarge = Number(headers.get("content-length") ?? 0) > bodyBytesMax;
+  const isEncoded = init.decompress === false && headers.has("content-encoding");
+  const isHidden = init.method === "HEAD";
+  const body = isStream || isLarge || isEncoded || isHidden ? undefined : await response.clone().text();
+  hold({ method: init.method ?? "GET", path: new URL(url).pathname, status, headers, body });
   return response;
+}
+
+function held(answer: Answer, request: HttpRequest | undefined): Answer {
+  const { status } = answer;
+  // Input that is not a valid request has no path.
+  const { method = "", path = "" } = request ?? {};
+  hold({ method, path, status, headers: new Headers(answer.headers), body: bodyText(answer) });
+  return answer;
+}
+
+function bodyText({ body, headers }: Answer): string | undefined {
+  if (body === undefined || typeof body === "string") return body ?? "";
+  if (headers["Content-Encoding"] !== undefined) return undefined;
+  if (body instanceof Uint8Array) return body.length > bodyBytesMax ? undefined : Buffer.from(body).toString();
+  if (!(body instanceof PieceBody) || body.byteLength > bodyBytesMax) return undefined;
+  return Buffer.concat(body.pieces.map(({ bytes }) => bytes)).toString();
+}
+
+function hold(seen: SeenAnswer): void {
+  const found = differences(fullDescription, seen);
+  if (found.length > 0) throw new Error(`an answer differs from the API's description:\n${found.join("\n")}`);
 }

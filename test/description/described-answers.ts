@@ -1,36 +1,48 @@
 // Compares an answer with the description: its status, headers and body. The test clients call this for every answer,
 // so no test can see an answer that the description does not allow.
 
-import type { ApiDescription } from "../../src/description/document.ts";
+import type { ApiDescription, Operation, PathItem } from "../../src/description/document.ts";
 import { mismatches } from "./schema.ts";
 
 type Part = { readonly [name: string]: unknown };
 
 export interface SeenAnswer {
   readonly method: string;
-  /** Without the query. */
+  /** Without the query. Empty if the request could not be read. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The text of the body. Undefined if the answer is a stream. */
+  /** The text of the body. Undefined if the answer is a stream, or too large to check. */
   readonly body: string | undefined;
 }
 
-const describedHeaders = ["ETag", "Location", "Allow", "Cache-Control", "Age", "Retry-After", "WWW-Authenticate"];
+/** Headers that belong to HTTP, to browsers or to proxies, not to the API. */
+const ofEveryAnswer = new Set([
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+  "connection",
+  "content-length",
+  "content-type",
+  "date",
+  "link",
+  "strict-transport-security",
+  "transfer-encoding",
+  "x-accel-buffering",
+  "x-content-type-options",
+]);
 
 /** What in the answer differs from the description. */
 export function differences(description: ApiDescription, answer: SeenAnswer): string[] {
   const { schemas } = description.components;
-  const path = templateOf(answer);
-  const pathItem = path === undefined ? undefined : description.paths[path];
-  const operation = pathItem?.[answer.method.toLowerCase()];
+  const { path, pathItem, operation } = operationOf(description, answer);
   const mediaType = answer.headers.get("content-type")?.split(";")[0] ?? undefined;
   // Preflights of browsers are part of CORS, not of the API.
   if (answer.method === "OPTIONS" && answer.status === 204) return [];
   if (answer.status === 405 && !answer.headers.has("allow")) return ["405 without an Allow header"];
   // An instance may offer fewer operations than the description of another instance has.
   if (!operation || answer.status === 405) {
-    if (pathItem && ![404, 405].includes(answer.status)) return [`${answer.method} ${path} is not described`];
+    if (pathItem && ![404, 405].includes(answer.status) && !isRefusal(operation, answer))
+      return [`${answer.method} ${path} is not described`];
     return mediaType === "application/problem+json" ? bodyDifferences({ $ref: "Problem" }, answer, schemas) : [];
   }
   const response = operation.responses[String(answer.status)] as Part | undefined;
@@ -43,9 +55,26 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
   return found.map((difference) => `${operation.operationId} ${answer.status}: ${difference}`);
 }
 
+/** The operation that an answer belongs to. */
+function operationOf(
+  description: ApiDescription,
+  answer: SeenAnswer,
+): { path: string | undefined; pathItem: PathItem | undefined; operation: Operation | undefined } {
+  const path = templateOf(answer);
+  const pathItem = path === undefined ? undefined : description.paths[path];
+  return { path, pathItem, operation: pathItem?.[answer.method.toLowerCase()] };
+}
+
+/** A request with a method that is not described may be refused before its method is looked at. */
+function isRefusal(operation: Operation | undefined, { status }: SeenAnswer): boolean {
+  return operation === undefined && status >= 400;
+}
+
 function headerDifferences(described: Part = {}, headers: Headers): string[] {
-  return describedHeaders
-    .filter((name) => headers.has(name) && !Object.hasOwn(described, name))
+  const names = new Set(Object.keys(described).map((name) => name.toLowerCase()));
+  const unknown = [...headers.keys()].filter((name) => !names.has(name) && !ofEveryAnswer.has(name));
+  return unknown
+    .filter((name) => name !== "vary" || headers.get(name) !== "Origin")
     .map((name) => `the header ${name} is not described`);
 }
 
@@ -56,13 +85,14 @@ function contentDifferences(
   schemas: Part,
 ): string[] {
   if (!content) return answer.body ? ["a body is not described"] : [];
+  if (answer.headers.has("preference-applied")) return answer.body ? ["it has a body"] : [];
   const described = mediaType === undefined ? undefined : content[mediaType];
   if (!described) return [`the media type ${mediaType} is not described`];
   return mediaType === "text/event-stream" ? [] : bodyDifferences(described.schema, answer, schemas);
 }
 
-function bodyDifferences(schema: Part, { body }: SeenAnswer, schemas: Part): string[] {
-  return body === undefined ? [] : mismatches(schema, JSON.parse(body), schemas);
+function bodyDifferences(schema: Part, { method, body }: SeenAnswer, schemas: Part): string[] {
+  return body === undefined || method === "HEAD" ? [] : mismatches(schema, JSON.parse(body), schemas);
 }
 
 /** The path as the description names it. */

@@ -3,7 +3,7 @@
 
 type Part = { readonly [name: string]: unknown };
 
-const annotations = new Set(["description", "examples", "example", "format", "title", "summary"]);
+const annotations = new Set(["description", "examples", "example", "format", "title", "summary", "x-events"]);
 
 /** What is wrong with the value, each with the path to it. Empty if it fits. */
 export function mismatches(schema: Part, value: unknown, schemas: Part, path = "$"): string[] {
@@ -38,6 +38,10 @@ const checks: Readonly<Record<string, Check>> = {
   const: (argument, value, _schemas, path) => (value === argument ? [] : [`${path} is not ${argument}`]),
   minimum: (argument, value, _schemas, path) =>
     typeof value !== "number" || value >= Number(argument) ? [] : [`${path} is less than ${argument}`],
+  maximum: (argument, value, _schemas, path) =>
+    typeof value !== "number" || value <= Number(argument) ? [] : [`${path} is more than ${argument}`],
+  maxLength: (argument, value, _schemas, path) =>
+    typeof value !== "string" || value.length <= Number(argument) ? [] : [`${path} is longer than ${argument}`],
   pattern: (argument, value, _schemas, path) =>
     typeof value !== "string" || new RegExp(String(argument)).test(value) ? [] : [`${path} does not match ${argument}`],
   required(argument, value, _schemas, path) {

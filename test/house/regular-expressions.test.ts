@@ -106,7 +106,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   // From the description that the service writes itself.
   "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],
-  "/^\\s|[^\\n\\x20-\\x7e]|\\s\\n/": [["a", " ", ""]],
+  "/^\\s|[^\\n\\x20-\\x7e]| \\n/": [["a", " ", ""]],
   "/\\n$/": [["", "\n", "a"]],
   // From files and arguments of the operator or of a person at a terminal.
   "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],

@@ -30,7 +30,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
   // Published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
   client: { rooms: ["items"], packages: none },
-  page: { rooms: ["client", "items"], packages: /^(?:node:|preact(?:\/|$))/ },
+  page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
   serve: {
     rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page", "description"],

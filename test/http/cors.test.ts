@@ -37,7 +37,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
       expect(response.headers.get("access-control-allow-origin")).toBe(page);
       expect(response.headers.get("access-control-allow-methods")).toBe(methods);
       expect(response.headers.get("access-control-allow-headers")).toBe(
-        "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID",
+        "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer",
       );
       expect(response.headers.get("access-control-max-age")).toBe("600");
       expect(response.headers.get("vary")).toContain("Origin");
@@ -64,7 +64,9 @@ describeOnEveryEngine("CORS switched on", (start) => {
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 404, 405]);
     for (const answer of answers) {
       expect(answer.headers.get("access-control-allow-origin")).toBe(page);
-      expect(answer.headers.get("access-control-expose-headers")).toBe("ETag, Location, Retry-After");
+      expect(answer.headers.get("access-control-expose-headers")).toBe(
+        "ETag, Location, Preference-Applied, Retry-After",
+      );
       expect(answer.headers.get("vary")).toContain("Origin");
     }
   });

@@ -1,4 +1,7 @@
-// Reads a change feed as a client does, event by event.
+// Reads a change feed as a client does, event by event. It holds each event to the API's description.
+
+import { fullDescription } from "../description/checked-answer.ts";
+import { mismatches } from "../description/schema.ts";
 
 export interface FeedEvent {
   readonly event: string;
@@ -22,8 +25,10 @@ export class FeedReader {
       const block = await this.block();
       if (block === undefined) return undefined;
       const fields = new Map(block.split("\n").map((line) => cut(line)));
-      if (fields.has("data"))
-        return { event: fields.get("event") ?? "", id: fields.get("id"), data: fields.get("data") ?? "" };
+      if (!fields.has("data")) continue;
+      const event = { event: fields.get("event") ?? "", id: fields.get("id"), data: fields.get("data") ?? "" };
+      holdToDescription(event);
+      return event;
     }
   }
 
@@ -45,6 +50,13 @@ export class FeedReader {
   async close(): Promise<void> {
     await this.#chunks.cancel();
   }
+}
+
+const schemaOfEvent: Readonly<Record<string, string>> = { ready: "FeedReady", change: "Change", resync: "FeedResync" };
+
+function holdToDescription({ event, data }: FeedEvent): void {
+  const found = mismatches({ $ref: schemaOfEvent[event] }, JSON.parse(data), fullDescription.components.schemas);
+  if (found.length > 0) throw new Error(`an event differs from the API's description:\n${found.join("\n")}`);
 }
 
 function cut(line: string): [string, string] {

@@ -21,10 +21,19 @@ export class PageDriver {
   }
 
   /** Opens the page of a service and waits for the list or for the sign-in form. */
-  static async open(origin: string): Promise<PageDriver> {
+  static open(origin: string): Promise<PageDriver> {
+    return PageDriver.#openAt(`${origin}/`, "main[data-loaded=true], dialog[open]");
+  }
+
+  /** Opens the reference of a service, at a part that `hash` names. */
+  static openReference(origin: string, hash = ""): Promise<PageDriver> {
+    return PageDriver.#openAt(`${origin}/docs${hash}`, "#errors");
+  }
+
+  static async #openAt(address: string, ready: string): Promise<PageDriver> {
     const driver = new PageDriver(await openPage());
-    await driver.view.navigate(`${origin}/`);
-    await driver.until("document.querySelector('main[data-loaded=true], dialog[open]')");
+    await driver.view.navigate(address);
+    await driver.until(`document.querySelector(${JSON.stringify(ready)})`);
     return driver;
   }
 

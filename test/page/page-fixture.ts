@@ -79,6 +79,13 @@ export class PageFixture {
     return page;
   }
 
+  /** Opens the reference, at a part that `hash` names. */
+  async openReference(hash = ""): Promise<PageDriver> {
+    const page = await PageDriver.openReference(this.program.origin, hash);
+    this.#pages.add(page);
+    return page;
+  }
+
   closePage(page: PageDriver): void {
     page.close();
     this.#pages.delete(page);

@@ -60,7 +60,9 @@ test("if a proxy serves the page under a path, every address that it requests, l
   await page.until("document.querySelector('dialog.panel')");
   const links = await page.evaluate<string[]>("[...document.querySelectorAll('a')].map(({ href }) => href)");
   expect(links).toEqual(
-    ["certificate-authority.crt", "openapi.yaml", "api/todoitems/", "changes"].map((relative) => base + relative),
+    ["certificate-authority.crt", "docs", "openapi.yaml", "api/todoitems/", "changes"].map(
+      (relative) => base + relative,
+    ),
   );
   for (const link of links) {
     const response = await fetch(link);
@@ -90,4 +92,23 @@ test("if a proxy serves the page under a path, every address that it requests, l
   expect(statuses).toEqual(["200", "201", "200", "204", "204", "200"]);
 
   expect([...requested].filter((name) => !name.startsWith(`${path}/`))).toEqual([]);
+});
+
+test("so does the reference: what it links to, what it requests, and the addresses in its code", async () => {
+  const base = `http://127.0.0.1:${proxy.port}${path}/`;
+  const reference = await PageDriver.openReference(base.slice(0, -1));
+  requested.clear();
+  await reference.click("section[aria-labelledby=listItems] summary");
+  await reference.click("section[aria-labelledby=listItems] [data-control=send]");
+  await reference.until("document.querySelector('.answer[data-complete=true]')?.innerText.startsWith('200')");
+  expect([...requested]).toEqual([`${path}/api/todoitems`]);
+  const links = await reference.evaluate<string[]>(
+    "[...document.querySelectorAll('a')].map(({ href }) => href).filter((href) => !href.includes('#'))",
+  );
+  expect(links).toEqual(["", "openapi.json", "openapi.yaml", "openapi-3.0.json"].map((relative) => base + relative));
+  const codes = await reference.evaluate<string[]>(
+    "[...document.querySelectorAll('[role=tabpanel] code')].map((code) => code.textContent)",
+  );
+  for (const code of codes) expect(code).toContain(base);
+  reference.close();
 });

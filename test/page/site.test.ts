@@ -14,11 +14,15 @@ let assets: string[];
 beforeAll(async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:", "--auth", "off"] });
   html = await program.fetch("/");
-  assets = [...(await html.clone().text()).matchAll(/(?:href|src)="(assets\/[^"]+)"/g)].map(([, path]) => `/${path}`);
+  assets = assetsOf(await html.clone().text());
 });
 afterAll(async () => {
   await program.stop();
 });
+
+function assetsOf(html: string): string[] {
+  return [...html.matchAll(/(?:href|src)="(assets\/[^"]+)"/g)].map(([, path]) => `/${path}`);
+}
 
 interface Manifest {
   readonly start_url: string;
@@ -65,6 +69,22 @@ describe("the page's files", () => {
     expect(plain.headers.get("content-encoding")).toBeNull();
   });
 
+  test("the reference, with the description it shows, is under 40 KB, with either compression and the same policy", async () => {
+    const reference = await program.fetch("/docs");
+    expect(reference.headers.get("content-security-policy")).toBe(html.headers.get("content-security-policy"));
+    const files = assetsOf(await reference.text());
+    expect(files.map((path) => path.split(".")[1])).toEqual(["svg", "css", "css", "js"]);
+    for (const coding of ["br", "gzip"]) {
+      const answers = ["/docs", "/openapi.json", ...files].map((path) => raw(path, { "Accept-Encoding": coding }));
+      const sizes = (await Promise.all(answers)).map(async (answer) => (await answer.arrayBuffer()).byteLength);
+      expect((await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000);
+    }
+    const texts = await Promise.all(files.map(async (path) => (await program.fetch(path)).text()));
+    const hosts = texts.flatMap((text) => [...text.matchAll(/https?:\/\/[\w.]+/g)].map(([host]) => host));
+    // The second is the placeholder in code samples.
+    expect(new Set(hosts)).toEqual(new Set(["http://www.w3.org", "http://localhost"]));
+  });
+
   test("the page can be installed: it has a manifest with icons, theme colours, and no service worker", async () => {
     const { start_url, scope, display, icons } = await manifest();
     expect({ start_url, scope, display }).toEqual({ start_url: "./", scope: "./", display: "standalone" });
@@ -89,7 +109,7 @@ describe("the page's files", () => {
   });
 
   test("the page's files accept only GET", async () => {
-    for (const path of ["/", ...assets, "/openapi.yaml"]) {
+    for (const path of ["/", "/docs", ...assets, "/openapi.yaml"]) {
       for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
         const response = await program.fetch(path, { method });
         expect([path, method, response.status, response.headers.get("allow")]).toEqual([path, method, 405, "GET"]);
@@ -100,6 +120,7 @@ describe("the page's files", () => {
   test("a path without a file gets 404, whatever the method", async () => {
     for (const path of [
       "/index.html",
+      "/docs/",
       "/assets/",
       "/assets/script.js",
       "/assets/../package.json",
@@ -110,6 +131,17 @@ describe("the page's files", () => {
       expect((await program.fetch(path, { method: "HEAD" })).status).toBe(404);
     }
     await expectProblem(await program.fetch("/certificate-authority.crt"), 404, "RouteNotFound");
+  });
+
+  test("the list leads to the API's description and to the reference", async () => {
+    const { headers } = await program.fetch("/api/todoitems");
+    const links = [...(headers.get("link") ?? "").matchAll(/<([^>]+)>; rel="([^"]+)"/g)];
+    expect(links.map(([, path, relation]) => [path, relation])).toEqual([
+      ["/openapi.json", "service-desc"],
+      ["/docs", "service-doc"],
+    ]);
+    const types = await Promise.all(links.map(async ([, path]) => (await program.fetch(path ?? "")).headers));
+    expect(types.map((answer) => answer.get("content-type"))).toEqual(["application/json", "text/html; charset=utf-8"]);
   });
 
   test("the API description is served as YAML and as JSON, with this instance's address and paths", async () => {
@@ -123,7 +155,7 @@ describe("the page's files", () => {
     expect(await (await program.fetch("/openapi.json")).json()).toEqual(description);
     expect(await (await program.fetch("/openapi-3.0.json")).json()).toMatchObject({ openapi: "3.0.3" });
     expect(description.openapi).toStartWith("3.1");
-    expect(description.servers).toMatchObject([{ url: `${program.origin}/` }]);
+    expect(description.servers).toMatchObject([{ url: program.origin }]);
     expect(Object.entries(description.paths).map(([path, operations]) => [path, Object.keys(operations)])).toEqual([
       ["/api/todoitems", ["get", "post", "put"]],
       ["/api/todoitems/{id}", ["get", "post", "put", "delete"]],

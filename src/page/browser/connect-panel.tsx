@@ -1,12 +1,21 @@
 // Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, and
 // the figures of the list.
 
-import { useRef, useState } from "preact/hooks";
-import { codeSamples } from "../code-samples.ts";
-import { apiDescriptionPath, authorityPath, feedPath, listPath, type PageSettings } from "../page-settings.ts";
+import { useState } from "preact/hooks";
+import { codeSamples } from "../../description/code-samples.ts";
+import {
+  apiDescriptionPath,
+  authorityPath,
+  feedPath,
+  listPath,
+  type PageSettings,
+  referencePath,
+} from "../page-settings.ts";
 import type { Session } from "../session.ts";
+import { CodeTabs } from "./code-tabs.tsx";
+import { Copyable } from "./copyable.tsx";
 import { Dialog } from "./dialog.tsx";
-import { CloseIcon, CopyIcon } from "./icons.tsx";
+import { CloseIcon } from "./icons.tsx";
 import { ListFigures } from "./list-figures.tsx";
 
 interface ConnectPanelProps {
@@ -51,7 +60,8 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
       )}
       <h3>API description</h3>
       <p>
-        <a href={apiDescriptionPath}>openapi.yaml</a> describes every request and answer (OpenAPI 3.1). The{" "}
+        <a href={referencePath}>The reference</a> explains every request and answer, and lets you try them.{" "}
+        <a href={apiDescriptionPath}>openapi.yaml</a> is the same for programs (OpenAPI 3.1). The{" "}
         <a href={listPath}>list as JSON</a> and the <a href={feedPath}>change feed</a> are what this page reads.
       </p>
       <h3>This list</h3>
@@ -88,7 +98,6 @@ function addresses(list: URL, isHere: boolean, httpsPort: number | undefined): {
 
 function Samples({ list, settings }: { list: URL; settings: PageSettings }) {
   const [chosen, setChosen] = useState("curl");
-  const tabs = useRef<HTMLDivElement>(null);
   const isCamel = settings.fieldNames === "camel";
   const samples = codeSamples({
     listUrl: list.href,
@@ -100,66 +109,5 @@ function Samples({ list, settings }: { list: URL; settings: PageSettings }) {
       : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
     authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
   });
-  const index = samples.findIndex(({ language }) => language === chosen);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const next = samples.at((index + step) % samples.length);
-    if (step === 0 || !next) return;
-    setChosen(next.language);
-    tabs.current?.querySelector<HTMLElement>(`[data-language="${next.language}"]`)?.focus();
-  };
-  return (
-    <>
-      <div class="tabs" role="tablist" aria-label="Language" ref={tabs} onKeyDown={onKeyDown}>
-        {samples.map(({ language }) => (
-          <button
-            key={language}
-            type="button"
-            role="tab"
-            id={`tab-${language}`}
-            aria-selected={language === chosen}
-            aria-controls="sample"
-            tabIndex={language === chosen ? 0 : -1}
-            onClick={() => setChosen(language)}
-            data-language={language}
-          >
-            {language}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" id="sample" aria-labelledby={`tab-${chosen}`}>
-        {samples[index]?.parts.map(({ label, code }) => (
-          <Copyable key={chosen + label} label={label} text={code} isLong />
-        ))}
-      </div>
-    </>
-  );
-}
-
-function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
-  const [copied, setCopied] = useState(false);
-  const code = useRef<HTMLElement>(null);
-  const isBlock = text.includes("\n");
-  const copy = async () => {
-    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages, the button
-    // only selects the text, and the user copies it.
-    if (!navigator.clipboard) {
-      if (code.current) getSelection()?.selectAllChildren(code.current);
-      return;
-    }
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-  };
-  return (
-    <div class="copyable" data-long={isLong} data-block={isBlock}>
-      <span class="label">{label}</span>
-      {/* A program is scrolled sideways, which must also be possible with the keyboard. */}
-      <code ref={code} tabIndex={isBlock ? 0 : undefined}>
-        {text}
-      </code>
-      <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
-        {copied ? "✓" : <CopyIcon />}
-      </button>
-    </div>
-  );
+  return <CodeTabs samples={samples} chosen={chosen} onChoose={setChosen} />;
 }

@@ -1,8 +1,9 @@
-// The code that the page offers. What this machine can run is run against the real program.
+// The code that the page and the description offer. What this machine can run is run against the real program.
 
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { codeSamples, type SampleOptions } from "../../src/page/code-samples.ts";
+import { codeSamples } from "../../src/description/code-samples.ts";
+import type { SampleOptions } from "../../src/description/sample-programs.ts";
 import { bunCommand } from "../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
@@ -14,6 +15,15 @@ afterEach(async () => {
   program = undefined;
 });
 afterAll(() => folder.dispose());
+
+interface DescribedSamples {
+  readonly paths: Record<string, Record<string, { operationId: string; "x-codeSamples"?: DescribedSample[] }>>;
+}
+interface DescribedSample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
 
 const pascal = { id: "ID", name: "Name", notes: "Notes", done: "Done" };
 const camel = { id: "id", name: "name", notes: "notes", done: "done" };
@@ -62,6 +72,42 @@ for (const [what, options, args] of [
     });
   });
 }
+
+test("the samples in the description run against the instance that it describes, or are marked as not tested", async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  const { paths } = (await (await program.fetch("/openapi.json")).json()) as DescribedSamples;
+  const operations = new Map(
+    Object.values(paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId, "x-codeSamples": samples = [] }) => [operationId, samples]),
+    ),
+  );
+  const sampleOf = (operationId: string, language: string) =>
+    operations.get(operationId)?.find(({ lang }) => lang === language)?.source ?? "";
+  const statuses: string[] = [];
+  for (const operationId of [
+    ...["createItem", "listItems", "readItem", "updateItem", "updateItemAt", "deleteItem"],
+    ...["createItemAt", "deleteItem"],
+  ]) {
+    const command = sampleOf(operationId, "Shell").replace("curl", "curl -s -o /dev/null -w '%{http_code}'");
+    statuses.push(Bun.spawnSync(["bash", "-c", command]).stdout.toString());
+  }
+  expect(statuses).toEqual(["201", "200", "200", "204", "204", "204", "201", "204"]);
+  for (const language of ["JavaScript", "TypeScript"])
+    for (const operationId of ["listItems", "createItem", "createItemAt", "updateItem", "updateItemAt", "deleteItem"]) {
+      const file = join(folder.path, `${operationId}-${language}.ts`);
+      const source = sampleOf(operationId, language);
+      expect([operationId, source]).toEqual([operationId, expect.stringContaining(`${program.origin}/api/todoitems/`)]);
+      await Bun.write(file, source.replace("todoitems/client", join(projectFolder, "src/client/index.ts")));
+      const run = Bun.spawnSync([...bunCommand, file]);
+      expect([operationId, language, run.exitCode, run.stderr.toString()]).toEqual([operationId, language, 0, ""]);
+    }
+  // Each of them has left its item, except the one that deletes it.
+  expect(JSON.parse(await program.list())).toHaveLength(8);
+  expect(operations.get("createItem")?.map(({ label }) => label)).toEqual([
+    ...["curl", "fetch", "TypeScript"],
+    ...["C# (not tested)", "Kotlin (not tested)", "Swift (not tested)", "Dart (not tested)"],
+  ]);
+});
 
 test("every language names the address and the item's fields, and credentials only if they are needed", () => {
   for (const auth of ["off", "writes"] as const) {

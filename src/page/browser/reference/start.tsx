@@ -1,0 +1,15 @@
+// Starts the reference at /docs: fetches the API's description and draws it.
+
+import { render } from "preact";
+import { fetchDocument } from "./api-document.ts";
+import { Reference } from "./reference.tsx";
+
+const root = document.getElementById("reference");
+if (root) {
+  try {
+    render(<Reference document={await fetchDocument()} />, root);
+  } catch (error) {
+    render(<p role="alert">The API’s description could not be loaded. Reload this page to try again.</p>, root);
+    throw error;
+  }
+}

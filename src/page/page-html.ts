@@ -1,0 +1,64 @@
+// The HTML of the page and of the reference. All addresses in it are relative, because a proxy may serve them under any
+// path.
+
+import { apiDescriptionPath, listPath, manifestPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
+
+/** The path of an asset, by its name. */
+export type AssetPath = (name: string) => string;
+
+/** The colours behind the page, as in page.css. */
+export const themeColours = { light: "#f5f4f0", dark: "#141618" };
+
+export function pageHtml(path: AssetPath, settings: PageSettings): string {
+  return html(
+    `<meta name="description" content="The to-do items of this service, live.">
+<meta name="${settingsMetaName}" content="${escapeAttribute(JSON.stringify(settings))}">
+<title>todoitems</title>
+${icon(path)}
+<link rel="apple-touch-icon" href="${path("icon-192")}">
+<link rel="manifest" href="${manifestPath}">
+<link rel="stylesheet" href="${path("style")}">
+<script type="module" src="${path("script")}"></script>`,
+    `<div id="page"></div>
+<noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript>`,
+  );
+}
+
+export function referenceHtml(path: AssetPath): string {
+  return html(
+    `<meta name="description" content="Every request and answer of this service, to read and to try.">
+<title>todoitems API</title>
+${icon(path)}
+<link rel="stylesheet" href="${path("style")}">
+<link rel="stylesheet" href="${path("reference-style")}">
+<script type="module" src="${path("reference-script")}"></script>`,
+    `<div id="reference"></div>
+<noscript><p>This page needs JavaScript. The API is also described in <a href="${apiDescriptionPath}">${apiDescriptionPath}</a>.</p></noscript>`,
+  );
+}
+
+function icon(path: AssetPath): string {
+  return `<link rel="icon" type="image/svg+xml" href="${path("icon")}">`;
+}
+
+function html(head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="${themeColours.light}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${themeColours.dark}">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+}

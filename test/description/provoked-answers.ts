@@ -1,0 +1,90 @@
+// Sends requests for each described operation over a real connection, and collects what the description says about the
+// answers that came back, and what those answers said.
+
+import type { Operation } from "../../src/description/document.ts";
+import { RawConnection } from "../http/raw-connection.ts";
+import { ids, item } from "../service.ts";
+import { fullDescription } from "./checked-answer.ts";
+import { differences } from "./described-answers.ts";
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly hasBody: boolean;
+  readonly responses: Operation["responses"];
+}
+
+/** Changes a valid request into one that is answered differently. */
+export interface RequestChanges {
+  readonly path?: string;
+  readonly version?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The bytes of the body, one for each character. */
+  readonly body?: string;
+  /** False if the request stays incomplete. */
+  readonly ends?: boolean;
+}
+
+export const operations: readonly DescribedOperation[] = Object.entries(fullDescription.paths).flatMap(
+  ([path, pathItem]) =>
+    Object.entries(pathItem).map(([method, { operationId, responses }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path: path.replace("{id}", ids.one),
+      hasBody: ["post", "put"].includes(method),
+      responses,
+    })),
+);
+
+export class ProvokedAnswers {
+  /** `operation status`, or `operation status code` for a problem. */
+  readonly seen = new Set<string>();
+  /** The texts that each code came with. */
+  readonly details = new Map<string, Set<string>>();
+
+  async send(port: number, operation: DescribedOperation, changes: RequestChanges = {}): Promise<number> {
+    const connection = await RawConnection.open(port);
+    connection.send(requestText(operation, changes));
+    const isFeed = operation.operationId === "followChanges";
+    const text = await (isFeed ? connection.until(/^HTTP\/1\.1 200[\s\S]*\r\n\r\n/) : connection.untilClosed());
+    connection.close();
+    return this.#note(operation, text);
+  }
+
+  #note({ operationId, method, path }: DescribedOperation, text: string): number {
+    const [head = "", body = ""] = text.split("\r\n\r\n");
+    const [statusLine = "", ...lines] = head.split("\r\n");
+    const status = Number(statusLine.split(" ")[1]);
+    const fields = lines.map((line): [string, string] => [
+      line.slice(0, line.indexOf(":")),
+      line.slice(line.indexOf(":") + 1),
+    ]);
+    const headers = new Headers(fields);
+    const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    const found = differences(fullDescription, { method, path, status, headers, body: isStream ? undefined : body });
+    if (found.length > 0) throw new Error(found.join("\n"));
+    if (headers.get("content-type") !== "application/problem+json") this.seen.add(`${operationId} ${status}`);
+    else {
+      const { code, detail } = JSON.parse(body) as { code: string; detail: string };
+      const key = `${operationId} ${status} ${code}`;
+      this.seen.add(key);
+      this.details.set(key, (this.details.get(key) ?? new Set()).add(detail));
+    }
+    return status;
+  }
+}
+
+function requestText(operation: DescribedOperation, changes: RequestChanges): string {
+  const { method, hasBody } = operation;
+  const { path = operation.path, version = "HTTP/1.1", ends = true } = changes;
+  const body = changes.body ?? (hasBody ? item(ids.one) : "");
+  const headers = {
+    Host: "localhost",
+    ...(body === "" ? {} : { "Content-Type": "application/json", "Content-Length": String(body.length) }),
+    Connection: "close",
+    ...changes.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} ${version}\r\n${lines.join("")}${ends ? `\r\n${body}` : ""}`;
+}

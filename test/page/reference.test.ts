@@ -1,0 +1,183 @@
+// The reference at /docs, in a real Chromium: it explains every problem, sends requests to this instance, and shows the
+// answers exactly.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { problemStatuses } from "../../src/http/problem.ts";
+import { ids } from "../service.ts";
+import { barriers } from "./axe.ts";
+import type { PageDriver } from "./page-driver.ts";
+import { PageFixture } from "./page-fixture.ts";
+
+const pages = new PageFixture("http", undefined);
+let page: PageDriver;
+
+beforeAll(async () => {
+  pages.open();
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  page = await pages.openReference();
+});
+afterAll(() => pages.close());
+
+const authorization = { Authorization: `Basic ${btoa("ann:long enough")}` };
+
+async function signIn(password = "long enough"): Promise<void> {
+  await page.fill("[data-control=username]", "ann");
+  await page.fill("[data-control=password]", password);
+}
+
+/** A selector for a control in the form of an operation. */
+const inForm = (operationId: string, control = "") => `section[aria-labelledby=${operationId}] .try-it ${control}`;
+
+async function send(operationId: string): Promise<void> {
+  if (!(await page.evaluate(`document.querySelector("${inForm(operationId)}").open`)))
+    await page.click(inForm(operationId, "summary"));
+  await page.click(inForm(operationId, "[data-control=send]"));
+}
+
+/** Waits for an answer with this status, and returns its body as it is shown. */
+async function answered(operationId: string, status: number): Promise<string> {
+  const answer = `document.querySelector("${inForm(operationId, ".answer[data-complete=true]")}")`;
+  await page.until(`${answer}?.querySelector("strong").textContent === "${status}"`);
+  return page.evaluate(`${answer}.querySelector("[data-part=body]")?.textContent ?? ""`);
+}
+
+test("an operation can be tried with the keyboard alone, and the answer is shown byte for byte", async () => {
+  const exact = `{"ID":"${ids.one}","Price":1.50,"Count":12345678901234567890,"Odd":"\\ud800"}`;
+  await pages.send("POST", "/api/todoitems", exact, authorization);
+  await page.evaluate(`document.querySelector("${inForm("listItems", "summary")}").focus()`);
+  await page.view.press("Enter");
+  await page.until(`document.querySelector("${inForm("listItems")}").open`);
+  // Two parameters come before the button.
+  for (let count = 0; count < 3; count++) await page.view.press("Tab");
+  expect(await page.focused()).toBe("send");
+  await page.view.press("Enter");
+  expect(await answered("listItems", 200)).toBe(`[${exact}]`);
+  await pages.send("DELETE", `/api/todoitems/${ids.one}`, undefined, authorization);
+  expect(await page.evaluate<string>("document.querySelector('[data-part=headers]').textContent")).toContain("etag:");
+});
+
+test("operations that need credentials get those that were typed in, and others do not", async () => {
+  await send("createItem");
+  expect(await answered("createItem", 401)).toContain('"code":"CredentialsRequired"');
+  await signIn("wrong password");
+  await send("createItem");
+  await answered("createItem", 401);
+  await send("listItems");
+  expect(await answered("listItems", 200)).toStartWith("[");
+  await signIn();
+  await send("createItem");
+  expect(await answered("createItem", 201)).toContain('"Name":"Buy milk"');
+});
+
+test("an item can be created, changed under a condition and deleted", async () => {
+  await signIn();
+  await send("createItem");
+  const created = await answered("createItem", 201);
+  const { ID: id } = JSON.parse(created) as { ID: string };
+  const etag = await page.evaluate<string>(
+    "/etag: (.*)/.exec(document.querySelector('section[aria-labelledby=createItem] [data-part=headers]').textContent)[1]",
+  );
+  await page.click(inForm("updateItem", "summary"));
+  await page.fill(inForm("updateItem", "[data-parameter=If-Match]"), etag);
+  await page.fill(inForm("updateItem", "[data-control=body]"), `{"ID":"${id}","Price":2.50}`);
+  await send("updateItem");
+  expect(await answered("updateItem", 204)).toBe("");
+  expect(await pages.list()).toContain(`{"ID":"${id}","Price":2.50}`);
+  // The condition no longer holds, and the answer has the current item.
+  await send("updateItem");
+  expect(await answered("updateItem", 412)).toContain(`"current":{"ID":"${id}","Price":2.50}`);
+  await page.click(inForm("deleteItem", "summary"));
+  await page.fill(inForm("deleteItem", "[data-parameter=id]"), id);
+  await send("deleteItem");
+  await answered("deleteItem", 204);
+  expect(await pages.list()).not.toContain(id);
+});
+
+test("the type of a problem leads to its explanation, and every code has one", async () => {
+  const { status, text } = await pages.send("GET", `/api/todoitems/${ids.three}`);
+  const { type } = JSON.parse(text) as { type: string };
+  expect([status, type]).toEqual([404, "/docs#RecordNotFound"]);
+  await page.view.navigate("about:blank");
+  await page.view.navigate(`${pages.program.origin}${type}`);
+  await page.until(`(() => {
+    const { top, bottom } = document.querySelector("tr:target")?.getBoundingClientRect() ?? {};
+    return top >= 0 && bottom <= innerHeight;
+  })()`);
+  expect(await page.evaluate<string>("document.querySelector('tr:target').innerText")).toContain(
+    "There is no item with this ID.",
+  );
+  const missing = await page.evaluate<string[]>(
+    `${JSON.stringify(Object.keys(problemStatuses))}.filter((code) => !document.getElementById(code)?.matches("tr"))`,
+  );
+  expect(missing).toEqual([]);
+  const broken = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('a[href^=\"#\"]')].map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))",
+  );
+  expect(broken).toEqual([]);
+});
+
+test("the feed shows events as they come, until it is stopped", async () => {
+  await send("followChanges");
+  await page.untilText("event: ready");
+  await pages.send("POST", "/api/todoitems", `{"ID":"${ids.one}","Price":1.50}`, authorization);
+  await page.untilText(`"item":{"ID":"${ids.one}","Price":1.50}`);
+  await page.click(inForm("followChanges", "[data-control=stop]"));
+  expect(await answered("followChanges", 200)).toStartWith("event: ready");
+});
+
+test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is wider than the window", async () => {
+  await send("listItems");
+  await answered("listItems", 200);
+  // The others are drawn by the same code, and axe-core needs seconds for all of them.
+  const repeated = [".operation:nth-of-type(n+3)", ".schema:nth-of-type(n+3)", ".errors tr:nth-child(n+3)"];
+  for (const { colours, width } of [
+    { colours: "light", width: 1280 },
+    { colours: "dark", width: 390 },
+  ]) {
+    await page.view.cdp("Emulation.setDeviceMetricsOverride", {
+      width,
+      height: 760,
+      deviceScaleFactor: 1,
+      mobile: false,
+    });
+    await page.view.cdp("Emulation.setEmulatedMedia", {
+      features: [
+        { name: "prefers-color-scheme", value: colours },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ],
+    });
+    expect({ width, barriers: await barriers(page, repeated) }).toEqual({ width, barriers: [] });
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+  }
+  // At 400 % of a small window.
+  await page.view.cdp("Emulation.setDeviceMetricsOverride", {
+    width: 320,
+    height: 256,
+    deviceScaleFactor: 1,
+    mobile: true,
+  });
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+  const small = await page.evaluate<string[]>(`[...document.querySelectorAll("button, input, textarea, summary")]
+    .filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < 44)
+    .map((control) => control.outerHTML.slice(0, 80))`);
+  expect(small).toEqual([]);
+});
+
+test("on paper there are no forms, buttons or contents, and the text is dark on white", async () => {
+  await page.view.cdp("Emulation.setEmulatedMedia", {
+    media: "print",
+    features: [{ name: "prefers-color-scheme", value: "dark" }],
+  });
+  const seen = await page.evaluate<number>(
+    "[...document.querySelectorAll('nav, button, form, details')].filter((part) => part.checkVisibility()).length",
+  );
+  expect(seen).toBe(0);
+  expect(await page.evaluate<string>("getComputedStyle(document.querySelector('main')).color")).toBe("rgb(30, 34, 38)");
+  await page.view.cdp("Emulation.setEmulatedMedia", { media: "", features: [] });
+});
+
+test("without a service there is a message instead of an answer", async () => {
+  await pages.program.stop();
+  await send("isLive");
+  await page.untilText("There was no complete answer");
+});

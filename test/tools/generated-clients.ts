@@ -1,0 +1,62 @@
+// Clients that other people's generators make of the description compile, and work with a service.
+
+import { afterAll, beforeAll, test } from "bun:test";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { bunCommand } from "../../src/serve/bun-command.ts";
+import { Program } from "../program.ts";
+import { generatedFolder, run, tool, toolsFolder, writeDescription } from "./tool.ts";
+
+const programs: Program[] = [];
+beforeAll(() => writeDescription("open"));
+afterAll(() => Promise.all(programs.map((program) => program.stop())));
+
+/** The address of a new service without items. */
+async function serviceOrigin(): Promise<string> {
+  const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  programs.push(program);
+  return program.origin;
+}
+
+test("openapi-fetch and hey-api: the generated clients compile and make a round trip", async () => {
+  await Promise.all([
+    run(tool("openapi-typescript/bin/cli.js", "generated/open.json", "-o", "generated/openapi-fetch.ts")),
+    run(tool("@hey-api/openapi-ts/bin/run.js", "-i", "./generated/open.json", "-o", "generated/hey-api")),
+  ]);
+  await run(tool("typescript/bin/tsc", "-p", "round-trips"));
+  for (const client of ["openapi-fetch", "hey-api"])
+    await run([...bunCommand, `round-trips/${client}.ts`, await serviceOrigin()]);
+});
+
+test("NSwag: the generated C# client compiles and makes a round trip", async () => {
+  if (!hasMono()) {
+    console.error("Skipped: NSwag needs Mono (Debian, Ubuntu: sudo apt-get install mono-devel).");
+    return;
+  }
+  const nswag = join(toolsFolder, "node_modules/nswag/bin/binaries/Win");
+  const options = { input: "generated/open-3.0.json", output: "generated/todo-client.cs", namespace: "Generated" };
+  const more = { className: "TodoClient", jsonLibrary: "NewtonsoftJson", generateOptionalParameters: true };
+  const words = Object.entries({ ...options, ...more }).map(([name, value]) => `/${name}:${value}`);
+  await run(["mono", join(nswag, "NSwag.exe"), "openapi2csclient", ...words]);
+  copyFileSync(join(nswag, "Newtonsoft.Json.dll"), join(generatedFolder, "Newtonsoft.Json.dll"));
+  const references = ["System.Net.Http", "System.ComponentModel.DataAnnotations", "System.Runtime.Serialization"];
+  await run([
+    "mcs",
+    "-langversion:7.2",
+    "-out:generated/round-trip.exe",
+    ...["generated/Newtonsoft.Json.dll", ...references].map((name) => `-r:${name}`),
+    "generated/todo-client.cs",
+    "round-trips/round-trip.cs",
+  ]);
+  await run(["mono", "generated/round-trip.exe", await serviceOrigin()]);
+});
+
+/** Generating code needs more of Mono than running it: .NET Standard's classes, which come with mono-devel. */
+function hasMono(): boolean {
+  const isInstalled = () => ["mono", "mcs", "monop"].every((name) => Bun.which(name) !== null);
+  if (isInstalled() || Bun.which("apt-get") === null || process.getuid?.() !== 0) return isInstalled();
+  console.error("Mono is not on this machine; installing it with apt-get …");
+  for (const args of [["update"], ["install", "-y", "--no-install-recommends", "mono-devel"]])
+    Bun.spawnSync(["apt-get", ...args], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  return isInstalled();
+}

@@ -1,0 +1,38 @@
+// Runs other people's tools on descriptions of this service. They are installed in this folder, apart from the project.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describeApi } from "../../src/description/api-description.ts";
+import { asOpenApi30 } from "../../src/description/openapi-30.ts";
+import { describedInstance } from "../../src/serve/described-instance.ts";
+import { readSettings } from "../../src/serve/settings.ts";
+
+export const toolsFolder = import.meta.dir;
+export const generatedFolder = join(toolsFolder, "generated");
+mkdirSync(generatedFolder, { recursive: true });
+
+/** A tool's script, relative to node_modules. Node runs it, whatever the script's first line says. */
+export function tool(script: string, ...args: readonly string[]): readonly string[] {
+  return ["node", join(toolsFolder, "node_modules", script), ...args];
+}
+
+/** Runs a command in this folder to its end. Throws with its output if it fails. */
+export async function run(command: readonly string[]): Promise<string> {
+  const process = Bun.spawn([...command], { cwd: toolsFolder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [exitCode, stdout, stderr] = await Promise.all([
+    process.exited,
+    new Response(process.stdout).text(),
+    new Response(process.stderr).text(),
+  ]);
+  if (exitCode !== 0) throw new Error(`${command.join(" ")} ended with ${exitCode}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Writes the description of an instance that was started with these flags, for both versions of OpenAPI. */
+export async function writeDescription(name: string, ...flags: readonly string[]): Promise<void> {
+  const result = readSettings([...flags], {});
+  if (!("settings" in result)) throw new Error(result.problems.join("\n"));
+  const description = describeApi(describedInstance(result.settings), "http://localhost:5000");
+  await Bun.write(join(generatedFolder, `${name}.json`), JSON.stringify(description, undefined, 1));
+  await Bun.write(join(generatedFolder, `${name}-3.0.json`), JSON.stringify(asOpenApi30(description), undefined, 1));
+}
