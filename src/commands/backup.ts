@@ -51,7 +51,10 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
     refuseLog(path);
   };
   refuse();
-  return copyStore(await openSnapshot(store), path, refuse);
+  return copyStore(await openSnapshot(store), path, {
+    like: store.engine === "sqlite" ? store.path : undefined,
+    beforeRename: refuse,
+  });
 }
 
 /** Writes the backup to a temporary file first, so that only a complete and verified one is sent. */
@@ -62,9 +65,19 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
   try {
     const path = join(folder, "backup.db");
     const summary = await copyStore(await openSnapshot(store), path);
-    await Bun.write(Bun.stdout, Bun.file(path));
+    await print(path);
     return summary;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Writes a file to standard output, no faster than the reader reads. `Bun.write` fails if the reader is slow. */
+async function print(path: string): Promise<void> {
+  const output = Bun.stdout.writer();
+  for await (const bytes of Bun.file(path).stream()) {
+    await output.write(bytes);
+    await output.flush();
+  }
+  await output.end();
 }

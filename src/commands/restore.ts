@@ -21,7 +21,7 @@ import {
   storeOf,
 } from "./stores/store-setting.ts";
 import { describeSummary, timeStamp } from "./stores/store-summary.ts";
-import { copyRights, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
+import { copyOwner, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
 import { portions, type StoreSummary } from "./stores/store-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
 
@@ -73,13 +73,16 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
   if (replaces && !unlock)
     remark(`warning: ${path} is damaged and cannot be locked. Make sure that no service has it open.`);
   try {
-    const summary = await copyStore(snapshot, path, (partial) => {
-      // A service may have made it in the meantime, and have it open.
-      if (!replaces && existsSync(path)) throw new CommandError(exists);
-      copyRights(path, partial);
-      keepOldStore(path, kept);
-      // Windows cannot replace a file that is open.
-      if (process.platform === "win32") unlock?.();
+    const summary = await copyStore(snapshot, path, {
+      like: path,
+      beforeRename(partial) {
+        // A service may have made it in the meantime, and have it open.
+        if (!replaces && existsSync(path)) throw new CommandError(exists);
+        copyOwner(path, partial);
+        keepOldStore(path, kept);
+        // Windows cannot replace a file that is open.
+        if (process.platform === "win32") unlock?.();
+      },
     });
     const isKept = existsSync(kept) || existsSync(`${kept}-wal`);
     return { ...summary, ...(isKept && { kept }) };

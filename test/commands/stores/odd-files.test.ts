@@ -3,15 +3,25 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { explainSqliteError } from "../../../src/engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { bunCommand } from "../../../src/serve/bun-command.ts";
 import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { eventually } from "../../eventually.ts";
-import { runProgram } from "../../program.ts";
+import { projectFolder, runProgram } from "../../program.ts";
 import { writeDamageable } from "./damaged-store.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -123,4 +133,37 @@ test("a file that is replaced while it is opened is not called unwritable", asyn
     database.close();
   }
   throw new Error("SQLite has written into a file that is no longer at its path");
+});
+
+test("backup - writes more than a pipe can hold, and fails if the reader has gone", async () => {
+  await write("store.db", 5_000);
+  const main = join(projectFolder, "src/main.ts");
+  const pipe = (reader: string) =>
+    Bun.spawnSync(
+      [
+        "bash",
+        "-c",
+        `"$@" backup - --store sqlite:store.db | ${reader}; exit "\${PIPESTATUS[0]}"`,
+        "bash",
+        ...bunCommand,
+        main,
+      ],
+      { cwd: folder.path, env: { ...process.env, TMPDIR: folder.path } },
+    );
+  expect(pipe("cat > copy.db")).toMatchObject({ exitCode: 0 });
+  expect(lstatSync(path("copy.db")).size).toBeGreaterThan(2 * 65_536);
+  expect(await countOf("copy.db")).toBe(5_000);
+  const closed = pipe("head -c 1");
+  expect({ exitCode: closed.exitCode, stderr: String(closed.stderr) }).toEqual({
+    exitCode: 1,
+    stderr: "error: the program that reads the output has closed it.\n",
+  });
+  expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
+}, 20_000);
+
+test("nobody may read a backup who may not read the store", async () => {
+  await write("store.db", 1);
+  chmodSync(path("store.db"), 0o600);
+  expect(await run("backup", "copy.db", "--store", "sqlite:store.db")).toMatchObject({ exitCode: 0 });
+  expect(lstatSync(path("copy.db")).mode & 0o777).toBe(0o600);
 });
