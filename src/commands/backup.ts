@@ -6,8 +6,16 @@ import { join } from "node:path";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine, remark } from "./output.ts";
-import { copyStore, isSameFile } from "./stores/store-copy.ts";
-import { forceFlag, type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
+import { copyStore, isSameFile, refuseLog } from "./stores/store-copy.ts";
+import {
+  followLink,
+  forceFlag,
+  type KeptStore,
+  openSnapshot,
+  requireFile,
+  storeFlag,
+  storeOf,
+} from "./stores/store-setting.ts";
 import { describeSummary, timeStamp } from "./stores/store-summary.ts";
 import type { StoreSummary } from "./stores/store-writer.ts";
 
@@ -26,7 +34,7 @@ export const backup = defineCommand(
     if (file === "-" && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the backup itself is printed.");
     const startedAt = performance.now();
-    const summary = file === "-" ? await toOutput(store) : await toFile(store, file, args.has("force"));
+    const summary = file === "-" ? await toOutput(store) : await toFile(store, followLink(file), args.has("force"));
     if (args.has("json")) await printLine(JSON.stringify({ file, ...summary }));
     else remark(`Saved ${file === "-" ? "to standard output" : file}: ${describeSummary(summary, startedAt)}`);
     return 0;
@@ -39,12 +47,14 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
   const refuse = () => {
     if (existsSync(path) && !force)
       throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
-    // A log would be taken for a part of the new file.
-    if (existsSync(`${path}-wal`))
-      throw new CommandError(`${path}-wal exists: ${path} seems to be a store in use. Choose another name.`);
+    if (existsSync(path)) requireFile(path);
+    refuseLog(path);
   };
   refuse();
-  return copyStore(await openSnapshot(store), path, refuse);
+  return copyStore(await openSnapshot(store), path, {
+    like: store.engine === "sqlite" ? store.path : undefined,
+    beforeRename: refuse,
+  });
 }
 
 /** Writes the backup to a temporary file first, so that only a complete and verified one is sent. */
@@ -55,9 +65,19 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
   try {
     const path = join(folder, "backup.db");
     const summary = await copyStore(await openSnapshot(store), path);
-    await Bun.write(Bun.stdout, Bun.file(path));
+    await print(path);
     return summary;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Writes a file to standard output, no faster than the reader reads. `Bun.write` fails if the reader is slow. */
+async function print(path: string): Promise<void> {
+  const output = Bun.stdout.writer();
+  for await (const bytes of Bun.file(path).stream()) {
+    await output.write(bytes);
+    await output.flush();
+  }
+  await output.end();
 }

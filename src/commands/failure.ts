@@ -2,6 +2,7 @@
 
 import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
+import { FileLocked } from "../credentials/file-lock.ts";
 import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
@@ -17,7 +18,8 @@ export class CommandError extends Error {
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
-  if (error instanceof CommandError) return { message: error.message, exitCode: exitCodes.refused };
+  if (error instanceof CommandError || error instanceof FileLocked)
+    return { message: error.message, exitCode: exitCodes.refused };
   if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
   if (isSystemError(error))
     return {

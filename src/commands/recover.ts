@@ -7,7 +7,7 @@ import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine } from "./output.ts";
-import { copyStore } from "./stores/store-copy.ts";
+import { copyStore, refuseLog } from "./stores/store-copy.ts";
 import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
 import { describeSummary, formatCount } from "./stores/store-summary.ts";
 
@@ -27,6 +27,7 @@ export const recover = defineCommand(
     requireFile(path);
     if (existsSync(newPath))
       throw new CommandError(`${newPath} exists already. Choose another name for the new store.`);
+    refuseLog(newPath);
     const startedAt = performance.now();
     const { rows, losses } = salvage(path);
     const items = currentItems(rows);

@@ -11,9 +11,17 @@ import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
 import { compareRows, RowsHash } from "./stores/rows-hash.ts";
 import { copyStore, isSameFile } from "./stores/store-copy.ts";
-import { describeStore, forceFlag, type KeptStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
+import {
+  describeStore,
+  followLink,
+  forceFlag,
+  type KeptStore,
+  requireFile,
+  storeFlag,
+  storeOf,
+} from "./stores/store-setting.ts";
 import { describeSummary, timeStamp } from "./stores/store-summary.ts";
-import { copyRights, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
+import { copyOwner, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
 import { portions, type StoreSummary } from "./stores/store-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
 
@@ -33,7 +41,8 @@ export const restore = defineCommand(
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
   },
   async (args, environment) => {
-    const [file = ""] = positionalsOf(args, 1, 1, "a backup");
+    const [named = ""] = positionalsOf(args, 1, 1, "a backup");
+    const file = followLink(named);
     const store = storeOf(args, environment);
     const startedAt = performance.now();
     requireFile(file);
@@ -55,19 +64,25 @@ type Restored = StoreSummary & { readonly kept?: string };
 async function toSqlite(file: string, path: string, force: boolean): Promise<Restored> {
   if (isSameFile(file, path)) throw new UsageError(`${file} is the store itself. Name a backup.`);
   const replaces = existsSync(path);
-  if (replaces && !force)
-    throw new CommandError(`${path} exists already. Replace it with --force; it is then kept under another name.`);
+  if (replaces) requireFile(path);
+  const exists = `${path} exists already. Replace it with --force; it is then kept under another name.`;
+  if (replaces && !force) throw new CommandError(exists);
   const kept = `${path}.before-restore-${timeStamp(new Date())}`;
   const snapshot = openBackup(file);
   const unlock = replaces ? lockStore(path, kept) : undefined;
   if (replaces && !unlock)
     remark(`warning: ${path} is damaged and cannot be locked. Make sure that no service has it open.`);
   try {
-    const summary = await copyStore(snapshot, path, (partial) => {
-      copyRights(path, partial);
-      keepOldStore(path, kept);
-      // Windows cannot replace a file that is open.
-      if (process.platform === "win32") unlock?.();
+    const summary = await copyStore(snapshot, path, {
+      like: path,
+      beforeRename(partial) {
+        // A service may have made it in the meantime, and have it open.
+        if (!replaces && existsSync(path)) throw new CommandError(exists);
+        copyOwner(path, partial);
+        keepOldStore(path, kept);
+        // Windows cannot replace a file that is open.
+        if (process.platform === "win32") unlock?.();
+      },
     });
     const isKept = existsSync(kept) || existsSync(`${kept}-wal`);
     return { ...summary, ...(isKept && { kept }) };

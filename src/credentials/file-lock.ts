@@ -23,6 +23,11 @@ interface Holder {
 /** The IDs of the locks that this process holds. */
 const heldHere = new Set<string>();
 
+/** Another process has held the lock for too long. The message says which one, and what to do. */
+export class FileLocked extends Error {
+  override readonly name = "FileLocked";
+}
+
 export async function withFileLock<Result>(
   path: string,
   action: () => Result | Promise<Result>,
@@ -33,7 +38,7 @@ export async function withFileLock<Result>(
   const giveUpAt = performance.now() + waitMs;
   while (!create(lock, `${process.pid} ${hostname()} ${id}\n`)) {
     if (isAbandoned(lock)) breakLock(lock);
-    else if (performance.now() > giveUpAt) throw new Error(`${lock}: ${advice(readHolder(lock))}`);
+    else if (performance.now() > giveUpAt) throw new FileLocked(`${lock}: ${advice(readHolder(lock))}`);
     await Bun.sleep(pollMs);
   }
   heldHere.add(id);

@@ -9,6 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOSPC: "the disk is full",
   ENOTDIR: "a part of its path is not a folder",
+  EPIPE: "the program that reads the output has closed it",
   EPERM: "permission denied",
   EROFS: "the disk is read-only",
 };

@@ -3,6 +3,8 @@
 /** Clients send few different headers, so the results for the latest ones are remembered. */
 const rememberedMax = 100;
 const remembered = new Map<string, ReadonlyMap<string, number>>();
+/** Other names are not remembered: a header can have thousands. */
+const knownNames = new Set(["gzip", "br", "identity", "*"]);
 
 /** True if the client accepts this coding, and does not prefer an answer without any. */
 export function accepts(header: string | undefined, coding: "gzip" | "br"): boolean {
@@ -16,6 +18,7 @@ function remember(header: string): ReadonlyMap<string, number> {
   const qualities = new Map<string, number>();
   for (const member of header.toLowerCase().split(",")) {
     const [name = "", ...parameters] = member.split(";").map((part) => part.trim());
+    if (!knownNames.has(name)) continue;
     const quality = parameters.find((parameter) => parameter.startsWith("q="));
     qualities.set(name, quality === undefined ? 1 : Number(quality.slice(2)));
   }

@@ -1,33 +1,61 @@
 // Puts a new store in its place. The store is written under another name first, shows its progress on a terminal, and
 // gets its real name when it is complete. So whenever the program is stopped, there is the old file or the new one.
 
-import { closeSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { withFileLock } from "../../credentials/file-lock.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
+import { CommandError } from "../failure.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
-/** Writes the snapshot to a new store at `path`, and closes it. `beforeRename` runs when the new store is complete. */
+interface CopyOptions {
+  /** The new file gets the permissions of this one, if it exists. */
+  readonly like?: string | undefined;
+  /** Runs when the new store is complete. */
+  readonly beforeRename?: (partial: string) => void;
+}
+
+/** Writes the snapshot to a new store at `path`, and closes it. */
 export async function copyStore(
   snapshot: Snapshot,
   path: string,
-  beforeRename: (partial: string) => void = () => {},
+  { like, beforeRename = () => {} }: CopyOptions = {},
 ): Promise<StoreSummary> {
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
   try {
-    const summary = await writeStore(partial, snapshot, (items, fraction) => bar.update(items, fraction));
-    beforeRename(partial);
-    renameSync(partial, path);
-    syncFolder(dirname(path));
-    return summary;
-  } catch (error) {
-    removeStore(partial);
-    throw error;
+    // Another program that writes the same file would write to the same partial one.
+    return await withFileLock(partial, async () => {
+      try {
+        const summary = await writeStore(partial, snapshot, (items, fraction) => bar.update(items, fraction));
+        chmodSync(partial, modeLike(like));
+        beforeRename(partial);
+        refuseLog(path);
+        renameSync(partial, path);
+        syncFolder(dirname(path));
+        return summary;
+      } catch (error) {
+        removeStore(partial);
+        throw error;
+      }
+    });
   } finally {
     bar.clear();
     await snapshot.close();
   }
+}
+
+/** Throws if there is a log beside a path where a new store shall be. SQLite would apply the log to the new store. */
+export function refuseLog(path: string): void {
+  const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
+  if (log !== undefined)
+    throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
+}
+
+function modeLike(path: string | undefined): number {
+  const original = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  return original ? original.mode & 0o777 : 0o666 & ~process.umask();
 }
 
 /** True if both paths lead to one file. */

@@ -1,6 +1,6 @@
 // The store that a command works on: the same setting as that of `serve`, from the flag or the environment.
 
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
@@ -37,7 +37,8 @@ export function parseStoreOrPath(text: string): KeptStore {
 function parseStore(text: string): KeptStore {
   try {
     const store = setting.parse(text);
-    if (store.engine !== "memory") return store;
+    if (store.engine === "sqlite") return { ...store, path: followLink(store.path) };
+    if (store.engine === "postgres") return store;
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     // The text may contain a password, so it is not repeated.
@@ -57,8 +58,18 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   return SqliteSnapshot.open(store.path);
 }
 
-/** Throws if there is no file, because SQLite would make one. */
+/** Throws if there is no file, because SQLite would make one. Opening a pipe would hang. */
 export function requireFile(path: string): void {
-  if (existsSync(path)) return;
-  throw new StoreError(`${path}: there is no such file. Name the store with --store sqlite:PATH`);
+  if (!existsSync(path))
+    throw new StoreError(`${path}: there is no such file. Name the store with --store sqlite:PATH`);
+  if (!statSync(path).isFile())
+    throw new StoreError(`${path}: this is not an ordinary file but a folder, a device or a pipe. Name another one`);
+}
+
+/**
+ * The file that a symbolic link leads to. Any other path is returned unchanged. SQLite keeps the log beside the file,
+ * not beside the link, and a rename would replace the link.
+ */
+export function followLink(path: string): string {
+  return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
 }

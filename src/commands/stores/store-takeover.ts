@@ -1,7 +1,7 @@
 // Takes a SQLite file away from everybody else, and keeps it beside the store that replaces it.
 
 import { Database, SQLiteError } from "bun:sqlite";
-import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { chownSync, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { explainSqliteError, isSqliteBusy } from "../../engines/sqlite/sqlite-errors.ts";
 import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
 import { CommandError } from "../failure.ts";
@@ -79,11 +79,10 @@ function linkOrCopy(path: string, kept: string): void {
   }
 }
 
-/** Gives a file the owner and the rights of another, so that a restore by an administrator suits the service. */
-export function copyRights(from: string, to: string): void {
+/** Gives a file the owner of another, so that a restore by an administrator suits the service. */
+export function copyOwner(from: string, to: string): void {
   const old = statSync(from, { throwIfNoEntry: false });
   if (!old) return;
   const { uid, gid } = statSync(to);
   if (old.uid !== uid || old.gid !== gid) chownSync(to, old.uid, old.gid);
-  chmodSync(to, old.mode & 0o777);
 }

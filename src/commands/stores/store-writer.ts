@@ -28,6 +28,8 @@ export type OnProgress = (items: number, fraction: number) => void;
 /** Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. */
 export async function writeStore(path: string, snapshot: Snapshot, onProgress: OnProgress): Promise<StoreSummary> {
   removeStore(path);
+  // Nobody else may read the file as long as it does not have its final permissions.
+  closeSync(openSync(path, "wx", 0o600));
   const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
   const written = new RowsHash();
   const engine = new SqliteEngine(path, { readOnly: false });

@@ -7,9 +7,12 @@
 import { statSync } from "node:fs";
 import { HeldFile, identityOf } from "./held-file.ts";
 
-/** What has happened to the files. `log-removed` means that the store itself is still the one that was opened. */
+/**
+ * What has happened to the files. If the log was removed or spoilt, the store itself is still the one that was opened.
+ * Only a removed log can still be read.
+ */
 export interface Interference {
-  readonly kind: "replaced" | "log-removed";
+  readonly kind: "replaced" | "log-removed" | "log-spoilt";
   readonly finding: string;
 }
 
@@ -25,6 +28,8 @@ interface WalIndex {
   /** The number of frames in the log, and how many of them were copied into the store. */
   readonly frames: number;
   readonly copied: number;
+  /** The size of the store in pages, after the last commit. */
+  readonly pages: number;
   /** How many frames a checkpoint wants to copy. It sets this before it copies the first one. */
   readonly attempted: number;
   /** Changes when SQLite writes the log from its beginning again. */
@@ -69,19 +74,39 @@ export class FileGuard {
     if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
       return replaced("another program has written into the file");
     }
-    return this.#checkLog();
+    // The checkpoint was another process's, which may not have looked since.
+    return (isQuiet ? undefined : this.checkCheckpoint()) ?? this.#checkLog();
   }
 
   #checkLog(): Interference | undefined {
     const log = fileAt(`${this.#path}-wal`)?.identity;
     const index = fileAt(`${this.#path}-shm`)?.identity;
-    if (log === this.#log.identity && index === this.#index.identity) return undefined;
+    if (log === this.#log.identity && index === this.#index.identity) return this.#checkLogContent();
     if ((log && log !== this.#log.identity) || (index && index !== this.#index.identity)) {
       return replaced("its -wal or -shm file is another one, so two processes may have written to it");
     }
     // Another process of ours does that when it finds that the store was replaced.
     if (!log && this.#log.hasName) return replaced("its log was moved away");
     return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
+  }
+
+  /** Somebody may have emptied the log, or copied another one over it. */
+  #checkLogContent(): Interference | undefined {
+    const { index } = this.#last;
+    if (index.frames === 0 || this.#hasLogOf(index)) return undefined;
+    // Another process may have emptied it while we looked, as a checkpoint may do.
+    if (this.#readIndex().salts !== index.salts) return undefined;
+    return { kind: "log-spoilt", finding: `another program has written into the file ${this.#path}-wal` };
+  }
+
+  /** Whether the log has its first bytes, and as many frames as the wal-index says. */
+  #hasLogOf({ salts, frames, pageBytes }: WalIndex): boolean {
+    const inHeader = this.#log.read(8, 16);
+    return (
+      inHeader.byteLength === 8 &&
+      saltsAt(inHeader, 0) === salts &&
+      this.#log.byteLength >= logHeaderBytes + frames * (frameHeaderBytes + pageBytes)
+    );
   }
 
   /**
@@ -100,8 +125,8 @@ export class FileGuard {
   }
 
   /**
-   * Call this after a checkpoint of our own. Somebody may have written into the file while the checkpoint ran, which
-   * `check` cannot tell from the checkpoint. Then some of the pages that were copied are probably not in the file.
+   * Call this after a checkpoint. Somebody may have written into the file since the look before, which cannot be told
+   * from the checkpoint. Then some of the pages that were copied are probably not in the file.
    */
   checkCheckpoint(): Interference | undefined {
     const before = this.#look();
@@ -111,13 +136,13 @@ export class FileGuard {
     const isSame = !isWhole || this.#hasCopied(before.index);
     // Another process may have changed the log or the store while we looked.
     if (hasCheckpoint(before.index, this.#readIndex())) return undefined;
-    if (!isSame) return replaced("another program has written into the file during a checkpoint");
+    if (!isSame) return replaced("another program has written into the file during or after a checkpoint");
     this.#last = before;
     return undefined;
   }
 
   /** Whether the store has every page as the log has it. */
-  #hasCopied({ copied, pageBytes }: WalIndex): boolean {
+  #hasCopied({ copied, pages, pageBytes }: WalIndex): boolean {
     const frameBytes = frameHeaderBytes + pageBytes;
     const log = this.#log.read(copied * frameBytes, logHeaderBytes);
     if (log.byteLength < copied * frameBytes) return true;
@@ -125,6 +150,8 @@ export class FileGuard {
     for (let start = 0; start < log.byteLength; start += frameBytes) lastFrames.set(log.getUint32(start), start);
     const frames = bytesOf(log);
     for (const [page, start] of lastFrames) {
+      // A VACUUM has made the store smaller. Pages after its end are not copied.
+      if (page > pages) continue;
       const stored = bytesOf(this.#store.read(pageBytes, (page - 1) * pageBytes));
       if (Buffer.compare(stored, frames.subarray(start + frameHeaderBytes, start + frameBytes)) !== 0) return false;
     }
@@ -169,8 +196,9 @@ export class FileGuard {
       pageBytes: size === 1 ? 65_536 : size,
       frames: at(16),
       copied: at(96),
+      pages: at(20),
       attempted: at(128),
-      salts: `${at(32)} ${at(36)}`,
+      salts: view.byteLength < 40 ? "" : saltsAt(view, 32),
     };
   }
 }
@@ -183,6 +211,11 @@ function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
     after.attempted !== before.attempted ||
     after.salts !== before.salts
   );
+}
+
+/** The two numbers that change each time SQLite starts to write the log from its beginning. */
+function saltsAt(view: DataView, offset: number): string {
+  return `${view.getUint32(offset)} ${view.getUint32(offset + 4)}`;
 }
 
 function replaced(finding: string): Interference {

@@ -116,7 +116,8 @@ export class GuardedDatabase {
 
   /** Keeps SQLite from copying the log of the old store into the new file. Says where the last commits are. */
   #setLogAside(kind: Interference["kind"]): string {
-    if (kind === "log-removed") return "Commits that were only in the log may be lost";
+    if (kind !== "replaced")
+      return "Commits that were only in the log will be lost with this process: save the list first, with todoitems export";
     // The log comes first: as long as it is in its place, other processes take a missing -shm file for an accident.
     const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
     if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });

@@ -25,6 +25,10 @@ export class HeldFile {
     return new DataView(bytes.buffer, 0, readSync(this.#descriptor, bytes, 0, length, position));
   }
 
+  get byteLength(): number {
+    return fstatSync(this.#descriptor).size;
+  }
+
   /** False if the file was removed. It then exists only as long as somebody has it open. */
   get hasName(): boolean {
     return fstatSync(this.#descriptor).nlink > 0;

@@ -55,9 +55,8 @@ class Salvage {
   run(): Salvaged {
     const suspects = [...this.#pages.pages()].filter((number) => !this.#read(number));
     for (const number of suspects) this.#search(number);
-    for (const page of suspects) {
-      if (this.#expected.has(page) && !this.#isTable(page)) this.#losses.push({ page, row: undefined });
-    }
+    // A page may also be missing, because the file was cut off.
+    for (const page of this.#expected) if (!this.#isTable(page)) this.#losses.push({ page, row: undefined });
     return {
       rows: [...this.#rows.values()].sort((a, b) => a.version - b.version),
       losses: this.#losses.filter(({ row }) => !row || !this.#isSaved(row)),
@@ -66,9 +65,9 @@ class Salvage {
 
   /** Reads the rows of all copies of a page. Returns false if the newest copy is not an intact leaf. */
   #read(number: number): boolean {
-    const [newest, ...older] = this.#pages.copies(number);
+    const newest = this.#pages.newest(number);
     if (!newest) return false;
-    for (const copy of older) this.#readLeaf(copy, number);
+    for (const copy of this.#pages.older(number)) this.#readLeaf(copy, number);
     if (number === 1) return this.#readSchema(newest);
     return this.#readLeaf(newest, number)?.lost.length === 0;
   }
@@ -96,11 +95,11 @@ class Salvage {
 
   /** Searches all copies of a damaged page for rows, and names what is lost. */
   #search(number: number): void {
-    const [newest, ...older] = this.#pages.copies(number);
+    const newest = this.#pages.newest(number);
     if (!newest) return;
     const { lost } = this.#readLeaf(newest, number) ?? { lost: [] };
     const foundCount = this.#searchBytes(newest);
-    for (const copy of older) this.#searchBytes(copy);
+    for (const copy of this.#pages.older(number)) this.#searchBytes(copy);
     const known = lost.filter(({ version }) => version !== undefined);
     const unreadableCount = lost.length - known.length - foundCount;
     this.#losses.push(...known.map((row) => ({ page: number, row })));

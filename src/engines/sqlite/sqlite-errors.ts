@@ -53,6 +53,7 @@ export const notWritable =
 const explanations: readonly (readonly [codes: readonly string[], advice: (path: string) => string])[] = [
   [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
   [["SQLITE_CORRUPT"], (path) => `the file is damaged; ${damageAdvice(path)}`],
+  [["SQLITE_READONLY_DBMOVED"], () => "the file was replaced while it was opened; start again"],
   [["SQLITE_READONLY"], () => notWritable],
   [
     ["SQLITE_CANTOPEN"],

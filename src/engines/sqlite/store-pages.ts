@@ -34,10 +34,9 @@ export class StorePages {
     return this.#places.keys();
   }
 
-  /** All copies of a page, newest first. The log has the newer ones. */
-  copies(page: number): Buffer[] {
-    const places = this.#places.get(page) ?? [];
-    return places.toReversed().map((place) => this.#read(place, this.pageBytes));
+  /** The copies of a page that the newest one has replaced. A long log has very many, so they are read one by one. */
+  *older(page: number): Generator<Buffer> {
+    for (const place of this.#places.get(page)?.slice(0, -1) ?? []) yield this.#read(place, this.pageBytes);
   }
 
   newest(page: number): Buffer | undefined {
@@ -62,7 +61,9 @@ export class StorePages {
       const offset = headerBytes + frame * frameBytes;
       const page = this.#read({ descriptor: log, offset }, frameHeaderBytes).readUInt32BE(0);
       const place = { descriptor: log, offset: offset + frameHeaderBytes };
-      this.#places.set(page, [...(this.#places.get(page) ?? []), place]);
+      const places = this.#places.get(page);
+      if (places) places.push(place);
+      else this.#places.set(page, [place]);
     }
   }
 

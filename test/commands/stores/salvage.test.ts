@@ -1,7 +1,7 @@
 // What can be saved from damaged stores: everything that is intact, and nothing that is not.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
 import { type Salvaged, salvage } from "../../../src/engines/sqlite/salvage.ts";
@@ -68,13 +68,23 @@ describe("salvage", () => {
     expect(lostCount).toBe(whole.rows.length + 2 * longCount);
   });
 
+  test("wherever a file is cut off, what is lost with its end is named", () => {
+    const whole = salvageDamaged(checkpointed, () => {});
+    for (let page = statSync(checkpointed).size / pageBytes - 1; page >= 0; page--) {
+      const salvaged = salvageDamaged(checkpointed, () => truncateSync(store, page * pageBytes));
+      expectOnlyWritten(salvaged);
+      const isWhole = salvaged.rows.length === whole.rows.length;
+      expect({ page, named: isWhole || salvaged.losses.length > 0 }).toEqual({ page, named: true });
+    }
+  });
+
   test("a flipped bit costs at most the row that it hits, wherever it is, and what is lost is named", () => {
     const random = randomFrom(1);
     for (const from of [sound, checkpointed]) {
       const whole = salvageDamaged(from, () => {});
       for (let n = 0; n < 60; n++) expectFlip(from, whole, random, `seed 1, flip ${n}`);
     }
-  });
+  }, 20_000);
 
   test("rubbish in the log costs nothing that is still in the file, and gives back nothing that was not committed", () => {
     const random = randomFrom(2);

@@ -2,7 +2,17 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
@@ -117,6 +127,42 @@ for (const commitsAfter of [0, 1]) {
   });
 }
 
+for (const keepsTime of [false, true]) {
+  const how = keepsTime ? "with the time of the file" : "with a new time";
+  test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
+    const { atime, mtime } = statSync(path);
+    // The engine has to see this time before the checkpoint.
+    utimesSync(path, atime, mtime);
+    const watched = open();
+    const start = await watched.pull();
+    const old = readFileSync(path);
+    const other = new Database(path);
+    other.run("PRAGMA wal_checkpoint");
+    writeFileSync(path, old);
+    if (keepsTime) utimesSync(path, atime, mtime);
+    await expect(watched.commit(batchOf(start, () => [row(start.version + 1)]))).rejects.toThrow("another program has");
+    expect(readFileSync(path)).toEqual(old);
+    other.close();
+  });
+}
+
+for (const [what, spoil] of [
+  ["emptied", () => truncateSync(`${path}-wal`, 0)],
+  ["cut off", () => truncateSync(`${path}-wal`, 100_000)],
+  ["overwritten", () => copyFileSync(backup, `${path}-wal`)],
+] as const) {
+  test(`if the log of a running store is ${what}, no more writes are taken, and the store stays as it is`, async () => {
+    const before = readFileSync(path);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(100_000);
+    spoil();
+    await expectRefusal(`another program has written into the file ${path}-wal`);
+    expect(readFileSync(path)).toEqual(before);
+    const versions = await versionsAtNextStart();
+    expect(versions).toEqual(numbers(versions.length));
+    expect(versions.length).toBeGreaterThanOrEqual(100);
+  });
+}
+
 test("a backup that is moved into the place of a running store is served exactly after the next start", async () => {
   const bytes = readFileSync(backup);
   renameSync(backup, path);
@@ -204,6 +250,18 @@ test("checkpoints of other programs, backups and a vacuum are no reason to refus
   await engine.close();
   expect(warnings).toEqual([]);
   expect(await versionsAtNextStart()).toEqual(numbers(464));
+});
+
+test("a vacuum that makes the file much smaller is no reason to refuse writes", async () => {
+  const other = new Database(path);
+  other.run("CREATE TABLE filler (bytes BLOB)");
+  for (let count = 0; count < 300; count++) other.run("INSERT INTO filler VALUES (randomblob(3000))");
+  other.run("DROP TABLE filler");
+  other.run("VACUUM");
+  other.close();
+  await commitUntilCheckpoint();
+  await engine.close();
+  expect(warnings).toEqual([]);
 });
 
 test("a program that reads an old state of the store for long is reported once, with the size of the log", async () => {

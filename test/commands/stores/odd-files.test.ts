@@ -1,0 +1,169 @@
+// The commands for stores when a path leads to something unusual: a link, a pipe, a folder, an old log, or a file that
+// another program makes at the same time.
+
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+} from "node:fs";
+import { join } from "node:path";
+import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { explainSqliteError } from "../../../src/engines/sqlite/sqlite-errors.ts";
+import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { bunCommand } from "../../../src/serve/bun-command.ts";
+import { batchOf } from "../../engines/batch-of.ts";
+import { temporaryFolder } from "../../engines/engine-kinds.ts";
+import { eventually } from "../../eventually.ts";
+import { projectFolder, runProgram } from "../../program.ts";
+import { writeDamageable } from "./damaged-store.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+afterEach(() => folder.dispose());
+
+const path = (name: string) => join(folder.path, name);
+const run = (command: string, ...args: string[]) => runProgram(command, { args, cwd: folder.path });
+
+async function write(name: string, itemCount: number): Promise<void> {
+  const engine = new SqliteEngine(path(name), { readOnly: false });
+  const since = await engine.pull();
+  const changes = Array.from({ length: itemCount }, (_, index) => {
+    const id = `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
+    return { version: index + 1, position: index + 1, id, json: `{"ID":"${id}"}`, replaces: undefined };
+  });
+  await engine.commit(batchOf(since, () => changes));
+  await engine.close();
+}
+
+async function countOf(name: string): Promise<number> {
+  const snapshot = SqliteSnapshot.open(path(name));
+  await snapshot.close();
+  return snapshot.itemCount;
+}
+
+test("a pipe and a folder are refused, and stay what they are", async () => {
+  await write("store.db", 1);
+  mkdirSync(path("folder"));
+  Bun.spawnSync(["mkfifo", path("pipe")]);
+  const answers = await Promise.all([
+    run("check", "pipe"),
+    run("recover", "pipe", "new.db"),
+    run("restore", "pipe", "--store", "sqlite:new.db"),
+    run("restore", "store.db", "--store", "sqlite:pipe", "--force"),
+    run("backup", "pipe", "--store", "sqlite:store.db", "--force"),
+    run("backup", "folder", "--store", "sqlite:store.db", "--force"),
+  ]);
+  for (const answer of answers)
+    expect(answer).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/(pipe|folder): this is not an ordinary/),
+    });
+  expect(lstatSync(path("pipe")).isFIFO()).toBe(true);
+  expect(existsSync(path("new.db"))).toBe(false);
+}, 20_000);
+
+test("a store that is named by a symbolic link is read with its log, and the link stays a link", async () => {
+  mkdirSync(path("data"));
+  await writeDamageable(path("data/store.db"), 120);
+  symlinkSync("data/store.db", path("link.db"));
+  const [direct, linked] = [
+    await run("recover", "data/store.db", "direct.db", "--json"),
+    await run("recover", "link.db", "linked.db", "--json"),
+  ];
+  const { found, hash } = JSON.parse(direct.stdout);
+  expect(JSON.parse(linked.stdout)).toMatchObject({ found, hash });
+  expect((await run("check", "link.db")).stdout).not.toContain("empty");
+  expect(await run("restore", "direct.db", "--store", "sqlite:link.db", "--force")).toMatchObject({ exitCode: 0 });
+  expect(lstatSync(path("link.db")).isSymbolicLink()).toBe(true);
+  expect(await countOf("data/store.db")).toBe(await countOf("direct.db"));
+}, 20_000);
+
+test("recover refuses a new file beside which there is a log, because SQLite would apply the log to it", async () => {
+  await writeDamageable(path("other.db"), 20);
+  await write("store.db", 1);
+  copyFileSync(path("other.db-wal"), path("new.db-wal"));
+  expect(await run("recover", "store.db", "new.db")).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("new.db-wal exists"),
+  });
+  expect(existsSync(path("new.db"))).toBe(false);
+});
+
+test("of several backups to one name at once, the first is complete and the others are refused", async () => {
+  await write("store.db", 2_000);
+  const answers = await Promise.all([1, 2, 3].map(() => run("backup", "copy.db", "--store", "sqlite:store.db")));
+  expect(answers.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1, 1]);
+  for (const { stderr } of answers) expect(stderr).toMatch(/^Saved copy\.db|copy\.db exists already/);
+  expect(await countOf("copy.db")).toBe(2_000);
+  expect(readdirSync(folder.path).filter((name) => name.includes("partial"))).toEqual([]);
+}, 20_000);
+
+test("restore does not replace a store that was made while it worked", async () => {
+  await write("backup.db", 8_000);
+  const restoring = run("restore", "backup.db", "--store", "sqlite:store.db");
+  await eventually(() => existsSync(path("store.db.partial")));
+  await write("store.db", 1);
+  expect(await restoring).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("store.db exists already") });
+  expect(await countOf("store.db")).toBe(1);
+}, 20_000);
+
+test("a file that is replaced while it is opened is not called unwritable", async () => {
+  await write("store.db", 1);
+  await write("other.db", 1);
+  const database = new Database(path("store.db"));
+  database.run("PRAGMA journal_mode = DELETE");
+  renameSync(path("other.db"), path("store.db"));
+  try {
+    database.run("PRAGMA journal_mode = WAL");
+  } catch (error) {
+    expect(String(explainSqliteError(error, "store.db"))).toContain("replaced while it was opened; start again");
+    return;
+  } finally {
+    database.close();
+  }
+  throw new Error("SQLite has written into a file that is no longer at its path");
+});
+
+test("backup - writes more than a pipe can hold, and fails if the reader has gone", async () => {
+  await write("store.db", 5_000);
+  const main = join(projectFolder, "src/main.ts");
+  const pipe = (reader: string) =>
+    Bun.spawnSync(
+      [
+        "bash",
+        "-c",
+        `"$@" backup - --store sqlite:store.db | ${reader}; exit "\${PIPESTATUS[0]}"`,
+        "bash",
+        ...bunCommand,
+        main,
+      ],
+      { cwd: folder.path, env: { ...process.env, TMPDIR: folder.path } },
+    );
+  expect(pipe("cat > copy.db")).toMatchObject({ exitCode: 0 });
+  expect(lstatSync(path("copy.db")).size).toBeGreaterThan(2 * 65_536);
+  expect(await countOf("copy.db")).toBe(5_000);
+  const closed = pipe("head -c 1");
+  expect({ exitCode: closed.exitCode, stderr: String(closed.stderr) }).toEqual({
+    exitCode: 1,
+    stderr: "error: the program that reads the output has closed it.\n",
+  });
+  expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
+}, 20_000);
+
+test("nobody may read a backup who may not read the store", async () => {
+  await write("store.db", 1);
+  chmodSync(path("store.db"), 0o600);
+  expect(await run("backup", "copy.db", "--store", "sqlite:store.db")).toMatchObject({ exitCode: 0 });
+  expect(lstatSync(path("copy.db")).mode & 0o777).toBe(0o600);
+});
