@@ -2,12 +2,13 @@
 
 import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../serve/environment.ts";
+import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
 import { explain } from "./failure.ts";
 import { isDone, nameOf } from "./fields.ts";
 import { countOf, jsonFlag, printLine, remark } from "./output.ts";
-import { shorten, styleOf, widthOf } from "./terminal.ts";
+import { shorten, styleOf } from "./terminal.ts";
 
 export const watch = defineCommand(
   {

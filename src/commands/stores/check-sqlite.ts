@@ -49,7 +49,7 @@ function refuseForeign(path: string): void {
     closeSync(file);
   }
   const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
-  if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store`);
+  if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.`);
 }
 
 function checkLog(path: string, report: CheckReport): void {

@@ -1,9 +1,10 @@
 // Puts a new store in its place. The store is written under another name first, shows its progress on a terminal, and
 // gets its real name when it is complete. So whenever the program is stopped, there is the old file or the new one.
 
-import { closeSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Snapshot } from "../../engines/snapshot.ts";
+import { CommandError } from "../failure.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
@@ -13,13 +14,16 @@ export async function copyStore(
   path: string,
   beforeRename: (partial: string) => void = () => {},
 ): Promise<StoreSummary> {
+  const folder = dirname(path);
+  if (!existsSync(folder))
+    throw new CommandError(`${path} cannot be written: there is no folder ${folder}. Make it, or choose another name.`);
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
   try {
     const summary = await writeStore(partial, snapshot, (items, fraction) => bar.update(items, fraction));
     beforeRename(partial);
     renameSync(partial, path);
-    syncFolder(dirname(path));
+    syncFolder(folder);
     return summary;
   } catch (error) {
     removeStore(partial);

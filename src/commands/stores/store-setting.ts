@@ -1,6 +1,6 @@
 // The store that a command works on: the same setting as that of `serve`, from the flag or the environment.
 
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
@@ -57,8 +57,9 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   return SqliteSnapshot.open(store.path);
 }
 
-/** Throws if there is no file, because SQLite would make one. */
-export function requireFile(path: string): void {
-  if (existsSync(path)) return;
-  throw new StoreError(`${path}: there is no such file. Name the store with --store sqlite:PATH`);
+/** Throws if there is no file, because SQLite would make one. `advice` says what to do then. */
+export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new StoreError(`${path}: there is no such file. ${advice}`);
+  if (found.isDirectory()) throw new StoreError(`${path} is a folder, not a file. ${advice}`);
 }
