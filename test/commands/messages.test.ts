@@ -2,7 +2,7 @@
 // and nothing that is red without being an error.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -15,6 +15,8 @@ beforeAll(async () => {
   const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
   await engine.pull();
   await engine.close();
+  const bytes = readFileSync(commandLine.path("sound.db"));
+  writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
   writeFileSync(commandLine.path("weak.txt"), "ann:{SHA}abc\n");
 });
 afterAll(() => commandLine.dispose());
@@ -23,7 +25,8 @@ const red = "\u001b[31m";
 const plain = (output: string) => Bun.stripANSI(output);
 
 /** Texts of the runtime, of HTTP and of the system that are not meant for people. */
-const foreign = /ECONNREFUSED|ENOENT|EISDIR|ERR_|SQLITE_|PEM_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
+const foreign =
+  /ECONNREFUSED|ENOENT|EISDIR|ERR_|SQLITE_|\*\*\*|PEM_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
 
 const https = "serve --https-port 0 --tls-key letter.txt";
 
@@ -60,6 +63,11 @@ describe("errors", () => {
     ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
     ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file; choose another with --store sqlite:PATH"],
     ["serve --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
+    [
+      "serve --store sqlite:damaged.db",
+      1,
+      'damaged.db: the file is damaged; see what is damaged with "todoitems check',
+    ],
     ["serve --store sqlite:letter.txt", 1, "letter.txt: this is not a SQLite file; choose another"],
     [
       `${https} --tls-cert nosuch.pem`,
@@ -147,6 +155,13 @@ describe("success", () => {
       exitCode: 0,
       output: "Password for ann: \nRepeat the password: \nAdded user ann to users\n",
     });
+  });
+
+  test("watch says once why it cannot connect, and then only when it tries again", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("watch", ["--server", "127.0.0.1:9"], {
+      answers: [["\nTrying again in", "\u0003"]],
+    });
+    expect({ exitCode, reasons: output.split("Nothing answers").length - 1 }).toEqual({ exitCode: 0, reasons: 1 });
   });
 
   test("remove and done name the item, and done uses the field that the item has", async () => {

@@ -84,6 +84,11 @@ test("everything can be done with the keyboard alone", async () => {
   await page.until("document.activeElement.dataset.control === 'text' && !document.querySelector('.editor')");
   await pages.untilStored((items) => items.length === 2);
   expect((await pages.listed()).map(({ Name }) => Name)).toEqual(["One", "Three"]);
+  for (const field of ["composer", "search"]) {
+    await page.evaluate(`document.querySelector('[data-control=${field}]').focus()`);
+    await press("ArrowDown");
+    await page.until("document.activeElement.closest('li')?.innerText.includes('Three')");
+  }
   await page.view.press("?");
   await page.until("document.querySelector('dialog.shortcuts')?.innerText.includes('new item')");
   await press("Escape");

@@ -46,7 +46,7 @@ export function explainSqliteError(error: unknown, path: string, { undecided = f
 
 /** What to do about a damaged store. */
 export function damageAdvice(path: string): string {
-  return `stop the service, then see what is damaged with "todoitems check ${path}". Restore a backup, or save what is intact with "todoitems recover ${path} NEW"`;
+  return `see what is damaged with "todoitems check ${path}". Then stop every service that uses it, and restore a backup or save what is intact with "todoitems recover ${path} NEW"`;
 }
 
 export const notWritable =
@@ -59,12 +59,12 @@ const explanations: readonly (readonly [codes: readonly string[], advice: Advice
   [["SQLITE_CORRUPT"], (path) => `the file is damaged; ${damageAdvice(path)}`],
   [["SQLITE_READONLY"], () => notWritable],
   [["SQLITE_CANTOPEN"], cannotOpen],
-  [["SQLITE_FULL"], () => "the disk is full; free some space, the service goes on by itself"],
+  [["SQLITE_FULL"], () => "the disk is full; free some space, the service continues by itself"],
   [
     ["SQLITE_IOERR"],
     // The code says which operation failed: a write, a sync, a lock. An operator needs it to find the cause.
     (_, { code }) =>
-      `the disk reported an error (${code}) or is full; check it, the service goes on by itself once it can write`,
+      `the disk reported an error (${code}) or is full; check it, the service continues by itself once it can write`,
   ],
   [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
 ];

@@ -6,6 +6,7 @@ import { CloseIcon } from "./icons.tsx";
 const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["n", "new item"],
   ["/", "search"],
+  ["↓", "from these fields to the list"],
   ["↑ ↓", "previous or next item"],
   ["Home End", "first or last item"],
   ["Space", "tick the item"],
