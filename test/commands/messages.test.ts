@@ -39,6 +39,7 @@ describe("errors", () => {
     ["list --form c --jsn", 2, "--form c: expected one of a, b.", "did you mean --json?"],
     ["list --json=yes", 2, "--json: takes no value"],
     ["list --ca", 2, "--ca: needs a value, as in --ca FILE"],
+    ["edit 1 --price 2", 2, "--price: there is no such flag; to set a field, use --field NAME=TEXT"],
     ["add -5", 2, "put -- before it"],
     ["serve --prot 1 --auth al", 2, "did you mean --port?", "expected one of off, writes, all"],
     ["list --server 127.0.0.1:9", 3, "Nothing answers at http://127.0.0.1:9/.", "todoitems serve"],
