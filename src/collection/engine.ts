@@ -60,8 +60,8 @@ export interface Batch {
   decide(missed: News | undefined): Plan;
   /**
    * Tells the batch that its newest plan is stored, and what else was committed after `since`. If others committed
-   * before the plan was stored, the plan was moved: each of its versions is higher by `by` than planned, and so is the
-   * position of each item that it creates. Otherwise `by` is 0. `missed` contains at least the changes between `since`
+   * before the plan was stored, the plan was moved: `by` was added to each of its versions, and to the position of each
+   * item that it creates. Otherwise `by` is 0. `missed` contains at least the changes between `since`
    * and the plan. It may also contain the plan's own changes, and later ones.
    */
   moved(missed: News, by: number): void;

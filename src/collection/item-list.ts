@@ -33,7 +33,7 @@ export class ItemList {
     return this.#document.byteLength;
   }
 
-  /** By how many bytes the list may still grow; negative if it is larger than it may be. */
+  /** By how many bytes the list may still grow; negative if it is over its size limit. */
   get bytesLeft(): number {
     return this.#bytesMax - this.byteLength;
   }

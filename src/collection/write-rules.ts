@@ -144,7 +144,7 @@ function decide(
   }
   const json = write.kind === "update" ? write.item.json : null;
   const growth = (json === null ? 0 : Buffer.byteLength(json)) - current.byteLength;
-  // An item may always become smaller, even if the list is already larger than it may be.
+  // An item may always become smaller, even if the list is already over its size limit.
   if (growth > Math.max(0, bytesLeft)) return { outcome: { kind: "store-full" } };
   return accept({ version, position: current.position, id, json, replaces: current.replaces }, growth);
 }

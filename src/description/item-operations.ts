@@ -169,7 +169,7 @@ class ItemOperationsDescription {
   }
 
   #notModified(): Part {
-    return { description: "You have the current state already.", headers: headerRefs("ETag", "Cache-Control") };
+    return { description: "You have the current state already.", headers: headerRefs("ETag", "Cache-Control", "Age") };
   }
 
   #body(schema: string, examples: Readonly<Record<string, readonly [summary: string, value: unknown]>>): Part {

@@ -67,7 +67,7 @@ function bodyDifferences(schema: Part, { body }: SeenAnswer, schemas: Part): str
 
 /** The path as the description names it. */
 function templateOf({ path, headers }: SeenAnswer): string | undefined {
-  const plain = decodeURI(path).toLowerCase().replace(/\/$/, "");
+  const plain = path.toLowerCase().replace(/\/$/, "");
   if (plain === "/api" || plain === "/api/todoitems") return "/api/todoitems";
   if (/^\/api\/todoitems\/[^/]+$/.test(plain)) return "/api/todoitems/{id}";
   if (plain !== "/changes") return plain;

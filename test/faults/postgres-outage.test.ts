@@ -163,7 +163,7 @@ describe("while PostgreSQL hangs", () => {
     ]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("1 requests were cut off");
-    expect(stderr).toContain("Everything answered is stored");
+    expect(stderr).toContain("All answered writes are stored");
     expect(await write).toBeUndefined();
   }, 60_000);
 });

@@ -171,7 +171,7 @@ function outcomeOf(response: Answer | undefined): WriteOutcome {
 }
 
 function versionOf(etag: string): number {
-  return Number(/-([0-9]+)"$/.exec(etag)?.[1]);
+  return Number(/-([0-9]+)(?:-gzip)?"$/.exec(etag)?.[1]);
 }
 
 function pick<Value>(values: readonly Value[]): Value {

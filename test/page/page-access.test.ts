@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../eventually.ts";
 import { projectFolder } from "../program.ts";
 import { ids } from "../service.ts";
 import { named, numbered, usePages } from "./page-fixture.ts";
@@ -53,8 +54,10 @@ test("everything can be done with the keyboard alone", async () => {
   const page = await pages.openPage();
   const press = (...keys: Bun.WebView.VirtualKey[]) =>
     keys.reduce((before, key) => before.then(() => page.view.press(key)), Promise.resolve());
-  await page.view.press("n", { modifiers: ["Shift"] });
+  // An empty page focuses the composer by itself. The shortcuts are for when no field has the focus.
+  await eventually(async () => expect(await page.focused()).toBe("composer"));
   await page.evaluate("document.activeElement.blur()");
+  await page.view.press("n", { modifiers: ["Shift"] });
   await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))");
   expect(await page.focused()).toBe("composer");
   for (const name of ["One", "Two", "Three"]) {

@@ -1,11 +1,10 @@
 // The page's files as they are served: their size, their caching and their security headers. No other file is served.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Program, projectFolder } from "../program.ts";
+import { Program } from "../program.ts";
 import { expectProblem } from "../service.ts";
 
 let program: Program;
@@ -113,17 +112,23 @@ describe("the page's files", () => {
     await expectProblem(await program.fetch("/certificate-authority.crt"), 404, "RouteNotFound");
   });
 
-  test("the API description is served unchanged", async () => {
+  test("the API description is served as YAML and as JSON, with this instance's address and paths", async () => {
     const response = await program.fetch("/openapi.yaml");
     expect(response.headers.get("content-type")).toBe("application/yaml");
-    const text = await response.text();
-    expect(text).toBe(readFileSync(join(projectFolder, "openapi.yaml"), "utf8"));
-    const description = Bun.YAML.parse(text) as { openapi: string; paths: Record<string, Record<string, unknown>> };
+    const description = Bun.YAML.parse(await response.text()) as {
+      openapi: string;
+      servers: unknown;
+      paths: Record<string, Record<string, unknown>>;
+    };
+    expect(await (await program.fetch("/openapi.json")).json()).toEqual(description);
+    expect(await (await program.fetch("/openapi-3.0.json")).json()).toMatchObject({ openapi: "3.0.3" });
     expect(description.openapi).toStartWith("3.1");
+    expect(description.servers).toMatchObject([{ url: `${program.origin}/` }]);
     expect(Object.entries(description.paths).map(([path, operations]) => [path, Object.keys(operations)])).toEqual([
-      ["/api/todoitems/", ["get", "post", "put"]],
-      ["/api/todoitems/{id}", ["parameters", "get", "post", "put", "delete"]],
-      ["/changes", ["get"]],
+      ["/api/todoitems", ["get", "post", "put"]],
+      ["/api/todoitems/{id}", ["get", "post", "put", "delete"]],
+      ["/changes/events", ["get"]],
+      ["/changes/delta", ["get"]],
       ["/health/live", ["get"]],
       ["/health/ready", ["get"]],
     ]);

@@ -47,6 +47,6 @@ test("an unhandled rejection in a worker ends that worker, and another worker ta
   program = await Program.start({ args, folder: folder.path });
   await program.fetch("/rejection").catch(() => {});
   expect(await program.stderrLine()).toContain("A defect of todoitems ends this process");
-  expect(await program.stderrLine()).toMatch(/Worker [0-9]+ ended with .*1; another takes its place/);
+  expect(await program.stderrLine()).toMatch(/Worker [0-9]+ ended with exit code 1\. Starting another one/);
   await eventually(async () => expect(await program?.list()).toBe("[]"));
 });

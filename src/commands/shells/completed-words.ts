@@ -11,7 +11,7 @@ export function completedValue({ placeholder, choices, examples }: Flag): Comple
   return choices ?? examples ?? (filePlaceholder.test(placeholder) ? "files" : undefined);
 }
 
-/** What each positional argument of a command is. The last entry is for all further arguments, if `repeats`. */
+/** What each positional argument of a command is. If `repeats` is true, the last entry also applies to all further arguments. */
 export function completedArguments(command: Command, commands: readonly Command[]) {
   const parameters = command.parameters.split(" ").filter((word) => word !== "");
   return {

@@ -13,9 +13,9 @@ import {
   StoreError,
   type Version,
 } from "../../collection/engine.ts";
+import { ChangeTable } from "./change-table.ts";
 import { GuardedDatabase } from "./guarded-database.ts";
-import { rowChecksum } from "./row-checksum.ts";
-import { damageAdvice, explainSqliteError, isFailedWrite, isSqliteBusy } from "./sqlite-errors.ts";
+import { explainSqliteError, isFailedWrite, isSqliteBusy } from "./sqlite-errors.ts";
 import { StoreRow } from "./store-row.ts";
 import { Survey, Sweep } from "./sweep.ts";
 
@@ -31,10 +31,6 @@ export interface SqliteEngineOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-interface StoredChange extends Change {
-  readonly checksum: number;
-}
-
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #readOnly: boolean;
@@ -42,6 +38,7 @@ export class SqliteEngine implements Engine {
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #storeRow: StoreRow;
+  readonly #table: ChangeTable;
   readonly #sweep = new Sweep();
   #dataVersion: number;
   /** The newest state of the store that this process has read or written. */
@@ -63,6 +60,7 @@ export class SqliteEngine implements Engine {
     this.#database = this.#files.database;
     this.#statements = prepare(this.#database);
     this.#storeRow = new StoreRow(this.#database, path);
+    this.#table = new ChangeTable(this.#database, path);
     this.#dataVersion = this.#readDataVersion();
   }
 
@@ -171,10 +169,7 @@ export class SqliteEngine implements Engine {
 
   /** Writes the changes, and deletes some of the rows that a sweep has chosen. Returns how many it deleted. */
   #store(changes: readonly PlannedChange[]): number {
-    for (const change of changes) {
-      const { version, position, id, json } = change;
-      this.#statements.insert.run(version, position, id, json, rowChecksum(change));
-    }
+    this.#table.append(changes);
     const swept = this.#sweep.next(changes.length);
     if (swept.length > 0) this.#remove(swept);
     return swept.length;
@@ -185,7 +180,7 @@ export class SqliteEngine implements Engine {
     if (this.#sweep.prunedThrough > store.prunedThrough) {
       this.#storeRow.write({ ...store, prunedThrough: this.#sweep.prunedThrough });
     }
-    for (const version of versions) this.#statements.remove.run(version);
+    this.#table.remove(versions);
   }
 
   #runCommit(): void {
@@ -248,7 +243,7 @@ export class SqliteEngine implements Engine {
 
   #missed(since: Bookmark): News | undefined {
     const { epoch } = this.#storeRow.read();
-    const version = this.#readVersion();
+    const version = this.#table.version();
     return epoch === since.epoch && version === since.version ? undefined : this.#news(since);
   }
 
@@ -257,16 +252,12 @@ export class SqliteEngine implements Engine {
     // news a second time. That does no harm.
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough } = this.#storeRow.read();
-    const version = this.#readVersion();
+    const version = this.#table.version();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
     // If there are changes newer than the last one known here, another process has stored them.
     if (since && version > this.#lastKnown.version) this.#sweep.missed();
     this.#lastKnown = { epoch, version };
-    return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#changesSince(since.version) };
-  }
-
-  #readVersion(): Version {
-    return this.#statements.version.get()?.version ?? 0;
+    return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#table.readAfter(since.version, -1) };
   }
 
   // Reads a page of rows at a time. Reading all rows at once would take more memory than the items themselves; reading
@@ -277,7 +268,7 @@ export class SqliteEngine implements Engine {
     try {
       if (begins) this.#statements.beginRead.run();
       for (let last: Version | undefined = 0; last !== undefined; ) {
-        const changes: Change[] = this.#read(last, changesAtOnce);
+        const changes: Change[] = this.#table.readAfter(last, changesAtOnce);
         for (const change of changes) {
           survey.note(change);
           yield change;
@@ -290,20 +281,6 @@ export class SqliteEngine implements Engine {
       if (begins) this.#rollBack();
     }
     this.#sweep.begin(survey);
-  }
-
-  #changesSince(version: Version): Change[] {
-    return this.#read(version, -1);
-  }
-
-  /** Reads the rows after a version, and verifies each. */
-  #read(version: Version, limit: number): Change[] {
-    const rows = this.#statements.changesAfter.all(version, limit);
-    const bad = rows.find((row) => row.checksum !== rowChecksum(row));
-    if (!bad) return rows;
-    throw new StoreError(
-      `${this.#path}: the row of version ${bad.version} is damaged: its checksum does not match its content; ${damageAdvice(this.#path)}`,
-    );
   }
 
   /** Reads the whole table to find out which rows a sweep can delete. */
@@ -332,14 +309,6 @@ function prepare(database: Database) {
     rollback: database.query("ROLLBACK"),
     // A number that changes when another connection commits, but not when this one does.
     dataVersion: database.query<{ data_version: number }, []>("PRAGMA data_version"),
-    version: database.query<{ version: Version }, []>("SELECT coalesce(max(version), 0) AS version FROM change"),
-    changesAfter: database.query<StoredChange, [Version, number]>(
-      "SELECT version, position, id, json, checksum FROM change WHERE version > ? ORDER BY version LIMIT ?",
-    ),
-    insert: database.query<never, [Version, Version, string, string | null, number]>(
-      "INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
-    ),
-    remove: database.query<never, [Version]>("DELETE FROM change WHERE version = ?"),
     addToPrunedThrough: database.query<never, [number]>("UPDATE store SET pruned_through = pruned_through + ?"),
   };
 }

@@ -43,7 +43,7 @@ export class StoreRow {
  */
 export function adoptFile(database: Database, path: string): void {
   const row = new StoreRow(database, path);
-  // Not the number of the device: it can change when the machine starts again.
+  // The number of the device is left out, because it can change when the machine starts again.
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
   const file = `${ino} ${birthtimeNs}`;
   if (row.read().file === file) return;

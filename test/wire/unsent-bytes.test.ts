@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { SendQueue } from "../../src/wire/send-queue.ts";
+import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
+
+test("a reader that has read something since the last tick is cut off after those that have not", () => {
+  const unsentBytes = new UnsentBytes({ bytesMax: 1, onCut() {} });
+  const cut: string[] = [];
+  const queues = ["first", "second", "third"].map((name) => {
+    const queue: SendQueue = new SendQueue(unsentBytes, {
+      giveUp() {
+        cut.push(name);
+        queue.clear();
+      },
+    });
+    queue.add(new Uint8Array(10));
+    queue.look();
+    return queue;
+  });
+  queues[0]?.drop(5);
+  for (const queue of queues) queue.look();
+  unsentBytes.enforceLimit();
+  expect(cut).toEqual(["second", "third"]);
+  expect(unsentBytes.bytes).toBe(10);
+});
