@@ -25,6 +25,12 @@ export function idIn(object: ObjectText | undefined): string | undefined {
   return undefined;
 }
 
+/** Whether the item has an ID, even one that is not a UUID. The server refuses that one, and must get to see it. */
+export function hasId(object: ObjectText): boolean {
+  const id = object.find(isIdName);
+  return id !== undefined && object.value(id) !== "null";
+}
+
 export function sameId(one: string | undefined, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase();
 }

@@ -16,7 +16,7 @@ import {
   PreconditionFailedError,
   type TodoClientError,
 } from "./errors.ts";
-import { idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
+import { hasId, idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
 import type { Reply } from "./reply.ts";
 import { backoffMs, pause, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
@@ -135,13 +135,13 @@ export class TodoClient<Item = TodoItem> {
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
     const object = readObject(given);
-    const givenId = idIn(object);
-    const id = givenId ?? newId();
-    const json = givenId === undefined ? withId(object, id) : given;
+    const id = idIn(object) ?? newId();
+    const isGiven = hasId(object);
+    const json = isGiven ? given : withId(object, id);
     // When a connection breaks, browsers send a request again without telling us. So if an ID that we generated just
     // now is already taken, the browser's first attempt probably created the item.
     return this.#requester.retrying(options, (replyWasLost) =>
-      this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
+      this.#createOnce(id, json, replyWasLost || !isGiven, options),
     );
   }
 

@@ -6,10 +6,12 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
+import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { DevelopmentCertificate } from "../tls/development-certificate.ts";
 import { systemCommands, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { printLine, remark } from "./output.ts";
 
 export const certificate = defineCommand(
   {
@@ -27,9 +29,9 @@ export const certificate = defineCommand(
   async (args, environment) => {
     positionalsOf(args, 0, 0, "argument");
     const opened = await open(environment);
-    if (opened.replacedAuthority) console.warn(`${authorityWasReplaced}.\n`);
+    if (opened.replacedAuthority) remark(`${authorityWasReplaced}.\n`);
     if (args.has("trust")) return trust(opened, environment);
-    console.log(`${description(opened)}\n\n${steps(opened.authorityCert, allPlatforms)}`);
+    await printLine(`${description(opened)}\n\n${steps(opened.authorityCert, allPlatforms)}`);
     return 0;
   },
 );
@@ -52,7 +54,8 @@ async function trust({ authorityCert }: DevelopmentCertificate, environment: Env
   const isDone = outcomes.every(([, outcome]) => outcome === true);
   const platforms = isDone ? allPlatforms.filter((platform) => !platform.title.startsWith("Linux")) : allPlatforms;
   const rest = isDone ? "Other devices and systems need these steps:" : "By hand, these are the steps:";
-  console.log([...lines, "", rest, "", steps(authorityCert, platforms)].join("\n").trimStart());
+  const text = wrap([...lines, "", rest].join("\n").trimStart(), widthOf(process.stdout));
+  await printLine(`${text}\n\n${steps(authorityCert, platforms)}`);
   return outcomes.some(([, outcome]) => outcome !== undefined && outcome !== true) ? 1 : 0;
 }
 
@@ -69,29 +72,46 @@ function description({ authorityCert, names, otherNames }: DevelopmentCertificat
   const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(authorityCert));
   const without =
     otherNames.length === 0
-      ? ""
-      : `\n  Not for      ${otherNames.join(", ")} (names that this machine got later; to include them,\n               delete the file and trust the new authority)`;
-  return `The development authority of this machine:
-
-  File         ${authorityCert}
-  Name         ${subject}
-  Valid until  ${validTo}
-  SHA-256      ${fingerprint256}
-  Vouches for  ${names.join(", ")}${without}
-
-The debug builds of the tutorial's apps accept its certificates without any of these steps, because
-of its name. Other clients have to trust it. todoitems certificate --trust does that on Debian and
-Ubuntu, and in Chromium and Chrome on Linux.
-
-The authority never leaves this machine by itself, and clients accept it for local names only.
-Whoever trusts it trusts the key beside it, so do that on development machines and devices only.`;
+      ? []
+      : [
+          [
+            "Not for",
+            `${otherNames.join(", ")} (names that this machine got later; to include them, delete the file and trust the new authority)`,
+          ] as const,
+        ];
+  const columns = widthOf(process.stdout);
+  return [
+    "The development authority of this machine:",
+    "",
+    ...labelledRows(
+      [
+        ["File", authorityCert],
+        ["Name", subject],
+        ["Valid until", validTo],
+        ["SHA-256", fingerprint256],
+        ["Vouches for", names.join(", ")],
+        ...without,
+      ],
+      columns,
+    ),
+    "",
+    wrap(explanation, Math.min(columns, textColumns)),
+  ].join("\n");
 }
+
+/** Longer lines of text are hard to read. */
+const textColumns = 100;
+
+const explanation = `The debug builds of the tutorial's apps accept its certificates without any of these steps, because of its name. Other clients have to trust it. todoitems certificate --trust does that on Debian and Ubuntu, and in Chromium and Chrome on Linux.
+
+The authority never leaves this machine by itself, and clients accept it for local names only. Whoever trusts it trusts the key beside it, so do that on development machines and devices only.`;
 
 interface Platform {
   readonly title: string;
   readonly steps: (path: string) => string;
 }
 
+// The steps are not wrapped, so that they can be copied.
 function steps(path: string, platforms: readonly Platform[]): string {
   return platforms.map(({ title, steps }) => `${title}\n${steps(path)}`).join("\n\n");
 }

@@ -1,7 +1,8 @@
 // `todoitems check`: reads a whole store and says whether it is sound.
 
+import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { jsonFlag, printLine } from "./output.ts";
+import { jsonFlag, printLine, printText } from "./output.ts";
 import { checkPostgres } from "./stores/check-postgres.ts";
 import type { CheckReport } from "./stores/check-report.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
@@ -29,7 +30,10 @@ export const check = defineCommand(
     const report = await checkStore(store);
     const { facts, findings, isSound } = report;
     if (args.has("json")) await printLine(JSON.stringify({ sound: isSound, ...Object.fromEntries(facts), findings }));
-    else await printLine([`Checked ${describeStore(store)}`, ...report.lines(), verdict(store, isSound)].join("\n"));
+    else {
+      const lines = report.lines(widthOf(process.stdout));
+      await printText([`Checked ${describeStore(store)}`, ...lines, verdict(store, isSound)].join("\n"));
+    }
     return isSound ? 0 : 1;
   },
 );

@@ -1,6 +1,7 @@
 // Finds the server that a command talks to, and the credentials it uses. Flags take precedence over the environment,
 // and the environment over a profile.
 
+import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
@@ -105,8 +106,20 @@ function fetchTrusting(caFile: string | undefined, server: URL, environment: Env
   const isLocal = isLoopback(server.hostname.replace(/^\[(.*)\]$/, "$1"));
   const path = caFile ?? (isLocal && existsSync(development) ? development : undefined);
   if (server.protocol !== "https:" || path === undefined) return (url: string, init: RequestInit) => fetch(url, init);
-  const tls = { ca: [...rootCertificates, readText(path)] };
+  const tls = { ca: [...rootCertificates, readAuthority(path)] };
   return (url: string, init: RequestInit) => fetch(url, { ...init, tls });
+}
+
+function readAuthority(path: string): string {
+  const text = readText(path);
+  try {
+    new X509Certificate(text);
+    return text;
+  } catch {
+    throw new UsageError(
+      `${path} is not a PEM certificate. Give the file of the certificate authority with --ca FILE.`,
+    );
+  }
 }
 
 function readText(path: string): string {

@@ -44,9 +44,11 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "RedirectError"))
     return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
   if (isTodoError(error, "UnauthorizedError"))
-    return `${server} needs a valid user name and password. Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+    return `${server} needs a user name and a password. None were given, or they are wrong. Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
     return "There is no item with this ID. todoitems list shows the items.";
+  if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
+    return `${error.url}: there are no to-do items at this address. Check the address, or give another one with --server URL.`;
   if (isTodoError(error, "MethodNotAllowedError"))
     return `${server} does not accept this. Perhaps it expects the item's ID in another place: try --form a or --form b.`;
   if (isTodoError(error, "PreconditionFailedError"))

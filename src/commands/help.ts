@@ -1,9 +1,9 @@
 // `todoitems help`: lists the commands, or explains one of them.
 
 import { closest } from "../serve/suggestion.ts";
+import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { printLine } from "./output.ts";
-import { widthOf, wrap } from "./terminal.ts";
 
 /** Takes a function that returns the list of all commands, because this command is itself on that list. */
 export function helpCommand(commands: () => readonly Command[]): Command {
@@ -25,7 +25,10 @@ export function overview(commands: readonly Command[]): string {
     "",
     "Usage: todoitems COMMAND [flags]",
     "",
-    ...rows(commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary])),
+    ...labelledRows(
+      commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary]),
+      widthOf(process.stdout),
+    ),
     "",
     "For help with a command: todoitems help COMMAND",
     "For the version: todoitems --version",
@@ -77,19 +80,10 @@ export function commandHelp({ name, parameters, summary, flags, notes }: Command
     "",
     `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
-    ...rows(described),
+    ...labelledRows(described, width),
     // Indented lines are examples. They are not wrapped, so that they can be copied.
     ...(notes === undefined
       ? []
       : ["", ...notes.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))]),
   ].join("\n");
-}
-
-function rows(cells: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(0, ...cells.map(([left]) => left.length));
-  const indentation = " ".repeat(width + 4);
-  return cells.map(([left, right]) => {
-    const text = wrap(right, widthOf(process.stdout) - indentation.length);
-    return `  ${left.padEnd(width)}  ${text.replaceAll("\n", `\n${indentation}`)}`;
-  });
 }

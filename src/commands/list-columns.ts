@@ -40,8 +40,12 @@ export function usualColumns(all: readonly string[], items: readonly string[]): 
 /** Exactly the columns that the user names, with commas between them. */
 export function chosenColumns(all: readonly string[], items: readonly string[], names: string): ListColumns {
   const possible = [idColumn(all, items), ...fieldsOf(items)];
-  const columns = names.split(",").map((text) => {
-    const name = text.trim();
+  const chosen = names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  if (chosen.length === 0) throw new UsageError("--columns: needs field names, as in --columns ID,Name.");
+  const columns = chosen.map((name) => {
     const column = possible.find(({ title }) => title.toLowerCase() === name.toLowerCase());
     if (column) return { ...column, optional: false, wide: isNameField(name) };
     const titles = possible.map(({ title }) => title);

@@ -1,12 +1,13 @@
 // `todoitems list`: prints the items as a table or as JSON lines.
 
+import { widthOf } from "../serve/wrapped-text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
 import { isDone } from "./fields.ts";
 import { chosenColumns, usualColumns } from "./list-columns.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
-import { styleOf, widthOf } from "./terminal.ts";
+import { styleOf } from "./terminal.ts";
 
 export const list = defineCommand(
   {

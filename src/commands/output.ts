@@ -1,8 +1,8 @@
 // Writes to standard output: in order, no faster than the reader reads, and without an error if the reader closes the
 // pipe. Remarks for people go to standard error, so that they never mix with what a program reads.
 
+import { widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { Flag } from "./command.ts";
-import { widthOf, wrap } from "./terminal.ts";
 
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON for programs, exactly as stored" };
 
@@ -13,6 +13,11 @@ export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the summary 
 export async function printLine(line: string): Promise<void> {
   if (process.stdout.write(`${line}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
+}
+
+/** Prints text for people, wrapped at words. */
+export function printText(text: string): Promise<void> {
+  return printLine(wrap(text, widthOf(process.stdout)));
 }
 
 /** Prints a remark for people, wrapped at words. `console.error` would paint it red on a terminal. */

@@ -6,7 +6,7 @@ import type { Snapshot } from "../engines/snapshot.ts";
 import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, printLine } from "./output.ts";
+import { jsonSummaryFlag, printLine, printText } from "./output.ts";
 import { copyStore, refuseLog } from "./stores/store-copy.ts";
 import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
 import { describeSummary, formatCount } from "./stores/store-summary.ts";
@@ -24,7 +24,7 @@ export const recover = defineCommand(
     const [from = "", to = ""] = positionalsOf(args, 2, 2, "STORE and NEW");
     const path = sqlitePath(from);
     const newPath = sqlitePath(to);
-    requireFile(path);
+    requireFile(path, "Name the damaged store.");
     if (existsSync(newPath))
       throw new CommandError(`${newPath} exists already. Choose another name for the new store.`);
     refuseLog(newPath);
@@ -38,7 +38,7 @@ export const recover = defineCommand(
     else {
       const pages = losses.length - lostRows.length;
       const savedIds = new Set(items.map(({ id }) => id));
-      await printLine(
+      await printText(
         [
           `Found ${formatCount(counts.found, "row")} in ${path}: ${counts.saved} saved, ${counts.lost} lost${pages > 0 ? `, and ${formatCount(pages, "page")} with an unknown number of rows` : ""}`,
           ...losses.map((loss) => `  lost: ${describeLoss(loss, savedIds)}`),

@@ -45,7 +45,7 @@ export const restore = defineCommand(
     const file = followLink(named);
     const store = storeOf(args, environment);
     const startedAt = performance.now();
-    requireFile(file);
+    requireFile(file, "Name a backup, as in: todoitems restore FILE");
     const force = args.has("force");
     const { kept, ...summary } =
       store.engine === "sqlite" ? await toSqlite(file, store.path, force) : await toPostgres(file, store, force);

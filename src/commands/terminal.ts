@@ -1,4 +1,4 @@
-// The terminal: its width, whether to use colour, and which characters must not reach it.
+// The terminal: whether to use colour, and which characters must not reach it.
 
 import type { Environment } from "../serve/environment.ts";
 
@@ -17,30 +17,6 @@ export function styleOf(stream: { readonly isTTY?: boolean }, environment: Envir
   if (!stream.isTTY || environment["NO_COLOR"] || environment["TERM"] === "dumb")
     return { bold: plain, dim: plain, green: plain, red: plain };
   return { bold: paint(1, 22), dim: paint(2, 22), green: paint(32, 39), red: paint(31, 39) };
-}
-
-/** How many columns a line may have. Without a terminal there is no limit. */
-export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
-  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
-}
-
-const narrowestWrap = 20;
-
-/**
- * Breaks lines between words, so that none has more than this many columns. A broken line goes on below with the same
- * indentation. A word that is too long is left to the terminal, and so is everything if there is hardly any room.
- */
-export function wrap(text: string, columns: number): string {
-  if (columns === Number.POSITIVE_INFINITY) return text;
-  return text
-    .split("\n")
-    .map((line) => {
-      const words = line.trimStart();
-      const indentation = " ".repeat(line.length - words.length);
-      if (columns - indentation.length < narrowestWrap) return line;
-      return indentation + Bun.wrapAnsi(words, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
-    })
-    .join("\n");
 }
 
 // Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text

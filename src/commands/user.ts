@@ -52,14 +52,15 @@ function parse({ positionals, text }: Arguments, environment: Environment) {
 }
 
 async function add(path: string, name: string): Promise<void> {
+  // If the file cannot be read, say so before the user types a password.
+  if (existsSync(path)) listUsers(path);
   const hash = await Bun.password.hash(await askPassword(name), "argon2id");
   const existed = await editUser(path, name, hash);
   await printLine(existed ? `Changed the password of ${name} in ${path}` : `Added user ${name} to ${path}`);
 }
 
 async function remove(path: string, name: string): Promise<void> {
-  if (!existsSync(path)) throw new UsersFileError(`${path}: there is no such file.`);
-  if (!(await editUser(path, name, undefined)))
+  if (!listUsers(path).includes(name) || !(await editUser(path, name, undefined)))
     throw new UsersFileError(`${path} has no user ${name}. To see all users: todoitems user list --users ${path}`);
   await printLine(`Removed user ${name} from ${path}`);
 }

@@ -2,12 +2,13 @@
 
 import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../serve/environment.ts";
+import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
 import { explain } from "./failure.ts";
 import { isDone, nameOf } from "./fields.ts";
 import { countOf, jsonFlag, printLine, remark } from "./output.ts";
-import { shorten, styleOf, widthOf } from "./terminal.ts";
+import { shorten, styleOf } from "./terminal.ts";
 
 export const watch = defineCommand(
   {
@@ -25,7 +26,7 @@ export const watch = defineCommand(
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
     const known = new Map<string, string>();
     try {
-      for await (const event of client.watch({ signal: controller.signal, onState: printState })) {
+      for await (const event of client.watch({ signal: controller.signal, onState: statePrinter() })) {
         await printLine(args.has("json") ? eventJson(event) : eventLine(event, known, environment));
         remember(event, known);
       }
@@ -36,11 +37,20 @@ export const watch = defineCommand(
   },
 );
 
-function printState(state: WatchState): void {
-  if (state.kind === "live") remark("Connected. Changes appear as they happen. Press Ctrl-C to stop.");
-  else if (state.kind === "polling")
-    remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
-  else remark(`${explain(state.error)} Trying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
+/** Prints every state. The reason for a lost connection is printed once, not at every attempt. */
+function statePrinter(): (state: WatchState) => void {
+  let lastReason = "";
+  return (state) => {
+    const reason = "error" in state ? explain(state.error) : "";
+    if (state.kind === "live") remark("Connected. Changes appear as they happen. Press Ctrl-C to stop.");
+    else if (state.kind === "polling")
+      remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
+    else
+      remark(
+        `${reason === lastReason ? "" : `${reason} `}Trying again in ${Math.ceil(state.retryInMs / 1000)} s … Press Ctrl-C to stop.`,
+      );
+    lastReason = reason;
+  };
 }
 
 function eventJson(event: WatchEvent<string>): string {
@@ -56,7 +66,7 @@ function eventLine(event: WatchEvent<string>, known: ReadonlyMap<string, string>
   if (event.kind === "snapshot") return `${time}  ${countOf(event.items.length)} on the list`;
   const name = event.kind === "changed" ? nameOf(event.item) : (known.get(event.id) ?? "");
   const tick = event.kind === "changed" && isDone(event.item) ? "✓ " : "";
-  const sign = event.kind === "removed" ? style.red("-") : style.green(known.has(event.id) ? "~" : "+");
+  const sign = event.kind === "removed" ? style.bold("-") : style.green(known.has(event.id) ? "~" : "+");
   return shorten(`${time}  ${sign} ${event.id.slice(0, 8)}  ${tick}${name}`, widthOf(process.stdout));
 }
 

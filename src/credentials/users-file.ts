@@ -55,7 +55,7 @@ export function parseUsers(text: string, path: string): Users {
     if (colon < 1) refuse("expected NAME:HASH");
     if (!isUsableHash(hash))
       refuse(
-        `the password of ${name} is not hashed with bcrypt or argon2id; set it anew with: todoitems user add ${name}`,
+        `the password of ${name} is not hashed with bcrypt or argon2id; set it again with: todoitems user add ${name} --users ${path}`,
       );
     if (users.has(name)) refuse(`${name} is there twice`);
     users.set(name, hash);
@@ -72,7 +72,8 @@ function readText(path: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     if (error instanceof TypeError) throw new UsersFileError(`${path}: the users file is not valid UTF-8.`);
-    throw new UsersFileError(`${path}: the users file cannot be read: ${systemReason(error)}.`);
+    const advice = existsSync(path) ? "" : ` Make the file with: todoitems user add NAME --users ${path}`;
+    throw new UsersFileError(`${path}: the users file cannot be read: ${systemReason(error)}.${advice}`);
   }
 }
 

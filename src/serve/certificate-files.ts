@@ -4,6 +4,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
+import { systemReason } from "../credentials/system-reason.ts";
 import type { Log } from "../http/log.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
@@ -40,18 +41,16 @@ export async function openDevelopmentCertificate(environment: Environment): Prom
   try {
     return await developmentCertificate(folder);
   } catch (error) {
-    throw new CertificateError(
-      `${folder}: the development certificate cannot be made: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new CertificateError(`${folder}: the development certificate cannot be made: ${systemReason(error)}`);
   }
 }
 
 /** Reads a certificate and its key, and checks that they belong together and can be used. */
 export function readCertificate({ cert, key }: CertificateFiles): Certificate {
-  const certificate = attempt(cert, "certificate", () => readFileSync(cert, "utf8"));
-  const privateKey = attempt(key, "key", () => readFileSync(key, "utf8"));
-  const parsed = attempt(cert, "certificate", () => new X509Certificate(certificate));
-  const parsedKey = attempt(key, "key", () => createPrivateKey(privateKey));
+  const certificate = readPem(cert, "certificate");
+  const privateKey = readPem(key, "key");
+  const parsed = parse(cert, "certificate", () => new X509Certificate(certificate));
+  const parsedKey = parse(key, "key", () => createPrivateKey(privateKey));
   if (!parsed.checkPrivateKey(parsedKey))
     throw new CertificateError(`${key}: this is not the key of the certificate ${cert}`);
   if (new Date(parsed.validTo) < new Date())
@@ -61,16 +60,27 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   if (bits !== undefined && bits < rsaBitsMin)
     throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
   // Parse the whole chain, as the listener will later, so that a mistake in it is reported here.
-  attempt(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
+  parse(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };
 }
 
-function attempt<Result>(path: string, what: string, action: () => Result): Result {
+type Part = "certificate" | "key";
+
+function readPem(path: string, part: Part): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CertificateError(`${path}: the ${part} cannot be read: ${systemReason(error)}`, { cause: error });
+  }
+}
+
+// The text of OpenSSL's errors names its own functions, so it is left out.
+function parse<Result>(path: string, part: Part, action: () => Result): Result {
   try {
     return action();
   } catch (error) {
-    throw new CertificateError(
-      `${path}: the ${what} cannot be used: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new CertificateError(`${path}: the ${part} cannot be used: it is not a PEM file, or a damaged one`, {
+      cause: error,
+    });
   }
 }

@@ -39,7 +39,7 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     const shape = shapes.find((one) => one.name === name);
     if (!shape) {
       unknownAt = token.index;
-      problems.push(unknownFlag(rawName, shapes));
+      problems.push(unknownFlag(rawName, name, shapes));
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
@@ -47,12 +47,17 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   return { values, positionals, problems };
 }
 
-function unknownFlag(rawName: string, shapes: readonly FlagShape[]): string {
+function unknownFlag(rawName: string, typedName: string, shapes: readonly FlagShape[]): string {
+  // Without the dashes, because they would make short words look alike.
   const meant = closest(
-    rawName,
-    shapes.map(({ name }) => `--${name}`),
+    typedName,
+    shapes.map(({ name }) => name),
   );
   const isNumber = !Number.isNaN(Number(rawName));
-  const advice = isNumber ? "; if it is an argument, put -- before it" : "";
-  return `${rawName}: there is no such flag${meant === undefined ? advice : `; did you mean ${meant}?`}`;
+  // People try --done or --price. A field of an item has no flag of its own.
+  const field = shapes.find(({ name }) => name === "field");
+  if (meant !== undefined) return `${rawName}: there is no such flag; did you mean --${meant}?`;
+  if (isNumber) return `${rawName}: there is no such flag; if it is an argument, put -- before it`;
+  const advice = field && rawName.startsWith("--") ? `; to set a field, use --field ${field.placeholder}` : "";
+  return `${rawName}: there is no such flag${advice}`;
 }

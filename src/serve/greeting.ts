@@ -6,6 +6,7 @@ import { describeAddress } from "../engines/postgres/postgres-address.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
+import { labelledRows } from "./wrapped-text.ts";
 
 /** A label and the lines beside it. */
 type Row = readonly [label: string, ...lines: string[]];
@@ -23,6 +24,7 @@ export function greeting(
   settings: Settings,
   { listeners, itemCount }: Pick<RunningService, "listeners" | "itemCount">,
   isColoured: boolean,
+  columns = Number.POSITIVE_INFINITY,
 ): string {
   const rows: Row[] = [
     ...reachability(settings.host, listeners),
@@ -34,10 +36,10 @@ export function greeting(
     ...describeHttps(settings),
     ...describeHosts(settings),
   ];
-  const width = Math.max(...rows.map(([label]) => label.length));
-  const text = rows.flatMap(([label, ...lines]) =>
-    lines.map((line, index) => `  ${dim((index === 0 ? label : "").padEnd(width))}  ${line}`),
+  const cells = rows.flatMap(([label, ...lines]) =>
+    lines.map((line, index) => [index === 0 ? label : "", line] as const),
   );
+  const text = labelledRows(cells, columns, dim);
   const all = [...text, "", `  ${dim("Press Ctrl-C to stop.")}`].join("\n");
   return isColoured ? all : Bun.stripANSI(all);
 }

@@ -37,7 +37,8 @@ export function checkPortIsFree(addresses: readonly string[], port: number, flag
 function advice(host: string, port: number, flag: PortFlag, error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (!isLocalAddress(host)) {
-    return `${host} is not an address of this machine, or port ${port} is in use there. Choose one with --host: localhost for this machine only, 0.0.0.0 for the network.`;
+    const orTaken = port === 0 ? "" : `, or port ${port} is in use there`;
+    return `${host} is not an address of this machine${orTaken}. Choose one with --host: localhost for this machine only, 0.0.0.0 for the network.`;
   }
   if (code === "EADDRINUSE") {
     return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.${airPlayHint(port)}`;

@@ -13,6 +13,7 @@ import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
+import { widthOf } from "./wrapped-text.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
 export class StartError extends Error {
@@ -60,7 +61,7 @@ export async function serve(
       settings.workers === 1
         ? await startInstance(settings, environment, log)
         : await startWorkers(settings, args, log);
-    const text = greeting(settings, service, isColourful(environment));
+    const text = greeting(settings, service, isColourful(environment), widthOf(process.stdout));
     console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n`);
     return service.stop;
   });

@@ -84,6 +84,19 @@ describe("item texts", () => {
 });
 
 describe("mistakes of the caller", () => {
+  test("an ID that is not a UUID is sent as it is, so that the server refuses it and nothing is stored", async () => {
+    const sent: unknown[] = [];
+    const refusing = new TodoClient("http://unused.example", {
+      codec: jsonText,
+      fetch: async (_, { body }) => {
+        sent.push(body);
+        return new Response("{}", { status: 400 });
+      },
+    });
+    await expect(refusing.create('{"ID":7}')).rejects.toThrow();
+    expect(sent).toEqual(['{"ID":7}']);
+  });
+
   /** The options of a client that must not send anything. */
   const unsent = {
     codec: jsonText,

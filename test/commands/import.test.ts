@@ -69,7 +69,7 @@ describe("order", () => {
     all[20] = '{"ID":"not a UUID"}';
     expect(await importText("refused.ndjson", all.join("\n"))).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/Stopped after 20 items[\s\S]*error: The service refused the item at line 21: /),
+      stderr: expect.stringMatching(/Stopped after 20 items[\s\S]*error: The service refused line 21: /),
     });
     expect(await commandLine.service.list()).toBe(`[${all.slice(0, 20).join(",")}]`);
   });

@@ -38,11 +38,15 @@ test("list hides columns that few items have, says which, and shows them with --
   const { stdout, stderr } = await commandLine.run("list");
   expect(stdout.split("\n")[0]).toBe("✓  ID    Name  Due");
   expect(stderr).toBe("Hidden columns: Price, Notes. Use --columns to choose columns.\n");
-  expect((await commandLine.run("list", ["--columns", "name, price"])).stdout.split("\n").slice(0, 3)).toEqual([
+  expect((await commandLine.run("list", ["--columns", "name, price,"])).stdout.split("\n").slice(0, 3)).toEqual([
     "Name  Price",
     "one   1.50",
     "x",
   ]);
+  expect(await commandLine.run("list", ["--columns", ","])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("--columns: needs field names, as in --columns ID,Name."),
+  });
   expect(await commandLine.run("list", ["--columns", "Pric"])).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining("Did you mean Price?"),

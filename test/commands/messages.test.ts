@@ -2,12 +2,22 @@
 // and nothing that is red without being an error.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { CommandLine } from "./command-line.ts";
 
 let commandLine: CommandLine;
 beforeAll(async () => {
   commandLine = await CommandLine.start();
+  mkdirSync(commandLine.path("folder"));
+  writeFileSync(commandLine.path("letter.txt"), "Dear Ann, this is not what you expected. ".repeat(5));
+  writeFileSync(commandLine.path("bad-id.json"), '[{"ID":7,"Name":"seven"}]');
+  const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
+  await engine.pull();
+  await engine.close();
+  const bytes = readFileSync(commandLine.path("sound.db"));
+  writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
+  writeFileSync(commandLine.path("weak.txt"), "ann:{SHA}abc\n");
 });
 afterAll(() => commandLine.dispose());
 
@@ -15,7 +25,10 @@ const red = "\u001b[31m";
 const plain = (output: string) => Bun.stripANSI(output);
 
 /** Texts of the runtime, of HTTP and of the system that are not meant for people. */
-const foreign = /ECONNREFUSED|ENOENT|EISDIR|ERR_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
+const foreign =
+  /ECONNREFUSED|ENOENT|EISDIR|ERR_|SQLITE_|\*\*\*|PEM_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
+
+const https = "serve --https-port 0 --tls-key letter.txt";
 
 describe("errors", () => {
   for (const [line, exitCode, ...messages] of [
@@ -26,6 +39,7 @@ describe("errors", () => {
     ["list --form c --jsn", 2, "--form c: expected one of a, b.", "did you mean --json?"],
     ["list --json=yes", 2, "--json: takes no value"],
     ["list --ca", 2, "--ca: needs a value, as in --ca FILE"],
+    ["edit 1 --price 2", 2, "--price: there is no such flag; to set a field, use --field NAME=TEXT"],
     ["add -5", 2, "put -- before it"],
     ["serve --prot 1 --auth al", 2, "did you mean --port?", "expected one of off, writes, all"],
     ["list --server 127.0.0.1:9", 3, "Nothing answers at http://127.0.0.1:9/.", "todoitems serve"],
@@ -35,12 +49,43 @@ describe("errors", () => {
     ["import --format json .", 2, ". is a folder."],
     ["list --password-file nosuch -u ann", 2, "nosuch cannot be read: there is no such file or folder."],
     ["user list --users nosuch", 1, "there is no such file or folder"],
+    ["user list --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
+    ["user remove ann --users nosuch", 1, "there is no such file or folder"],
+    ["user add ann --users folder", 1, "it is a folder, not a file"],
     ["user lst --users x", 2, "Did you mean list?"],
+    ["list --ca letter.txt --server https://127.0.0.1:9", 2, "letter.txt is not a PEM certificate."],
+    ["list --server 127.0.0.1:9/x", 3, "Nothing answers at http://127.0.0.1:9/."],
+    ["import bad-id.json", 1, 'The service refused item 1: The field "ID" is not a UUID'],
+    ["backup nosuch/x.db --store sqlite:sound.db", 1, "nosuch/x.db cannot be written: there is no folder nosuch."],
+    ["check folder", 3, "folder is a folder, not a file."],
+    ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    ["restore nosuch.db", 3, "nosuch.db: there is no such file. Name a backup, as in: todoitems restore FILE"],
+    ["recover nosuch.db new.db", 3, "nosuch.db: there is no such file. Name the damaged store."],
+    ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
+    ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file; choose another with --store sqlite:PATH"],
+    ["serve --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
+    [
+      "serve --store sqlite:damaged.db",
+      1,
+      'damaged.db: the file is damaged; see what is damaged with "todoitems check',
+    ],
+    ["serve --store sqlite:letter.txt", 1, "letter.txt: this is not a SQLite file; choose another"],
+    [
+      `${https} --tls-cert nosuch.pem`,
+      1,
+      "nosuch.pem: the certificate cannot be read: there is no such file or folder",
+    ],
+    [`${https} --tls-cert letter.txt`, 1, "letter.txt: the certificate cannot be used: it is not a PEM file"],
+    ["serve --auth all --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
+    ["serve --auth all --users weak.txt", 1, "set it again with: todoitems user add ann --users weak.txt"],
+    ["serve --port 0 --host 192.0.2.77", 1, "192.0.2.77 is not an address of this machine. Choose one with --host"],
     ["help lst", 2, "Did you mean todoitems list?"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {
       const [command = "", ...args] = line.split(" ");
-      const { exitCode: actual, output } = await commandLine.runInTerminal(command, args);
+      const { exitCode: actual, output } = await commandLine.runInTerminal(command, args, {
+        cwd: commandLine.path("."),
+      });
       const text = plain(output);
       expect(text).toStartWith("error: ");
       expect(output).toStartWith(`${red}error:`);
@@ -86,6 +131,19 @@ describe("success", () => {
     }
   });
 
+  test("reports and the start-up text break between words, and their text stays beside the labels", async () => {
+    const inFolder = { cwd: commandLine.path(".") };
+    const outputs = [
+      (await commandLine.runInTerminal("check", ["sound.db"], inFolder)).output,
+      (await commandLine.runInTerminal("recover", ["sound.db", "new.db"], inFolder)).output,
+    ];
+    for (const output of outputs)
+      for (const line of output.split("\n"))
+        if (!/^(?:Hash|[0-9a-f]{64})/.test(line)) expect(line.length).toBeLessThanOrEqual(60);
+    const { output } = await commandLine.runInTerminal("certificate", [], inFolder);
+    expect(output).toContain("The debug builds of the tutorial's apps accept its\n");
+  });
+
   test("a password that is typed at a prompt is never shown", async () => {
     const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "users"], {
       cwd: commandLine.path("."),
@@ -98,6 +156,13 @@ describe("success", () => {
       exitCode: 0,
       output: "Password for ann: \nRepeat the password: \nAdded user ann to users\n",
     });
+  });
+
+  test("watch says once why it cannot connect, and then only when it tries again", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("watch", ["--server", "127.0.0.1:9"], {
+      answers: [["\nTrying again in", "\u0003"]],
+    });
+    expect({ exitCode, reasons: output.split("Nothing answers").length - 1 }).toEqual({ exitCode: 0, reasons: 1 });
   });
 
   test("remove and done name the item, and done uses the field that the item has", async () => {

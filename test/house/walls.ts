@@ -19,7 +19,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   items: { rooms: [], packages: none },
   collection: { rooms: ["items"], packages: /^node:zlib$/ },
   engines: {
-    rooms: ["collection/engine.ts", "collection/binary-search.ts", "items"],
+    rooms: ["collection/engine.ts", "collection/binary-search.ts", "items", "credentials/system-reason.ts"],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
   // A library inside the project, so it imports nothing else from the project.

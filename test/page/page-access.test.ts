@@ -84,6 +84,11 @@ test("everything can be done with the keyboard alone", async () => {
   await page.until("document.activeElement.dataset.control === 'text' && !document.querySelector('.editor')");
   await pages.untilStored((items) => items.length === 2);
   expect((await pages.listed()).map(({ Name }) => Name)).toEqual(["One", "Three"]);
+  for (const field of ["composer", "search"]) {
+    await page.evaluate(`document.querySelector('[data-control=${field}]').focus()`);
+    await press("ArrowDown");
+    await page.until("document.activeElement.closest('li')?.innerText.includes('Three')");
+  }
   await page.view.press("?");
   await page.until("document.querySelector('dialog.shortcuts')?.innerText.includes('new item')");
   await press("Escape");
@@ -188,4 +193,29 @@ test("on a phone, every control is at least 44 pixels large and every field has 
   await page.fill('[data-control="name"]', "Oat milk");
   await page.clickButton("Save");
   await pages.untilStored(([one]) => one?.["Name"] === "Oat milk" && one["Done"] === false);
+});
+
+test("at 400 %, a dialog opens at its top and fits beside the scroll bar of the page", async () => {
+  await pages.start();
+  await pages.create(...Array.from({ length: 8 }, (_, index) => named(numbered(index), `Item ${index}`)));
+  const page = await pages.openPage();
+  await page.view.cdp("Emulation.setDeviceMetricsOverride", {
+    width: 320,
+    height: 256,
+    deviceScaleFactor: 1,
+    mobile: false,
+  });
+  await page.until("document.documentElement.clientWidth < innerWidth");
+  const place = () =>
+    page.evaluate<{ scrollTop: number; isInside: boolean }>(`(({ scrollTop }, { left, right }) =>
+      ({ scrollTop, isInside: left >= 0 && right <= document.documentElement.clientWidth }))(
+        document.querySelector("dialog"), document.querySelector("dialog").getBoundingClientRect())`);
+  for (const key of ["?", "Enter"]) {
+    if (key === "Enter") await page.evaluate(`document.querySelector('[data-control="connect"]').focus()`);
+    await page.view.press(key);
+    await page.until("document.querySelector('dialog[open]')");
+    expect({ key, ...(await place()) }).toEqual({ key, scrollTop: 0, isInside: true });
+    await page.view.press("Escape");
+    await page.until("!document.querySelector('dialog')");
+  }
 });

@@ -5,7 +5,7 @@ import { greeting, readyLine } from "../../src/serve/greeting.ts";
 import type { Listener } from "../../src/serve/running-service.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 
-function greet(args: readonly string[], isColoured = false): string {
+function greet(args: readonly string[], isColoured = false, columns?: number): string {
   const result = readSettings(["--store", "memory:", ...args], {});
   if ("problems" in result) throw new Error(result.problems.join("\n"));
   const { host, port, httpsPort } = result.settings;
@@ -13,7 +13,7 @@ function greet(args: readonly string[], isColoured = false): string {
     ...(port === undefined ? [] : [{ scheme: "http", host, port } as const]),
     ...(httpsPort === undefined ? [] : [{ scheme: "https", host, port: httpsPort } as const]),
   ];
-  return greeting(result.settings, { listeners, itemCount: 1 }, isColoured);
+  return greeting(result.settings, { listeners, itemCount: 1 }, isColoured, columns);
 }
 
 /** The lines of one row, without its label. */
@@ -42,6 +42,12 @@ test("every address is shown with each scheme that is served, and with no other"
   const secure = greet(["--port", "off", "--https-port", "5001", "--host", "0.0.0.0"]);
   expect(row(secure, "Page")).toEqual(["https://localhost:5001/"]);
   expect(secure).not.toContain("http://");
+});
+
+test("in a narrow terminal, a long text goes on below itself, beside its label", () => {
+  const text = greet([], false, 60);
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+  expect(row(text, "CORS")).toEqual(["off: a web page of another origin needs", "--cors ORIGIN"]);
 });
 
 for (const [host, address] of [

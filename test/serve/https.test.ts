@@ -264,7 +264,7 @@ describe("HTTPS", () => {
         args: ["--port", "off", "--https-port", "0", "--store", "memory:", "--tls-cert", cert, "--tls-key", key],
       });
     for (const [cert, key, message] of [
-      [join(folder.path, "none.pem"), one.key, "the certificate cannot be used"],
+      [join(folder.path, "none.pem"), one.key, "the certificate cannot be read"],
       [one.key, one.key, "the certificate cannot be used"],
       [one.cert, one.cert, "the key cannot be used"],
       [one.cert, two.key, "is not the key of the certificate"],

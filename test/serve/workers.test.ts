@@ -79,7 +79,7 @@ test("if the first worker cannot start, the error is printed and the service end
     args: ["--port", "0", "--workers", "2", "--store", `sqlite:${folder.path}`],
   });
   expect(broken.exitCode).toBe(1);
-  expect(broken.stderr).toContain("cannot be opened");
+  expect(broken.stderr).toContain("this is a folder, not a file");
 });
 
 test("several workers with a store that processes cannot share are refused with exit code 2", async () => {

@@ -1,5 +1,7 @@
 // What `check` has found out about a store, and how it is printed.
 
+import { labelledRows } from "../../serve/wrapped-text.ts";
+
 /** More findings than this are only counted. */
 const findingsShown = 20;
 
@@ -21,11 +23,10 @@ export class CheckReport {
     return this.#findingCount === 0;
   }
 
-  lines(): string[] {
-    const width = Math.max(0, ...this.facts.map(([label]) => label.length));
+  lines(columns: number): string[] {
     const moreCount = this.#findingCount - this.findings.length;
     return [
-      ...this.facts.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`),
+      ...labelledRows(this.facts, columns),
       ...this.findings.map((finding) => `  damaged: ${finding}`),
       ...(moreCount > 0 ? [`  and ${moreCount} more`] : []),
     ];

@@ -12,6 +12,9 @@ import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
 import { CheckReport } from "./check-report.ts";
 import { formatBytes, formatCount } from "./store-summary.ts";
 
+/** SQLite's heading of the findings about one of several open databases. Here there is only one. */
+const databaseHeading = "*** in database main ***\n";
+
 interface StoredRow extends Change {
   readonly checksum?: number;
 }
@@ -32,7 +35,7 @@ export function checkSqlite(path: string): CheckReport {
     reportFreeSpace(database, report);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    report.finding(`SQLite cannot read on: ${error.message}`);
+    report.finding(`SQLite cannot read further: ${error.message}`);
   } finally {
     database?.close();
   }
@@ -49,7 +52,7 @@ function refuseForeign(path: string): void {
     closeSync(file);
   }
   const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
-  if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store`);
+  if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.`);
 }
 
 function checkLog(path: string, report: CheckReport): void {
@@ -72,7 +75,7 @@ function checkFile(database: Database, path: string, report: CheckReport): void 
   for (const { integrity_check: finding } of database
     .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
     .iterate())
-    if (finding !== "ok") report.finding(`SQLite: ${finding.replaceAll("\n", " ")}`);
+    if (finding !== "ok") report.finding(`SQLite: ${finding.replace(databaseHeading, "").replaceAll("\n", "; ")}`);
 }
 
 function checkTables(database: Database, path: string, report: CheckReport): void {

@@ -22,6 +22,9 @@ export async function copyStore(
   path: string,
   { like, beforeRename = () => {} }: CopyOptions = {},
 ): Promise<StoreSummary> {
+  const folder = dirname(path);
+  if (!existsSync(folder))
+    throw new CommandError(`${path} cannot be written: there is no folder ${folder}. Make it, or choose another name.`);
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
   try {
@@ -33,7 +36,7 @@ export async function copyStore(
         beforeRename(partial);
         refuseLog(path);
         renameSync(partial, path);
-        syncFolder(dirname(path));
+        syncFolder(folder);
         return summary;
       } catch (error) {
         removeStore(partial);

@@ -58,12 +58,12 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   return SqliteSnapshot.open(store.path);
 }
 
-/** Throws if there is no file, because SQLite would make one. Opening a pipe would hang. */
-export function requireFile(path: string): void {
-  if (!existsSync(path))
-    throw new StoreError(`${path}: there is no such file. Name the store with --store sqlite:PATH`);
-  if (!statSync(path).isFile())
-    throw new StoreError(`${path}: this is not an ordinary file but a folder, a device or a pipe. Name another one`);
+/** Throws if there is no file, because SQLite would make one. Opening a pipe would hang. `advice` says what to do then. */
+export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new StoreError(`${path}: there is no such file. ${advice}`);
+  if (found.isDirectory()) throw new StoreError(`${path} is a folder, not a file. ${advice}`);
+  if (!found.isFile()) throw new StoreError(`${path} is a device or a pipe, not a file. ${advice}`);
 }
 
 /**

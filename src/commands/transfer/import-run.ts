@@ -5,7 +5,7 @@
 // after the other, and the following batches are smaller. A service whose ETags have no version gets one item at a time.
 
 import { isTodoError } from "../../client/errors.ts";
-import { idOf, sameContent } from "../../client/item-text.ts";
+import { hasId, idOf, sameContent } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { withId } from "../../items/todo-item.ts";
@@ -80,7 +80,8 @@ export class ImportRun {
       let batch = new Map<string, FileItem>();
       for await (const { json: given, place } of items) {
         const number = this.#hash.count + 1;
-        const json = idOf(given) === undefined ? withId(scanObject(given), idFor(given, number)) : given;
+        const object = scanObject(given);
+        const json = hasId(object) ? given : withId(object, idFor(given, number));
         this.#hash.add(json);
         if (number <= resumed) {
           this.#done = number;
@@ -165,7 +166,7 @@ export class ImportRun {
     } catch (error) {
       if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
       if (!isTodoError(error, "HttpError") || error.code === undefined || error.status >= 500) throw error;
-      throw new CommandError(`The service refused the item at ${place}: ${error.detail}`, { cause: error });
+      throw new CommandError(`The service refused ${place}: ${error.detail}`, { cause: error });
     }
   }
 
@@ -177,7 +178,7 @@ export class ImportRun {
     if (this.#options.rule === "skip") return { kind: "skipped", etag };
     if (this.#options.rule === "replace") return { kind: "replaced", ...(await this.#client.update(json)) };
     throw new CommandError(
-      `The item at ${place} has the ID ${id}, which another item has already. To leave the other item as it is, add --on-conflict skip. To replace it, add --on-conflict replace.`,
+      `The ID of ${place}, ${id}, belongs to another item already. To leave the other item as it is, add --on-conflict skip. To replace it, add --on-conflict replace.`,
     );
   }
 

@@ -92,5 +92,5 @@ export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undef
 
 /** The message for the operator if the store has a different history. */
 export function otherHistoryMessage(since: Bookmark, { epoch, version }: Bookmark): string {
-  return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that had not everything. This instance was at version ${since.version} of ${since.epoch} and has loaded everything anew, at version ${version} of ${epoch}`;
+  return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${since.version} of ${since.epoch} and has loaded everything again, at version ${version} of ${epoch}`;
 }

@@ -1,8 +1,10 @@
 // Turns errors of SQLite into errors that tell the operator what happened and what to do.
 
 import { SQLiteError } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
+import { systemReason } from "../../credentials/system-reason.ts";
 
 /** True if another process holds the lock at the moment. */
 export function isSqliteBusy(error: unknown): boolean {
@@ -27,15 +29,15 @@ export function cannotLock(error: unknown): boolean {
  */
 export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
   if (error instanceof Error && "syscall" in error) {
-    return new StoreError(`${path}: the files of the store cannot be read: ${error.message}`, {
+    return new StoreError(`${path}: the files of the store cannot be read: ${systemReason(error)}`, {
       cause: error,
       undecided,
     });
   }
   if (!(error instanceof SQLiteError)) return error;
   const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
-  const advice = explanation ? explanation[1](path) : "see the SQLite error for the cause";
-  const message = `${path}: ${advice} (${error.code ?? "SQLite"}: ${error.message})`;
+  const advice = explanation ? explanation[1](path, error) : `SQLite reports: ${error.message} (${error.code})`;
+  const message = `${path}: ${advice}`;
   return new StoreError(undecided ? `${message}. Whether the last commit happened is not known` : message, {
     cause: error,
     undecided,
@@ -44,26 +46,34 @@ export function explainSqliteError(error: unknown, path: string, { undecided = f
 
 /** What to do about a damaged store. */
 export function damageAdvice(path: string): string {
-  return `stop the service, then see what is damaged with "todoitems check ${path}". Restore a backup, or save what is intact with "todoitems recover ${path} NEW"`;
+  return `see what is damaged with "todoitems check ${path}". Then stop every service that uses it, and restore a backup or save what is intact with "todoitems recover ${path} NEW"`;
 }
 
 export const notWritable =
   "the file is not writable; give this user write access to it and its folder, or start with --read-only";
 
-const explanations: readonly (readonly [codes: readonly string[], advice: (path: string) => string])[] = [
+type Advice = (path: string, error: SQLiteError) => string;
+
+const explanations: readonly (readonly [codes: readonly string[], advice: Advice])[] = [
   [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
   [["SQLITE_CORRUPT"], (path) => `the file is damaged; ${damageAdvice(path)}`],
   [["SQLITE_READONLY_DBMOVED"], () => "the file was replaced while it was opened; start again"],
   [["SQLITE_READONLY"], () => notWritable],
-  [
-    ["SQLITE_CANTOPEN"],
-    (path) =>
-      `the file cannot be opened; check that it is a file, that its folder ${dirname(resolve(path))} exists and that this user may write there`,
-  ],
-  [["SQLITE_FULL"], () => "the disk is full; free some space, the service goes on by itself"],
+  [["SQLITE_CANTOPEN"], cannotOpen],
+  [["SQLITE_FULL"], () => "the disk is full; free some space, the service continues by itself"],
   [
     ["SQLITE_IOERR"],
-    () => "the disk reported an error or is full; check it, the service goes on by itself once it can write",
+    // The code says which operation failed: a write, a sync, a lock. An operator needs it to find the cause.
+    (_, { code }) =>
+      `the disk reported an error (${code}) or is full; check it, the service continues by itself once it can write`,
   ],
   [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
 ];
+
+function cannotOpen(path: string): string {
+  const another = "choose another with --store sqlite:PATH";
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return `this is a folder, not a file; ${another}`;
+  const folder = dirname(resolve(path));
+  if (!existsSync(folder)) return `its folder does not exist; make the folder ${folder}, or ${another}`;
+  return `the file cannot be opened; give this user the right to read and write it and its folder ${folder}`;
+}

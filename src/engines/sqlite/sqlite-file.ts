@@ -138,10 +138,6 @@ function create(database: Database): void {
 }
 
 function checkIntegrity(database: Database, path: string): void {
-  const findings = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").all();
-  const [finding] = findings;
-  if (finding?.quick_check === "ok") return;
-  throw new StoreError(
-    `${path}: the file is damaged; ${damageAdvice(path)}. First finding: ${finding?.quick_check ?? "none given"}`,
-  );
+  const finding = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
+  if (finding?.quick_check !== "ok") throw new StoreError(`${path}: the file is damaged; ${damageAdvice(path)}`);
 }

@@ -17,6 +17,7 @@ import { SignInDialog } from "./sign-in-dialog.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { useEdited } from "./use-edited.ts";
 import { useKept } from "./use-kept.ts";
+import { rowBelow } from "./use-row-focus.ts";
 import { useSession } from "./use-session.ts";
 
 export function App({ session, settings }: { session: Session; settings: PageSettings }) {
@@ -51,8 +52,14 @@ export function App({ session, settings }: { session: Session; settings: PageSet
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
       if (document.querySelector("dialog[open]")) return;
+      const field = [composer.current, searchBox.current].find((one) => one === event.target);
+      if (field && event.key === "ArrowDown") {
+        rowBelow(field)?.focus();
+        event.preventDefault();
+      }
+      if (isTyping(event.target)) return;
       const target = event.key === "/" ? searchBox.current : event.key === "n" ? composer.current : undefined;
       if (event.key === "?") setOpened("shortcuts");
       else if (!target) return;

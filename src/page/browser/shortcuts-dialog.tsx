@@ -1,10 +1,12 @@
 // Lists the keyboard shortcuts.
 
 import { Dialog } from "./dialog.tsx";
+import { CloseIcon } from "./icons.tsx";
 
 const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["n", "new item"],
   ["/", "search"],
+  ["↓", "from these fields to the list"],
   ["↑ ↓", "previous or next item"],
   ["Home End", "first or last item"],
   ["Space", "tick the item"],
@@ -17,6 +19,10 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" kind="shortcuts" onClose={onClose}>
+      {/* It gets the focus, so it is at the top: in a low window, the dialog would otherwise open at its end. */}
+      <button type="button" class="bare close" onClick={onClose} aria-label="Close">
+        <CloseIcon />
+      </button>
       <dl class="keys">
         {shortcuts.map(([key, meaning]) => (
           <div key={key}>
@@ -25,11 +31,6 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          Close
-        </button>
-      </div>
     </Dialog>
   );
 }

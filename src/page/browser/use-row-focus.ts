@@ -80,6 +80,15 @@ export function useRowFocus(
   };
 }
 
+/** The text of the first row below this element, if there is one. */
+export function rowBelow(element: Element): HTMLElement | undefined {
+  const { bottom } = element.getBoundingClientRect();
+  const top = (row: HTMLElement) => row.getBoundingClientRect().top;
+  return [...document.querySelectorAll<HTMLElement>('li [data-control="text"]')]
+    .filter((row) => top(row) >= bottom)
+    .sort((one, other) => top(one) - top(other))[0];
+}
+
 const steps: Readonly<Record<string, (count: number) => number>> = {
   ArrowDown: () => 1,
   ArrowUp: () => -1,

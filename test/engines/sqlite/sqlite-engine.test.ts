@@ -100,12 +100,12 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
 
   test("a folder that does not exist", () => {
     path = join(folder.path, "missing", "store.db");
-    expect(refusal()).toContain(`its folder ${join(folder.path, "missing")} exists`);
+    expect(refusal()).toContain(`make the folder ${join(folder.path, "missing")}`);
   });
 
   test("a folder in place of the file", () => {
     mkdirSync(path);
-    expect(refusal()).toContain("cannot be opened");
+    expect(refusal()).toContain("this is a folder, not a file");
   });
 
   test("a damaged store", async () => {
@@ -140,7 +140,7 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
 
   test("a folder that this user may not write", () => {
     chmodSync(folder.path, 0o555);
-    expect(asOrdinaryUser(() => refusal())).toContain("may write there");
+    expect(asOrdinaryUser(() => refusal())).toContain("give this user the right to read and write it and its folder");
   });
 });
 

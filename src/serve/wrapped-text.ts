@@ -1,0 +1,39 @@
+// Text that fits the terminal: lines break between words, and the text beside a label stays beside it.
+
+/** How many columns a line may have. Without a terminal there is no limit. */
+export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
+  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+}
+
+const narrowestWrap = 20;
+
+/**
+ * Breaks lines between words, so that none has more than this many columns. A broken line goes on below with the same
+ * indentation. A word that is too long is left to the terminal, and so is everything if there is hardly any room.
+ */
+export function wrap(text: string, columns: number): string {
+  if (columns === Number.POSITIVE_INFINITY) return text;
+  return text
+    .split("\n")
+    .map((line) => {
+      const words = line.trimStart();
+      const indentation = " ".repeat(line.length - words.length);
+      if (columns - indentation.length < narrowestWrap) return line;
+      return indentation + Bun.wrapAnsi(words, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
+    })
+    .join("\n");
+}
+
+/** Rows of a label and a text, indented. A text that is too long goes on below itself. */
+export function labelledRows(
+  rows: readonly (readonly [label: string, text: string])[],
+  columns: number,
+  paintLabel = (label: string) => label,
+): string[] {
+  const width = Math.max(0, ...rows.map(([label]) => label.length));
+  const indentation = " ".repeat(width + 4);
+  return rows.map(([label, text]) => {
+    const wrapped = wrap(text, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
+    return `  ${paintLabel(label.padEnd(width))}  ${wrapped}`;
+  });
+}
