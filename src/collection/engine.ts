@@ -93,10 +93,10 @@ export interface Engine {
   commit(batch: Batch): Promise<void>;
 
   /**
-   * Rejects with a `StoreError` if writes would fail now for a reason that lasts. Health checks call this. An engine has
-   * it only if `hasNews` cannot tell as much.
+   * Rejects with a `StoreError` if writes would fail now for a reason that lasts, or if reads are no longer of the store
+   * that was opened. Health checks call this. An engine has it only if `hasNews` cannot tell as much.
    */
-  checkWritable?(): Promise<void>;
+  checkReady?(): Promise<void>;
 
   close(): Promise<void>;
 }

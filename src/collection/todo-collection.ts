@@ -102,9 +102,8 @@ export class TodoCollection {
   /** Rejects with a `StoreError` if requests would fail now for a reason that lasts. */
   async checkReady(): Promise<void> {
     await this.refresh();
-    if (this.#options.readOnly) return;
     try {
-      await this.#engine.checkWritable?.();
+      await this.#engine.checkReady?.();
     } catch (error) {
       if (error instanceof StoreError) this.#options.onStoreError(error);
       throw error;

@@ -2,9 +2,10 @@
 // writing anything to the file that is there now. Checkpoints run here too, because each needs a look at the files first.
 
 import type { Database } from "bun:sqlite";
-import { existsSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { FileGuard, type Interference } from "./file-guard.ts";
+import { identityOf } from "./held-file.ts";
 import { LogWatch } from "./log-watch.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import { openDatabase } from "./sqlite-file.ts";
@@ -16,6 +17,7 @@ export class GuardedDatabase {
   readonly database: Database;
   readonly #path: string;
   readonly #file: string;
+  readonly #identity: string;
   /** Undefined if this process only reads the store. */
   readonly #guard: FileGuard | undefined;
   readonly #logWatch: LogWatch;
@@ -30,6 +32,7 @@ export class GuardedDatabase {
     this.#logWatch = new LogWatch(path, onWarning);
     this.database = openDatabase(path, readOnly);
     this.#file = realpathSync(path);
+    this.#identity = identityOf(statSync(this.#file));
     if (readOnly) return;
     try {
       // SQLite would run checkpoints by itself, without a look at the files.
@@ -49,6 +52,15 @@ export class GuardedDatabase {
   check(): void {
     if (!this.isRetired) this.#lookAtFiles();
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
+  }
+
+  /** Throws if the file is no longer at its path. A process that only reads the store can do no harm, but reads old items. */
+  checkInPlace(): void {
+    const stat = statSync(this.#file, { throwIfNoEntry: false });
+    if (stat && identityOf(stat) === this.#identity) return;
+    throw new StoreError(
+      `${this.#path}: ${stat ? "another file is in its place" : "the file is gone"}, so the items are those from before. Start the service again to serve the file as it is now`,
+    );
   }
 
   /** Throws if the files were replaced while a commit was written. Call `check` once the commit has its lock. */

@@ -113,8 +113,9 @@ export class SqliteEngine implements Engine {
     this.#sweep.committed(changes, sweptCount);
   }
 
-  async checkWritable(): Promise<void> {
-    this.#files.check();
+  async checkReady(): Promise<void> {
+    if (this.#readOnly) this.#files.checkInPlace();
+    else this.#files.check();
     if (this.#lastFailed) await this.#eraseFailedCommit();
   }
 

@@ -160,12 +160,12 @@ test("on a full disk it is known that a write was not stored, and reads go on", 
 });
 
 test("the store counts as not writable while the disk is full, and recovers without a write of a client", async () => {
-  await engine.checkWritable();
+  await engine.checkReady();
   log.isFull = true;
   await expect(commit(1, row(2))).rejects.toThrow("disk is full");
-  await expect(engine.checkWritable()).rejects.toThrow("disk is full");
+  await expect(engine.checkReady()).rejects.toThrow("disk is full");
   log.isFull = false;
-  await engine.checkWritable();
+  await engine.checkReady();
   expect(versionsAfterCrash()).toEqual([1]);
 });
 

@@ -83,7 +83,7 @@ afterEach(() => folder.dispose());
 async function expectRefusal(finding: string): Promise<void> {
   for (let count = 0; count < 2; count++) {
     await expect(commit()).rejects.toThrow(finding);
-    await expect(engine.checkWritable()).rejects.toThrow(finding);
+    await expect(engine.checkReady()).rejects.toThrow(finding);
   }
   expect(warnings).toHaveLength(1);
   // Reads go on, from memory.
@@ -103,7 +103,7 @@ test("a backup that is copied over a running store stays as it is, byte for byte
 
 test("a backup that is copied over a running store is noticed by a health check, even if nobody writes", async () => {
   copyFileSync(backup, path);
-  await expect(engine.checkWritable()).rejects.toThrow("another program has written into the file");
+  await expect(engine.checkReady()).rejects.toThrow("another program has written into the file");
   await expectRefusal("another program has written into the file");
 });
 
@@ -241,7 +241,7 @@ test("checkpoints of other programs, backups and a vacuum are no reason to refus
   ]) {
     other.run(sql);
     await commit();
-    await engine.checkWritable();
+    await engine.checkReady();
   }
   other.close();
   // Enough for several checkpoints of our own.

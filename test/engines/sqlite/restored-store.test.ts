@@ -76,3 +76,16 @@ test("a read-only service stays ready, because it does not write", async () => {
   expect((await service.fetch("GET", "/health/ready")).status).toBe(200);
   await service.collection.close();
 });
+
+test("a read-only service is not ready once its file is replaced, serves the items it has, and stops without an error", async () => {
+  const before = await start();
+  await before.create(item(ids.one));
+  await before.collection.close();
+  copyFileSync(path, backup);
+  const service = await start(true);
+  renameSync(backup, path);
+  expect((await service.fetch("GET", "/health/ready")).status).toBe(503);
+  expect(service.log.at(-1)?.message).toContain("another file is in its place");
+  expect(await service.list()).toBe(`[${item(ids.one)}]`);
+  await service.collection.close();
+});
