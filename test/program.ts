@@ -15,6 +15,8 @@ export interface ProgramOptions {
   readonly folder?: string;
   /** Another way to start the program and its command, such as `npm start --`. */
   readonly start?: readonly string[];
+  /** True if the service shall check every answer against the description, because not all go through `fetch` below. */
+  readonly checksAnswers?: boolean;
   /** The current folder of the program. */
   readonly cwd?: string;
 }
@@ -134,8 +136,9 @@ function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore
 }
 
 function commandLine(command: string, options: ProgramOptions): string[] {
-  const { args = [], launcher = [], folder = projectFolder } = options;
-  const start = options.start ?? [...bunCommand, join(folder, "src/main.ts"), command];
+  const { args = [], launcher = [], folder = projectFolder, checksAnswers = false } = options;
+  const preload = checksAnswers ? ["--preload", join(projectFolder, "test/description/check-every-answer.ts")] : [];
+  const start = options.start ?? [...bunCommand, ...preload, join(folder, "src/main.ts"), command];
   return [...launcher, ...start, ...args];
 }
 

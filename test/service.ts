@@ -4,9 +4,9 @@ import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../src/collection/todo-collection.ts";
 import { Access } from "../src/http/access.ts";
-import type { App, AppOptions } from "../src/http/app.ts";
+import { App, type AppOptions } from "../src/http/app.ts";
 import { appFetch } from "./app-fetch.ts";
-import { CheckedApp } from "./description/checked-answer.ts";
+import { checkAnswers } from "./description/checked-answer.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 
 export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
@@ -40,7 +40,7 @@ export class Service {
       onStoreBack: () => log.push({ level: "info", message: "back" }),
       ...options,
     });
-    const app = new CheckedApp(collection, {
+    const app = new App(collection, {
       forms: "both",
       fieldNames: "as-sent",
       bodyBytesMax: 1024 ** 2,
@@ -56,7 +56,7 @@ export class Service {
       log: (level, message) => log.push({ level, message }),
       ...options,
     });
-    return new Service(collection, app, log);
+    return new Service(collection, checkAnswers(app), log);
   }
 
   async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {

@@ -2,9 +2,8 @@
 
 import { describeApi } from "../../src/description/api-description.ts";
 import type { DescribedInstance } from "../../src/description/described-instance.ts";
-import { App } from "../../src/http/app.ts";
+import type { App } from "../../src/http/app.ts";
 import { type Answer, type HttpRequest, PieceBody } from "../../src/wire/message.ts";
-import type { Refusal } from "../../src/wire/refusal.ts";
 import { differences, type SeenAnswer } from "./described-answers.ts";
 
 // Every limit and check is on, so every status that any instance can answer with is described.
@@ -30,16 +29,20 @@ const bodyBytesMax = 32 * 1024;
 
 export const fullDescription = describeApi(strictest, "/");
 
-/** An app that checks each of its answers. So a test that uses a socket, or a client of its own, sees no others. */
-export class CheckedApp extends App {
-  override handle(request: HttpRequest): Answer | Promise<Answer> {
-    const answer = super.handle(request);
+/**
+ * Lets an app check each of its answers. So a test that uses a socket, a browser or a client of its own sees no others.
+ * An answer that is not described is treated as a defect of the app.
+ */
+export function checkAnswers(app: App): App {
+  const { handle, refuse } = app;
+  app.handle = function (this: App, request) {
+    const answer = handle.call(this, request);
     return answer instanceof Promise ? answer.then((answer) => held(answer, request)) : held(answer, request);
-  }
-
-  override refuse(refusal: Refusal, request?: HttpRequest): Answer {
-    return held(super.refuse(refusal, request), request);
-  }
+  };
+  app.refuse = function (this: App, refusal, request) {
+    return held(refuse.call(this, refusal, request), request);
+  };
+  return app;
 }
 
 /** Like `fetch`, for a service that runs in a process of its own. */

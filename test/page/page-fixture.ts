@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect } from "bun:test";
 import { join } from "node:path";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
@@ -56,6 +57,7 @@ export class PageFixture {
     const ports = this.scheme === "http" ? ["--port", "0"] : ["--port", "off", "--https-port", "0"];
     const home = this.#certificates ?? this.path;
     this.#program = await Program.start({
+      checksAnswers: true,
       environment: { XDG_DATA_HOME: home, HOME: home },
       args: [
         ...(args.includes("--demo") ? [] : ["--store", `sqlite:${join(this.path, "store.db")}`]),
@@ -92,7 +94,7 @@ export class PageFixture {
   }
 
   async send(method: string, path: string, json?: string, headers: Record<string, string> = {}) {
-    const response = await fetch(`${this.program.origin}${path}`, {
+    const response = await checkedFetch(`${this.program.origin}${path}`, {
       method,
       ...(json === undefined ? {} : { body: json }),
       headers: { "Content-Type": "application/json", ...headers },

@@ -1,5 +1,6 @@
 // Tests HTTPS as clients see it: real handshakes with the program, both protocols, and a certificate that changes.
 
+import { checkedFetch } from "../description/checked-answer.ts";
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -74,15 +75,15 @@ describe("HTTPS", () => {
   test("only clients that trust the development authority accept the certificate", async () => {
     const program = await serve("--port", "off");
     const tls = { ca: readFileSync(authority, "utf8") };
-    const created = await fetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {
+    const created = await checkedFetch(`https://localhost:${portOf(program.origin)}/api/todoitems/`, {
       method: "POST",
       body: item(ids.one),
       headers: { "Content-Type": "application/json" },
       tls,
     });
     expect(created.status).toBe(201);
-    expect(await (await fetch(`${program.origin}/api/todoitems/`, { tls })).text()).toBe(`[${item(ids.one)}]`);
-    await expect(fetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
+    expect(await (await checkedFetch(`${program.origin}/api/todoitems/`, { tls })).text()).toBe(`[${item(ids.one)}]`);
+    await expect(checkedFetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
   });
 
   test("a handshake that fails is logged once per address and reason, with what to do", async () => {
@@ -95,7 +96,7 @@ describe("HTTPS", () => {
     expect(await program.stderrLine()).toContain(
       "A client at 127.0.0.1 did not complete the TLS handshake. If its requests fail, it probably does not trust the development certificate: todoitems certificate shows how to trust it",
     );
-    await fetch(url.replace("https:", "http:")).catch(() => {});
+    await checkedFetch(url.replace("https:", "http:")).catch(() => {});
     expect(await program.stderrLine()).toContain("It sent plain HTTP: use https:// in its address, or the HTTP port");
     expect(refuse(url.replace("127.0.0.1", "[::1]"))).toBe(60);
     expect(await program.stderrLine()).toContain("A client at ::1 did not complete the TLS handshake");
@@ -148,14 +149,14 @@ describe("HTTPS", () => {
     const program = await serve("--port", "0", "--hsts");
     const [http, https] = program.origins;
     const tls = { ca: readFileSync(authority, "utf8") };
-    expect((await fetch(`${https}/api/todoitems/`, { tls })).headers.get("strict-transport-security")).toBe(
+    expect((await checkedFetch(`${https}/api/todoitems/`, { tls })).headers.get("strict-transport-security")).toBe(
       "max-age=31536000",
     );
-    expect((await fetch(`${http}/api/todoitems/`)).headers.has("strict-transport-security")).toBe(false);
+    expect((await checkedFetch(`${http}/api/todoitems/`)).headers.has("strict-transport-security")).toBe(false);
     const plain = await serve("--port", "off");
-    expect((await fetch(`${plain.origin}/api/todoitems/`, { tls })).headers.has("strict-transport-security")).toBe(
-      false,
-    );
+    expect(
+      (await checkedFetch(`${plain.origin}/api/todoitems/`, { tls })).headers.has("strict-transport-security"),
+    ).toBe(false);
   });
 
   test("HTTPS refuses a TLS 1.2 cipher that is not AEAD", async () => {
@@ -203,7 +204,7 @@ describe("HTTPS", () => {
     const newcomers = Array.from({ length: 4 }, async () => {
       while (changing) {
         const tls = { ca: authorities };
-        const response = await fetch(`https://localhost:${port}/api/todoitems/`, { tls, keepalive: false });
+        const response = await checkedFetch(`https://localhost:${port}/api/todoitems/`, { tls, keepalive: false });
         expect(response.status).toBe(200);
         handshakes++;
       }

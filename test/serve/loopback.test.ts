@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { addressesOf } from "../../src/serve/loopback.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
@@ -25,7 +26,7 @@ const memory = ["--store", "memory:"];
 const portOf = (origin = "") => new URL(origin).port;
 const urlsOf = (port: string) => ["127.0.0.1", "[::1]"].map((host) => `http://${host}:${port}/api/todoitems/`);
 const isServed = (url: string) =>
-  fetch(url).then(
+  checkedFetch(url).then(
     ({ status }) => status === 200,
     () => false,
   );
@@ -72,7 +73,7 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
     const program = await serve("--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`);
     for (const url of urlsOf(portOf(program.origin))) {
       for (let count = 0; count < 8; count++) {
-        expect((await fetch(url, { headers: { Connection: "close" } })).status).toBe(200);
+        expect((await checkedFetch(url, { headers: { Connection: "close" } })).status).toBe(200);
       }
     }
     await program.stop();
@@ -109,9 +110,9 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
       });
     }
     const alone = { headers: { Connection: "close" } };
-    expect((await fetch(v6, alone)).status).toBe(503);
-    await eventually(async () => (await fetch(v6, alone)).status === 200);
+    expect((await checkedFetch(v6, alone)).status).toBe(503);
+    await eventually(async () => (await checkedFetch(v6, alone)).status === 200);
     await eventually(() => closedCount === 4);
-    expect((await fetch(v4, alone)).status).toBe(200);
+    expect((await checkedFetch(v4, alone)).status).toBe(200);
   });
 });
