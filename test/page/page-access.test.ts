@@ -90,7 +90,7 @@ test("everything can be done with the keyboard alone", async () => {
     await page.until("document.activeElement.closest('li')?.innerText.includes('Three')");
   }
   await page.view.press("?");
-  await page.until("document.querySelector('dialog.shortcuts')?.innerText.includes('new item')");
+  await page.until("document.querySelector('dialog.shortcuts[open]')?.innerText.includes('new item')");
   await press("Escape");
   await page.until("!document.querySelector('dialog')");
 });
