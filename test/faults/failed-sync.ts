@@ -70,7 +70,7 @@ async function create(program: Program, n: number): Promise<Outcome> {
   const text = await response.text();
   if (response.status === 201) return "stored";
   if (response.status === 503 && text.includes("nothing was changed")) return "not stored";
-  if (response.status === 503 && text.includes("whether it did is not known")) return "unknown";
+  if (response.status === 503 && text.includes("it is not known whether")) return "unknown";
   throw new Error(`a create was answered with ${response.status} ${text}`);
 }
 

@@ -106,7 +106,8 @@ function readHeader(view: DataView, otherPageBytes: () => number): Header {
 
 class Scan {
   readonly #header: Header;
-  #salts: Sum | undefined;
+  #salts: Sum;
+  #hasIntactFrame = false;
   #transactions = 0;
   #frames = 0;
   #noted = 0;
@@ -127,8 +128,8 @@ class Scan {
   constructor(header: Header) {
     this.#header = header;
     this.#seeds = header.isIntact ? [header.stored] : [header.stored, header.computed];
-    if (header.isIntact) this.#salts = header.salts;
-    else this.#bad = { frame: 0, offset: 0 };
+    this.#salts = header.salts;
+    if (!header.isIntact) this.#bad = { frame: 0, offset: 0 };
   }
 
   /** The number of frames up to the end of the last complete transaction. */
@@ -139,8 +140,9 @@ class Scan {
   note(frame: DataView, offset: number): void {
     this.#noted++;
     const salts = pairAt(frame, 8);
-    // If the header is damaged, its salts may be damaged too. The first frame has the same ones.
-    this.#salts ??= salts;
+    // If the header is damaged, its salts may be damaged too, and so may be those of the first frames. All intact frames
+    // have the same ones.
+    if (!this.#header.isIntact && !this.#hasIntactFrame) this.#salts = salts;
     const stored = pairAt(frame, 16);
     if (isSame(salts, this.#salts) && this.#seeds.some((seed) => isSame(this.#sum(frame, seed), stored))) {
       this.#noteIntact(frame.getUint32(4));
@@ -167,6 +169,7 @@ class Scan {
   }
 
   #noteIntact(mark: number): void {
+    this.#hasIntactFrame = true;
     const endsTransaction = mark !== 0;
     if (endsTransaction) this.#storePages = mark;
     if (endsTransaction && !this.#bad) {

@@ -111,6 +111,21 @@ test("a flipped bit of a page is damage, if a complete transaction follows", () 
   }
 });
 
+test("a lost sector is damage, wherever it is in the log, if a complete transaction follows", () => {
+  const original = readFileSync(`${path}-wal`);
+  // The last transaction but one may also look like the beginning of the last one.
+  const end = headerBytes + transactionOf.indexOf(batches.length - 2) * frameBytes;
+  for (let offset = 0; offset + 512 <= end; offset += 512) {
+    const damaged = Buffer.from(original);
+    damaged.fill(0, offset, offset + 512);
+    // Free space in a page is zero already.
+    if (damaged.equals(original)) continue;
+    writeFileSync(`${path}-wal`, damaged);
+    expect({ offset, isDamaged: scanLog(path).isDamaged }).toEqual({ offset, isDamaged: true });
+  }
+  writeFileSync(`${path}-wal`, original);
+});
+
 test("every flipped bit of the log's header is damage, because SQLite would ignore the whole log", () => {
   for (let bit = 0; bit < headerBytes * 8; bit++) {
     expect({ bit, ...scanFlipped(bit) }).toMatchObject({

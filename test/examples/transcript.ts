@@ -1,0 +1,65 @@
+// Transcripts in documents: reading their steps, and comparing them with what a program prints now.
+
+import { expect } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { projectFolder } from "../program.ts";
+
+interface Step {
+  /** Such as `$ todoitems backup saved.db`, with its prompt, or a comment. */
+  readonly line: string;
+  /** What the transcript shows below the line. */
+  readonly output: string;
+}
+
+/** The commands and comments of a transcript. */
+export function stepsOf(transcript: string): Step[] {
+  return transcript
+    .split(/^(?=\$ |# |\w+> )/m)
+    .filter((text) => text.trim() !== "")
+    .map((text) => {
+      const [line = "", ...output] = text.split("\n");
+      return { line, output: output.join("\n").trim() };
+    });
+}
+
+/** Compares what a program prints with a file in examples/. With UPDATE_EXAMPLES=1, writes the file instead. */
+export function expectTranscript(file: string, printed: string): void {
+  const path = join(projectFolder, "examples", file);
+  if (process.env["UPDATE_EXAMPLES"]) writeFileSync(path, printed);
+  expect(comparable(printed)).toBe(comparable(readFileSync(path, "utf8")));
+}
+
+/**
+ * Replaces what differs from run to run. IDs and epochs become numbers, in their order of appearance. Dates are removed,
+ * and so are details of problems, because their wording may change.
+ */
+export function comparable(text: string): string {
+  const numbers = new Map<string, number>();
+  const numberOf = (found: string) => {
+    const number = numbers.get(found) ?? numbers.size;
+    numbers.set(found, number);
+    return `#${number}`;
+  };
+  return text
+    .replaceAll("\r", "")
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, numberOf)
+    .replace(/\b[0-9a-f]{16}\b/g, numberOf)
+    .replace(/^([ *] )[0-9a-f]{4} /gm, "$1ID ")
+    .replace(/"detail":"[^"]*"/g, '"detail"')
+    .replace(/^(?:Date|Content-Length): .*$/gm, "")
+    .trim();
+}
+
+export const hasPython = works("python3", "--version");
+export const hasMono = works("mono", "--version") && works("mcs", "--version") && hasMonoLibrary();
+
+function works(...command: [string, ...string[]]): boolean {
+  return Bun.which(command[0]) !== null && Bun.spawnSync(command).success;
+}
+
+/** Linux distributions have a package of its own for this library. */
+function hasMonoLibrary(): boolean {
+  const programs = dirname(Bun.which("mono") ?? "");
+  return existsSync(join(programs, "../lib/mono/4.5/System.Runtime.Serialization.dll"));
+}
