@@ -50,10 +50,10 @@ export async function checkedFetch(url: string | URL, init: BunFetchRequestInit 
   const response = await fetch(url, init);
   const { status, headers } = response;
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-  const isLarge = Number(headers.get("content-length") ?? 0) > bodyBytesMax;
   const isEncoded = init.decompress === false && headers.has("content-encoding");
-  const isHidden = init.method === "HEAD";
-  const body = isStream || isLarge || isEncoded || isHidden ? undefined : await response.clone().text();
+  const isUnread = isStream || isEncoded || init.method === "HEAD";
+  const text = isUnread ? undefined : await response.clone().text();
+  const body = text !== undefined && text.length <= bodyBytesMax ? text : undefined;
   hold({ method: init.method ?? "GET", path: new URL(url).pathname, status, headers, body });
   return response;
 }
