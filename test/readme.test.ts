@@ -68,7 +68,9 @@ describe("the README", () => {
     expect(readme).toContain("\n$ npm ci && npm start\n");
     expect(readme).toContain("`npm ci && npm test`");
     const ci = readFileSync(join(projectFolder, ".ci/run"), "utf8");
-    expect(ci).toContain("npm ci\nnpm test\n");
+    expect(ci).toContain("npm ci\nnpm run test:all\n");
+    expect(manifest.scripts["test:all"]).toStartWith("npm test && ");
+    expect(ci).toContain('"npm ci && npm test"');
   });
 
   test("the README's curl transcript shows what really happens", async () => {

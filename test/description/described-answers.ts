@@ -24,7 +24,6 @@ const ofEveryAnswer = new Set([
   "content-length",
   "content-type",
   "date",
-  "link",
   "strict-transport-security",
   "transfer-encoding",
   "x-accel-buffering",
