@@ -113,6 +113,8 @@ export class Freshness {
 
   async #takeNews(): Promise<void> {
     for (;;) {
+      // The pull may fail, or its result may not be used. The engine may have seen the changes anyway.
+      this.doubt();
       const doubtCount = this.#doubtCount;
       const since = this.#replica.bookmark;
       const news = await this.#engine.pull(since);

@@ -148,6 +148,17 @@ describe("a call of doubt()", () => {
   });
 });
 
+test("changes that a failed pull has read are pulled again, even if the engine no longer reports them", async () => {
+  await commitElsewhere();
+  engine.question = true;
+  engine.arrival = Promise.reject(new StoreError("away"));
+  await expect(freshness.refresh()).rejects.toThrow("away");
+  engine.question = false;
+  engine.arrival = undefined;
+  await freshness.refresh();
+  expect(list()).toBe('[{"n":1}]');
+});
+
 test("if this process commits while a whole store is pulled, the store is pulled again and the commit stays", async () => {
   engine.whole = true;
   const arrival = Promise.withResolvers<void>();

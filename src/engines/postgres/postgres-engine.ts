@@ -8,7 +8,14 @@ import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
 import { prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
-import { type ClockAndChanges, everything, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
+import {
+  type ClockAndChanges,
+  everything,
+  type Point,
+  readClock,
+  renameHistory,
+  usableClock,
+} from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   /** A read-only engine never commits. */
@@ -94,9 +101,15 @@ export class PostgresEngine implements Engine {
   }
 
   async pull(since?: Bookmark): Promise<News> {
-    if (!since) return this.#load();
+    if (!since) {
+      const whole = await this.#load();
+      this.#known.restart(whole);
+      return whole;
+    }
     const answer = await this.#readNews(since);
-    const news = newsFrom(answer, since);
+    // If the store has an epoch again that is over, it may have been rolled back to before the bookmark, and may have
+    // grown since then. Then its changes do not follow the bookmark.
+    const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
       // If a store is rolled back, a read-only engine cannot give it a new epoch. Then only the batch name of the known
       // point reveals the rollback. So a read-only engine keeps that point until the caller pulls from it.
@@ -104,13 +117,20 @@ export class PostgresEngine implements Engine {
       return news;
     }
     const whole = await this.#replace(since, answer);
+    // If this pull was from another bookmark than the known point, the replica may still be at the known point. If the
+    // store still has that epoch, or can return to it unnoticed, keep that point. Then the next pull checks whether the
+    // history still contains it.
+    const keepsKnown = this.#options.readOnly || whole.epoch === this.#known.newest.epoch;
+    // This is the last step, because a pull that fails must not change the known point. The replica would then be at
+    // another point, and `hasNews` would not notice.
+    if (this.#known.isAt(since) || !keepsKnown) this.#known.restart(whole);
     if (whole.epoch !== since.epoch) this.#options.onOtherHistory(otherHistoryMessage(since, whole));
     return whole;
   }
 
   /** Loads the whole store, because `answer` does not lead from the bookmark to the current state. */
-  async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News> {
-    if (this.#options.readOnly) return this.#load(since);
+  async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News & Point> {
+    if (this.#options.readOnly) return this.#load();
     const isCut = this.#known.isCut(answer, since);
     if (isCut || answer.epoch !== since.epoch) this.#known.leave(since.epoch);
     // The changes since the bookmark were pruned. Note the point in `answer`, which was checked. The point that is
@@ -118,9 +138,13 @@ export class PostgresEngine implements Engine {
     else this.#known.learn(answer);
     if (isCut) await this.#rename(answer.epoch);
     for (;;) {
-      const whole = await this.#load(since);
+      const whole = await this.#load();
       // The store may be rolled back just before it is loaded, and lose its new epoch.
-      if (!this.#known.hasLeft(whole.epoch)) return whole;
+      if (!this.#known.hasLeft(whole.epoch)) {
+        // The store may also have got its new epoch between the answer and the load.
+        if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
+        return whole;
+      }
       await this.#rename(whole.epoch);
     }
   }
@@ -151,7 +175,7 @@ export class PostgresEngine implements Engine {
 
   // This does not use the reader's connection. A `hasNews` query could become part of this transaction there, and
   // would see the store as it was when the transaction began.
-  async #load(since?: Bookmark): Promise<News> {
+  async #load(): Promise<News & Point> {
     this.#loadCount++;
     try {
       const [, clocks, changes] = await this.#loader.read(timeoutsMs.load, (sql) =>
@@ -165,12 +189,8 @@ export class PostgresEngine implements Engine {
           ]),
         ),
       );
-      const clock = usableClock(clocks[0]);
-      // If this pull was from another bookmark than the known point, the replica may still be at the known point. If
-      // the epoch is the same, keep that point, so that the next pull checks whether the history still contains it.
-      const isOther = since && !this.#known.isAt(since) && clock.epoch === this.#known.newest.epoch;
-      if (!isOther) this.#known.restart(clock);
-      return { epoch: clock.epoch, version: clock.version, whole: true, changes };
+      const { epoch, version, batch } = usableClock(clocks[0]);
+      return { epoch, version, batch, whole: true, changes };
     } finally {
       if (--this.#loadCount === 0) void this.#loader.close();
     }

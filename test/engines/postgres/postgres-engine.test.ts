@@ -986,6 +986,70 @@ describe("a store whose history was cut", () => {
     expect([since.epoch, "fedcba9876543210"]).not.toContain((await pulling).epoch);
   });
 
+  test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    await store.backup();
+    const lost = await commit(engine, since, '{"lost":true}');
+    // Another instance gives the store a new epoch. A second cut undoes that while this engine loads the store.
+    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+    const loading = Promise.withResolvers<Pass>();
+    wire.onceSent("repeatable read", loading.resolve);
+    const failed = engine.pull(lost).catch((error: unknown) => error);
+    const pass = await loading.promise;
+    await store.restore();
+    wire.onceSent("set epoch", () => wire.cut());
+    await pass();
+    expect(await failed).toBeInstanceOf(StoreError);
+    expect(await engine.hasNews()).toBe(true);
+    expect([since.epoch, "fedcba9876543210"]).not.toContain((await engine.pull(lost)).epoch);
+  });
+
+  test("is not mixed with lost items if it returns to its old epoch before the list was replaced", async () => {
+    const { engine, older, lost } = await cutBelow();
+    await engine.pull(older);
+    await store.restore();
+    const other = await open();
+    let here: Bookmark = await other.pull();
+    for (let count = 0; count < 3; count++) here = await commit(other, here);
+    expect(here.epoch).toBe(lost.epoch);
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(lost.epoch);
+  });
+
+  test("gets a new epoch if it returns to one that was replaced while the engine loaded the store", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const start = await engine.pull();
+    await warmUp(await open());
+    await store.run("UPDATE todoitems.store SET pruned_through = 1");
+    await store.backup();
+    const loading = Promise.withResolvers<Pass>();
+    wire.onceSent("repeatable read", loading.resolve);
+    const pulling = engine.pull(start);
+    const pass = await loading.promise;
+    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+    await pass();
+    const here = await pulling;
+    expect(here.epoch).toBe("fedcba9876543210");
+    await store.restore();
+    expect([start.epoch, here.epoch]).not.toContain((await engine.pull(here)).epoch);
+  });
+
+  test("is not mixed with lost items by a read-only instance either, if it returns to its old epoch", async () => {
+    const { engine, older, lost } = await cutBelow({ readOnly: true });
+    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+    expect((await engine.pull(older)).epoch).toBe("fedcba9876543210");
+    await store.restore();
+    const other = await open();
+    let here: Bookmark = await other.pull();
+    for (let count = 0; count < 3; count++) here = await commit(other, here);
+    expect(await engine.pull(lost)).toMatchObject({ whole: true, epoch: lost.epoch });
+    expect(await engine.hasNews()).toBe(false);
+  });
+
   test("gets a new epoch even if the cut is noticed while the engine looks for a commit whose answer was lost", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
