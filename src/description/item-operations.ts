@@ -61,7 +61,8 @@ class ItemOperationsDescription {
       {
         operationId: "readItem",
         summary: "Read one item",
-        description: "Returns one item, exactly as it was sent. A slash at the end of the path changes nothing.",
+        description:
+          "Returns one item, exactly as it was sent, and with an ID if it was sent without one. A slash at the end of the path changes nothing.",
         parameters: parameterRefs("Id", "IfNoneMatch", "IfMatch"),
       },
       {
@@ -124,7 +125,7 @@ class ItemOperationsDescription {
         operationId: isA ? "updateItemAt" : "updateItem",
         summary: isA ? "Replace the item at a path" : "Replace an item",
         description:
-          "Replaces the whole item; fields that you leave out are gone. The item keeps its place in the list. Send the ETag that you last saw in `If-Match`, so that you do not overwrite somebody else's change.",
+          "Replaces the whole item; fields that you leave out are gone. The item keeps its place in the list. Send the item's ETag in `If-Match`, with its quotes, so that you do not overwrite somebody else's change; without `If-Match`, the item is replaced whatever its state. The answers to create, read and update have the item's ETag, and so has each change of `/changes/delta`. The ETag of a list is that of the whole list.",
         parameters: isA
           ? parameterRefs("Id", "IfMatch", "IfNoneMatchOfWrite")
           : parameterRefs("IfMatch", "IfNoneMatchOfWrite"),

@@ -75,7 +75,7 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
     detail: "Too many connections are open. Send the request again shortly.",
   },
   PreconditionFailed: {
-    when: "The item or list is no longer in the state that `If-Match` names. Somebody else has changed it.",
+    when: "The condition in `If-Match` or `If-None-Match` does not hold. Usually somebody else has changed the item or list, or the ETag is that of something else.",
     detail: (_instance, { isList }) =>
       isList
         ? "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match."
