@@ -67,7 +67,7 @@ test("a pipe and a folder are refused, and stay what they are", async () => {
   for (const answer of answers)
     expect(answer).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringMatching(/(pipe|folder): this is not an ordinary/),
+      stderr: expect.stringMatching(/(?:pipe|folder) is a (?:device or a pipe|folder), not a file/),
     });
   expect(lstatSync(path("pipe")).isFIFO()).toBe(true);
   expect(existsSync(path("new.db"))).toBe(false);
