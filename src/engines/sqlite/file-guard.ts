@@ -112,7 +112,7 @@ export class FileGuard {
   /**
    * Call this after each commit, if `check` was called after the commit got its lock. If all of the log was in the
    * store, the commit has started to write the log from its beginning again. Later that would look like the work of a
-   * checkpoint. So whoever has written into the file since `check` must be found now.
+   * checkpoint. So a write by somebody else since `check` must be noticed now.
    */
   checkCommit(): Interference | undefined {
     const before = this.#last;
