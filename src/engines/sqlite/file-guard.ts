@@ -5,6 +5,7 @@
 // file `-shm`. So if the file has changed but the wal-index tells of no checkpoint, somebody else has written it.
 
 import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import { HeldFile, identityOf } from "./held-file.ts";
 
 /**
@@ -33,22 +34,43 @@ interface WalIndex {
   /** How many frames a checkpoint wants to copy. It sets this before it copies the first one. */
   readonly attempted: number;
   /** Changes when SQLite writes the log from its beginning again. */
-  readonly salts: string;
+  readonly salts: bigint;
+  /** The checksum of the last frame, which is a pair of numbers. */
+  readonly checksum1: number;
+  readonly checksum2: number;
 }
 
 const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
+/** The part of the wal-index that is read. */
+const indexBytes = 132;
+const noIndex: WalIndex = {
+  pageBytes: 0,
+  frames: 0,
+  copied: 0,
+  pages: 0,
+  attempted: 0,
+  salts: 0n,
+  checksum1: 0,
+  checksum2: 0,
+};
+/** No file system notes times less exactly than this. */
+const coarsestTimeMs = 2_000;
 
 export class FileGuard {
   readonly #path: string;
+  readonly #folder: string;
   readonly #store: HeldFile;
   readonly #log: HeldFile;
   readonly #index: HeldFile;
   #last: Look;
+  /** The state of the folder when all three files were last seen at their places. */
+  #lastFolder = "";
 
   /** Call this after SQLite has opened the store, and has created its log. `path` must not be a symbolic link. */
   constructor(path: string) {
     this.#path = path;
+    this.#folder = dirname(path);
     this.#store = new HeldFile(path);
     this.#log = new HeldFile(`${path}-wal`);
     this.#index = new HeldFile(`${path}-shm`);
@@ -63,25 +85,29 @@ export class FileGuard {
 
   /** Says what is wrong with the files. Undefined if they are as they should be. Every commit calls this. */
   check(): Interference | undefined {
-    const store = fileAt(this.#path);
-    if (store?.identity !== this.#store.identity) {
-      return replaced(store ? "another file is in its place" : "the file is gone");
-    }
-    const before = this.#last;
-    const index = this.#readIndex();
-    const isQuiet = store.state === before.file && !hasCheckpoint(before.index, index);
-    this.#last = isQuiet ? { file: store.state, index } : this.#look();
-    if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
-      return replaced("another program has written into the file");
-    }
-    // The checkpoint was another process's, which may not have looked since.
-    return (isQuiet ? undefined : this.checkCheckpoint()) ?? this.#checkLog();
+    return this.#checkNames() ?? this.#checkStore() ?? this.#checkLog();
   }
 
-  #checkLog(): Interference | undefined {
-    const log = fileAt(`${this.#path}-wal`)?.identity;
-    const index = fileAt(`${this.#path}-shm`)?.identity;
-    if (log === this.#log.identity && index === this.#index.identity) return this.#checkLogContent();
+  // The folder tells whether a file in it was removed or replaced, so most commits look at nothing else. To ask for the
+  // log's own entry would make the next sync of the log slower by a third: once a program has asked for the time of a
+  // file, Linux notes an exact time with the next write, and has to sync that too.
+  #checkNames(): Interference | undefined {
+    const stat = statSync(this.#folder, { throwIfNoEntry: false });
+    const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
+    if (folder !== "" && folder === this.#lastFolder) return undefined;
+    const interference = this.#checkFiles();
+    // If the folder was changed just now, the next change may leave its time as it is.
+    const isSettled = stat !== undefined && Date.now() - stat.mtimeMs > coarsestTimeMs;
+    this.#lastFolder = isSettled && !interference ? folder : "";
+    return interference;
+  }
+
+  #checkFiles(): Interference | undefined {
+    const store = identityAt(this.#path);
+    if (store !== this.#store.identity) return replaced(store ? "another file is in its place" : "the file is gone");
+    const log = identityAt(`${this.#path}-wal`);
+    const index = identityAt(`${this.#path}-shm`);
+    if (log === this.#log.identity && index === this.#index.identity) return undefined;
     if ((log && log !== this.#log.identity) || (index && index !== this.#index.identity)) {
       return replaced("its -wal or -shm file is another one, so two processes may have written to it");
     }
@@ -90,22 +116,36 @@ export class FileGuard {
     return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
   }
 
+  #checkStore(): Interference | undefined {
+    const before = this.#last;
+    const file = this.#store.state;
+    const index = this.#readIndex();
+    const isQuiet = file === before.file && !hasCheckpoint(before.index, index);
+    this.#last = isQuiet ? { file, index } : this.#look();
+    if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
+      return replaced("another program has written into the file");
+    }
+    // The checkpoint was another process's, which may not have looked since.
+    return isQuiet ? undefined : this.checkCheckpoint();
+  }
+
   /** Somebody may have emptied the log, or copied another one over it. */
-  #checkLogContent(): Interference | undefined {
+  #checkLog(): Interference | undefined {
     const { index } = this.#last;
-    if (index.frames === 0 || this.#hasLogOf(index)) return undefined;
+    if (index.frames === 0 || this.#hasLastFrameOf(index)) return undefined;
     // Another process may have emptied it while we looked, as a checkpoint may do.
     if (this.#readIndex().salts !== index.salts) return undefined;
     return { kind: "log-spoilt", finding: `another program has written into the file ${this.#path}-wal` };
   }
 
-  /** Whether the log has its first bytes, and as many frames as the wal-index says. */
-  #hasLogOf({ salts, frames, pageBytes }: WalIndex): boolean {
-    const inHeader = this.#log.read(8, 16);
+  #hasLastFrameOf({ salts, checksum1, checksum2, frames, pageBytes }: WalIndex): boolean {
+    const frameBytes = frameHeaderBytes + pageBytes;
+    const frame = this.#log.read(frameBytes, logHeaderBytes + (frames - 1) * frameBytes);
     return (
-      inHeader.byteLength === 8 &&
-      saltsAt(inHeader, 0) === salts &&
-      this.#log.byteLength >= logHeaderBytes + frames * (frameHeaderBytes + pageBytes)
+      frame.byteLength === frameBytes &&
+      frame.getBigUint64(8) === salts &&
+      frame.getUint32(16) === checksum1 &&
+      frame.getUint32(20) === checksum2
     );
   }
 
@@ -165,40 +205,42 @@ export class FileGuard {
 
   /** Whether the log at the store's path is the one that was opened. */
   get hasOwnLog(): boolean {
-    return fileAt(`${this.#path}-wal`)?.identity === this.#log.identity;
+    return identityAt(`${this.#path}-wal`) === this.#log.identity;
   }
 
   get hasOwnIndex(): boolean {
-    return fileAt(`${this.#path}-shm`)?.identity === this.#index.identity;
+    return identityAt(`${this.#path}-shm`) === this.#index.identity;
   }
 
   get hasOwnStore(): boolean {
-    return fileAt(this.#path)?.identity === this.#store.identity;
+    return identityAt(this.#path) === this.#store.identity;
   }
 
   // The file is looked at before and after the wal-index. If it is the same both times, all writes of a checkpoint that
   // is complete in the wal-index are included. Otherwise they would look like somebody else's the next time.
   #look(): Look {
     for (;;) {
-      const file = fileAt(this.#path)?.state ?? "";
+      const file = this.#store.state;
       const index = this.#readIndex();
-      if (file === (fileAt(this.#path)?.state ?? "")) return { file, index };
+      if (file === this.#store.state) return { file, index };
     }
   }
 
   #readIndex(): WalIndex {
-    const view = this.#index.read(136, 0);
+    const view = this.#index.read(indexBytes, 0);
+    if (view.byteLength < indexBytes) return noIndex;
     // SQLite writes these numbers as the processor keeps them. All that Bun runs on are little-endian.
-    const at = (offset: number) => (view.byteLength < offset + 4 ? 0 : view.getUint32(offset, true));
-    const size = at(12) >>> 16;
+    const size = view.getUint16(14, true);
     return {
       // 65,536 does not fit into 16 bits. SQLite writes 1 for it.
       pageBytes: size === 1 ? 65_536 : size,
-      frames: at(16),
-      copied: at(96),
-      pages: at(20),
-      attempted: at(128),
-      salts: view.byteLength < 40 ? "" : saltsAt(view, 32),
+      frames: view.getUint32(16, true),
+      pages: view.getUint32(20, true),
+      checksum1: view.getUint32(24, true),
+      checksum2: view.getUint32(28, true),
+      salts: view.getBigUint64(32),
+      copied: view.getUint32(96, true),
+      attempted: view.getUint32(128, true),
     };
   }
 }
@@ -213,19 +255,14 @@ function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
   );
 }
 
-/** The two numbers that change each time SQLite starts to write the log from its beginning. */
-function saltsAt(view: DataView, offset: number): string {
-  return `${view.getUint32(offset)} ${view.getUint32(offset + 4)}`;
-}
-
 function replaced(finding: string): Interference {
   return { kind: "replaced", finding };
 }
 
-/** Which file is at this path, and its state: when it was last written, and its size. */
-function fileAt(path: string): { readonly identity: string; readonly state: string } | undefined {
+/** Which file is at this path. Undefined if there is none. */
+function identityAt(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && { identity: identityOf(stat), state: `${stat.mtimeMs} ${stat.size}` };
+  return stat && identityOf(stat);
 }
 
 function bytesOf(view: DataView<ArrayBuffer>): Uint8Array {

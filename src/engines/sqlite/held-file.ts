@@ -6,9 +6,13 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 const descriptorsOf = new Map<string, { openCount: number; readonly descriptors: number[] }>();
 
+/** Reads of up to this many bytes share one buffer: a page and its frame header fit. */
+const sharedBytes = 66_000;
+
 export class HeldFile {
   readonly identity: string;
   readonly #descriptor: number;
+  #shared = new Uint8Array(0);
 
   constructor(path: string) {
     this.#descriptor = openSync(path, "r");
@@ -19,14 +23,21 @@ export class HeldFile {
     held.descriptors.push(this.#descriptor);
   }
 
-  /** The bytes at this place. Fewer than asked for, if the file ends before. */
+  /** The bytes at this place, until the next read. Fewer than asked for, if the file ends before. */
   read(length: number, position: number): DataView<ArrayBuffer> {
-    const bytes = new Uint8Array(length);
+    const bytes = length > sharedBytes ? new Uint8Array(length) : this.#sharedFor(length);
     return new DataView(bytes.buffer, 0, readSync(this.#descriptor, bytes, 0, length, position));
   }
 
-  get byteLength(): number {
-    return fstatSync(this.#descriptor).size;
+  #sharedFor(length: number): Uint8Array<ArrayBuffer> {
+    if (this.#shared.byteLength < length) this.#shared = new Uint8Array(length);
+    return this.#shared;
+  }
+
+  /** When the file was last written, and its size. */
+  get state(): string {
+    const { mtimeMs, size } = fstatSync(this.#descriptor);
+    return `${mtimeMs} ${size}`;
   }
 
   /** False if the file was removed. It then exists only as long as somebody has it open. */

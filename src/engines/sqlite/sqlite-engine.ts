@@ -243,9 +243,9 @@ export class SqliteEngine implements Engine {
   }
 
   #missed(since: Bookmark): News | undefined {
-    const { epoch } = this.#storeRow.read();
-    const version = this.#table.version();
-    return epoch === since.epoch && version === since.version ? undefined : this.#news(since);
+    const { epoch, version } = this.#lastKnown;
+    const knowsAll = epoch === since.epoch && version === since.version;
+    return knowsAll && this.#readDataVersion() === this.#dataVersion ? undefined : this.#news(since);
   }
 
   #news(since?: Bookmark): News {
