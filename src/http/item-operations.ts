@@ -77,9 +77,12 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), true);
     const outcome = await this.#collection.write({ kind: "create", item });
     if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
-    const headers = { ETag: this.#tagOfWrite(outcome), Location: `/api/todoitems/${item.id}` };
-    if (prefersMinimal(request.headers)) return new Answer(201, { ...headers, "Preference-Applied": "return=minimal" });
-    return new Answer(201, { ...jsonHeaders, ...headers }, this.#collection.render(item.json));
+    const ETag = this.#tagOfWrite(outcome);
+    const Location = `/api/todoitems/${item.id}`;
+    if (prefersMinimal(request.headers)) {
+      return new Answer(201, { ETag, Location, "Preference-Applied": "return=minimal" });
+    }
+    return new Answer(201, { ...jsonHeaders, ETag, Location }, this.#collection.render(item.json));
   }
 
   async update(request: HttpRequest, route: Route): Promise<Answer> {

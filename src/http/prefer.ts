@@ -4,7 +4,11 @@ import type { HeaderFields } from "../wire/message.ts";
 
 /** True if the client does not need the created item in the answer. If it says so twice, the first preference counts. */
 export function prefersMinimal(headers: HeaderFields): boolean {
-  const preferences = headers.get("prefer")?.toLowerCase().split(",") ?? [];
-  const wanted = preferences.map((text) => text.split(";", 1)[0]?.replaceAll(" ", "").replaceAll('"', ""));
+  const header = headers.get("prefer");
+  if (header === undefined) return false;
+  const wanted = header
+    .toLowerCase()
+    .split(",")
+    .map((text) => text.split(";", 1)[0]?.replaceAll(" ", "").replaceAll('"', ""));
   return wanted.find((preference) => preference?.startsWith("return=")) === "return=minimal";
 }
