@@ -12,6 +12,7 @@ import {
   type ClockAndChanges,
   everything,
   type Point,
+  readChanges,
   readClock,
   renameHistory,
   usableClock,
@@ -133,20 +134,31 @@ export class PostgresEngine implements Engine {
     if (this.#options.readOnly) return this.#load();
     const isCut = this.#known.isCut(answer, since);
     if (isCut || answer.epoch !== since.epoch) this.#known.leave(since.epoch);
-    // The changes since the bookmark were pruned. Note the point in `answer`, which was checked. The point that is
-    // loaded next is not checked, so the next pull does that.
-    else this.#known.learn(answer);
     if (isCut) await this.#rename(answer.epoch);
     for (;;) {
       const whole = await this.#load();
+      // The store may also have got its new epoch between the answer and the load.
+      if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
       // The store may be rolled back just before it is loaded, and lose its new epoch.
       if (!this.#known.hasLeft(whole.epoch)) {
-        // The store may also have got its new epoch between the answer and the load.
-        if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
-        return whole;
+        if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
+        this.#known.leave(whole.epoch);
       }
       await this.#rename(whole.epoch);
     }
+  }
+
+  /**
+   * Takes the loaded point for the newest known one, if the history contains both. Returns false if it does not. The
+   * load itself cannot tell: others may have committed after `answer`, and the history may have been cut since.
+   */
+  async #learnsLoaded(whole: Point): Promise<boolean> {
+    const { continues } = await this.#reader.read(this.#attemptMs, (sql, firstMs) =>
+      withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => readChanges(sql, whole, this.#known.newest, onFirst)),
+    );
+    if (!continues || this.#known.hasLeft(whole.epoch)) return false;
+    this.#known.learn(whole);
+    return true;
   }
 
   async #rename(epoch: string): Promise<void> {

@@ -1038,6 +1038,32 @@ describe("a store whose history was cut", () => {
     expect([start.epoch, here.epoch]).not.toContain((await engine.pull(here)).epoch);
   });
 
+  test("is noticed if the cut has taken a commit that was made while the engine loaded the store", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const start = await engine.pull();
+    const other = await open();
+    const older = await warmUp(other);
+    await store.run("UPDATE todoitems.store SET pruned_through = 1");
+    await store.backup();
+    const loading = Promise.withResolvers<Pass>();
+    wire.onceSent("repeatable read", loading.resolve);
+    const pulling = engine.pull(start);
+    const pass = await loading.promise;
+    const lost = await commit(other, older, '{"lost":true}');
+    await pass();
+    expect(await pulling).toMatchObject({ ...lost, whole: true });
+    await store.restore();
+    const another = await open();
+    await another.pull();
+    await commit(another, older);
+    expect(await engine.hasNews()).toBe(true);
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(lost.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+  });
+
   test("is not mixed with lost items by a read-only instance either, if it returns to its old epoch", async () => {
     const { engine, older, lost } = await cutBelow({ readOnly: true });
     await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
