@@ -46,7 +46,7 @@ function originHint({ url }: RequestName): string {
   if (location === undefined) return "";
   const { origin } = new URL(String(location));
   if (origin === new URL(url).origin) return "";
-  // Origins without a name, such as that of a file, cannot be listed.
+  // A page that was opened from a file has the origin `null`. `--cors` cannot allow that one alone, only all origins.
   const allowed = origin === "null" ? '"*"' : origin;
   return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
 }

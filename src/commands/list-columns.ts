@@ -37,7 +37,7 @@ export function usualColumns(all: readonly string[], items: readonly string[]): 
   };
 }
 
-/** Exactly the columns that the user names, with commas between them. */
+/** Exactly the columns that the user names. `names` is a list, separated by commas. */
 export function chosenColumns(all: readonly string[], items: readonly string[], names: string): ListColumns {
   const possible = [idColumn(all, items), ...fieldsOf(items)];
   const chosen = names

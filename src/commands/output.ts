@@ -25,7 +25,7 @@ export function remark(text: string): void {
   process.stderr.write(`${wrap(text, widthOf(process.stderr))}\n`);
 }
 
-/** A number of items in words, as in "1 item" or "5,000 items". */
+/** A number of items as text, such as "1 item" or "5,000 items". */
 export function countOf(items: number): string {
   return items === 1 ? "1 item" : `${items.toLocaleString("en")} items`;
 }

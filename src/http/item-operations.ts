@@ -110,8 +110,9 @@ export class ItemOperations {
   }
 
   /**
-   * A page of another site may cause requests, and may be able to measure the lengths of the answers. If it can also
-   * choose a part of the list, the length of the compressed list could tell it about the rest (BREACH).
+   * A page of another site never gets a compressed list. Such a page may cause requests, and may be able to measure the
+   * lengths of the answers. If it can also put text of its own into the list, the length of the compressed list could
+   * reveal the rest (BREACH).
    */
   #sendsGzip(headers: HeaderFields): boolean {
     return (

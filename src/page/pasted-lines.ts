@@ -3,7 +3,7 @@
 
 const marks = ["- ", "* ", "• ", "[ ] ", "[x] "];
 
-/** Returns one name if the text is a single line. */
+/** Empty lines have no name. */
 export function linesOf(text: string): string[] {
   return text
     .split("\n")
@@ -12,6 +12,7 @@ export function linesOf(text: string): string[] {
 }
 
 function withoutMarks(line: string): string {
-  const mark = marks.find((start) => line.startsWith(start));
+  // The line was trimmed, so if nothing follows a mark, the mark has lost its space.
+  const mark = marks.find((start) => `${line} `.startsWith(start));
   return mark === undefined ? line : withoutMarks(line.slice(mark.length).trim());
 }

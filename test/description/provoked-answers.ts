@@ -40,7 +40,7 @@ export const operations: readonly DescribedOperation[] = Object.entries(fullDesc
 export class ProvokedAnswers {
   /** `operation status`, or `operation status code` for a problem. */
   readonly seen = new Set<string>();
-  /** The texts that each code came with. */
+  /** The `detail` texts of each problem. The keys are those of `seen`. */
   readonly details = new Map<string, Set<string>>();
 
   async send(port: number, operation: DescribedOperation, changes: RequestChanges = {}): Promise<number> {

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { projectFolder } from "../program.ts";
 
 interface Step {
-  /** Such as `$ todoitems backup saved.db`, with its prompt, or a comment. */
+  /** A comment, or a command with its prompt, such as `$ todoitems backup saved.db`. */
   readonly line: string;
   /** What the transcript shows below the line. */
   readonly output: string;

@@ -1,5 +1,5 @@
-// What a service did to its store's files, and which writes it answered in between, in order. strace records it with
-// all bytes, so that simulated-disk.ts can rebuild the files as a power cut would leave them.
+// What a service did to its store's files, and which requests it answered in between, in order. strace records every
+// byte, so that simulated-disk.ts can rebuild the files as a power cut would leave them.
 
 import { basename, dirname } from "node:path";
 

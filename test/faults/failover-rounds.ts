@@ -17,11 +17,11 @@ export interface FailoverOptions {
 }
 
 export interface FailoverTotals {
-  /** Creates that were answered with success. */
+  /** Items that are stored: a create was answered with 201, or a later attempt with 409. */
   created: number;
-  /** Creates that were answered with 503 or not at all, and were sent again. */
+  /** Attempts that were answered with 503 or not at all. After each, the create was sent again. */
   repeated: number;
-  /** How many of those turned out to have happened: a later attempt was answered with 409. */
+  /** Items that such an attempt had stored all the same: a later attempt was answered with 409. */
   happened: number;
   /** Operations, of all kinds, whose order was checked. */
   checked: number;

@@ -138,6 +138,7 @@ describe("pasted text", () => {
   test("each line is a name, blank lines and the marks of a list are left out", () => {
     expect(linesOf("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
     expect(linesOf("  Milk  ")).toEqual(["Milk"]);
+    expect(linesOf("Milk\n- \n- [ ] \nBread")).toEqual(["Milk", "Bread"]);
   });
 });
 

@@ -1,10 +1,11 @@
-// `npm run torture`: runs every long test for its share of the time, and prints one table of what was attacked, lost
-// and wrong, then the same as JSON. Ends with 1 if a promise was broken. A seed repeats the random choices; the moments
-// of kills and the order of concurrent requests still differ from run to run.
+// `npm run torture`: runs every long test for its share of the time. Prints a table of the operations, the faults, the
+// lost writes and the wrong results, then the same as JSON. The exit code is 1 if anything was lost or wrong. A seed
+// repeats the random choices; the moments of kills and the order of concurrent requests still differ from run to run.
 //
 //   npm run torture -- --minutes 60 [--seed 1] [--only PART] [--publish]
 //
-// --only takes the beginning of a name: `--only fuzz` runs all parts that begin with it. --publish writes the figures into docs/reliability.md and docs/reliability.json.
+// --only takes the beginning of a name: `--only fuzz` runs all parts whose names begin with "fuzz". --publish writes the
+// figures into docs/reliability.md and docs/reliability.json.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Feeds bytes to one of our connections and records the requests that its handler gets. Of the files for this
-// comparison, only this one knows how to create a connection.
+// Feeds bytes to one of our connections and records the requests that its handler gets. Of the files that
+// compare our parser with llhttp, only this one knows how to create a connection.
 
 import { Clock } from "../../src/wire/clock.ts";
 import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";

@@ -15,9 +15,7 @@ export interface ImportCounts {
 
 export class Checkpoint {
   readonly #path: string;
-  /**
-   * Identifies the file and the server of this import. Progress that was saved for another file or server is ignored.
-   */
+  /** The server, and the size and time of the file. Progress that was saved for others of these is ignored. */
   readonly #subject: string;
   #savedAt = performance.now();
   /** How many items of the source are done. */

@@ -47,7 +47,7 @@ function literalOf(cell: string): string | undefined {
   }
 }
 
-// Semicolons and tabs are quoted too, because the reader looks for them in the first line.
+// Cells with semicolons or tabs are quoted too, because CsvReader guesses the separator from the first line.
 function quoteCell(cell: string): string {
   return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -110,8 +110,9 @@ export class ImportRun {
   }
 
   /**
-   * Stores these items in their order. If one of them fails, the items after it are not stored, as if they had been sent
-   * one by one.
+   * Sends these items all at once, and leaves them in their order. From the first one that failed, or that was stored
+   * before an earlier one, the created items are deleted again and then sent one by one, up to the one that fails. So
+   * nothing is created after an item that failed. Items that existed before keep their place, and are not undone.
    */
   async #storeBatch(batch: readonly FileItem[]): Promise<void> {
     const results = await Promise.allSettled(batch.map((one) => this.#storeItem(one)));

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../engine-kinds.ts";
 const pageBytes = 4_096;
 const frameBytes = 24 + pageBytes;
 const headerBytes = 32;
-/** The rows of each transaction: some fit one page, some need many. */
+/** The number of rows in each transaction. Some transactions fit on one page, others need many. */
 const batches = [1, 1, 40, 1, 120, 3, 1, 60];
 
 let folder: ReturnType<typeof temporaryFolder>;
