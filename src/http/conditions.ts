@@ -52,7 +52,8 @@ function matchesStrongly(header: string, tag: string): boolean {
 }
 
 function matchesWeakly(header: string, tag: string): boolean {
-  if (header === tag || header.trim() === "*") return true;
+  // Clients that poll send exactly the tag that they got. To parse it would take as long as the rest of the request.
+  if (header === tag || header === gzipTag(tag) || header.trim() === "*") return true;
   return tagsOf(header).some(({ opaque }) => isSameState(opaque, tag));
 }
 
