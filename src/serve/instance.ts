@@ -9,6 +9,7 @@ import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-f
 import { DescriptionFiles } from "../description/description-files.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
+import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
@@ -112,7 +113,11 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   if (store.engine === "postgres") {
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
-  return new SqliteEngine(store.path, { readOnly, onWarning: (message) => log("warn", message) });
+  const onWarning = (message: string) => log("warn", message);
+  if (readOnly) return new SqliteEngine(store.path, { readOnly, onWarning });
+  const onThread = (commitMs: number) =>
+    log("info", `Commits take ${commitMs.toFixed(1)} ms. From now on they have a thread of their own`);
+  return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 
 /** Logs when the store fails and when it works again. */

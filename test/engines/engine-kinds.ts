@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { ServedSqliteEngine } from "../../src/engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { batchOf } from "./batch-of.ts";
 import { createPostgresStore } from "./postgres/postgres-store.ts";
 
 /** One store, which is empty at first. */
@@ -39,8 +41,28 @@ export const engineKinds: readonly EngineKind[] = [
       };
     },
   },
+  {
+    name: "sqlite with a thread for commits",
+    durable: true,
+    createStore() {
+      const folder = temporaryFolder();
+      return {
+        open: () => openWithThread(join(folder.path, "store.db")),
+        dispose: folder.dispose,
+      };
+    },
+  },
   { name: "postgres", durable: true, createStore: createPostgresStore },
 ];
+
+/** Opens an engine whose commits run in a thread of their own, as on a slow disk. */
+export async function openWithThread(path: string): Promise<ServedSqliteEngine> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const engine = new ServedSqliteEngine(path, { onWarning() {}, onThread: resolve, slowCommitMs: -1 });
+  await engine.commit(batchOf({ epoch: "", version: 0 }, () => []));
+  await promise;
+  return engine;
+}
 
 export function temporaryFolder(): { readonly path: string; dispose(): void } {
   const path = mkdtempSync(join(tmpdir(), "todoitems-test-"));

@@ -88,10 +88,16 @@ export class GuardedDatabase {
     });
   }
 
-  close(): void {
-    // The last connection that is closed copies the log into the store, so the files are looked at before.
-    this.check();
-    this.database.close();
+  /** `closeOther` closes the connection that another thread may have to the same file. */
+  async close(closeOther: () => Promise<void>): Promise<void> {
+    try {
+      // The last connection that is closed copies the log into the store, so the files are looked at before.
+      this.check();
+      this.database.close();
+    } finally {
+      await closeOther();
+    }
+    // Not earlier: this lets go of all locks that the process has.
     this.#guard?.release();
   }
 

@@ -9,6 +9,7 @@ import {
   type Change,
   type Engine,
   type News,
+  type Plan,
   type PlannedChange,
   StoreError,
   type Version,
@@ -29,6 +30,11 @@ const sweptAtCloseMax = 100_000;
 export interface SqliteEngineOptions {
   readonly readOnly: boolean;
   readonly onWarning?: (message: string) => void;
+}
+
+/** A batch whose plans may be made by another thread. Nothing else may be asked of the engine in the meantime. */
+interface DecidedLater extends Pick<Batch, "since"> {
+  decide(missed: News | undefined): Plan | Promise<Plan>;
 }
 
 export class SqliteEngine implements Engine {
@@ -65,8 +71,28 @@ export class SqliteEngine implements Engine {
   }
 
   hasNews(): boolean {
+    return this.newState() !== undefined;
+  }
+
+  /** The state of the store. Undefined if it is the one that was last read or written here. */
+  newState(): Bookmark | undefined {
     // Nothing that other processes do to a store that is not ours any more is news.
-    return !this.#files.isRetired && this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+    if (this.#files.isRetired) return undefined;
+    return this.#attempt(() => {
+      const dataVersion = this.#readDataVersion();
+      if (dataVersion === this.#dataVersion) return undefined;
+      const state = { epoch: this.#storeRow.read().epoch, version: this.#table.version() };
+      if (state.epoch !== this.#lastKnown.epoch || state.version !== this.#lastKnown.version) return state;
+      this.#dataVersion = dataVersion;
+      return undefined;
+    });
+  }
+
+  /** Call this if another engine of this process has committed, and the caller knows all changes up to this state. */
+  noteCommit(state: Bookmark): void {
+    if (state.epoch === this.#lastKnown.epoch && state.version <= this.#lastKnown.version) return;
+    this.#lastKnown = state;
+    this.#sweep.missed();
   }
 
   async pull(since?: Bookmark): Promise<News> {
@@ -80,7 +106,7 @@ export class SqliteEngine implements Engine {
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
-  async commit(batch: Batch): Promise<void> {
+  async commit(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
       this.#lastFailed = false;
@@ -91,7 +117,7 @@ export class SqliteEngine implements Engine {
     this.#files.checkpoint();
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  async #commit(batch: Batch | DecidedLater): Promise<void> {
     if (this.#files.isRetired) this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
@@ -102,7 +128,8 @@ export class SqliteEngine implements Engine {
       this.#files.check();
       const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();
-      ({ changes } = batch.decide(missed));
+      const plan = batch.decide(missed);
+      ({ changes } = plan instanceof Promise ? await plan : plan);
       sweptCount = this.#store(changes);
       this.#runCommit();
     } catch (error) {
@@ -133,15 +160,23 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. */
-  async close(): Promise<void> {
+  /**
+   * Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. If this
+   * process has another engine on the same file, `closeOther` must close it.
+   */
+  async close(closeOther: () => Promise<void> = async () => {}): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
-    this.#checkAtClose();
+    try {
+      this.#checkAtClose();
+    } catch (error) {
+      await closeOther();
+      throw error;
+    }
     try {
       if (this.#hasFailedCommit) await this.#eraseFailedCommit();
       if (rest.length > 0) await this.#sweepNow(rest);
     } finally {
-      this.#files.close();
+      await this.#files.close(closeOther);
     }
   }
 

@@ -1,0 +1,104 @@
+// The SQLite engine of a running service. On a fast disk it commits in the thread that answers requests, because to
+// wake another thread would take as long as half a commit. Once commits turn out to be slow, it hands them to a thread
+// of their own: while the disk syncs, requests are answered.
+
+import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../collection/engine.ts";
+import { CommitThread } from "./commit-thread.ts";
+import { SqliteEngine } from "./sqlite-engine.ts";
+
+export interface ServedSqliteOptions {
+  readonly onWarning: (message: string) => void;
+  /** Called once commits run in a thread of their own, with the time that they took on average until then. */
+  readonly onThread?: (commitMs: number) => void;
+  /** Commits move to a thread of their own once they take longer than this, on average. */
+  readonly slowCommitMs?: number;
+}
+
+/** How much the newest commit counts in the average. One slow commit alone does not make commits slow. */
+const newestShare = 1 / 8;
+const defaultSlowCommitMs = 2;
+
+export class ServedSqliteEngine implements Engine {
+  readonly #path: string;
+  readonly #options: ServedSqliteOptions;
+  readonly #slowCommitMs: number;
+  readonly #engine: SqliteEngine;
+  #thread: CommitThread | undefined;
+  #commitMs = 0;
+  /** True if a commit of the thread has failed, but may have happened. */
+  #isUndecided = false;
+  /** The commit that the thread is at, and the state that it leads to. */
+  #underWay: { planned: Bookmark; readonly settled: () => Promise<boolean> } | undefined;
+
+  constructor(path: string, options: ServedSqliteOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#slowCommitMs = options.slowCommitMs ?? defaultSlowCommitMs;
+    this.#engine = new SqliteEngine(path, { readOnly: false, onWarning: options.onWarning });
+  }
+
+  hasNews(): boolean | Promise<boolean> {
+    const news = this.#engine.newState();
+    if (!news) return false;
+    // Very likely our own commit, of which the thread has not told us yet. If so, it need not be read from the file.
+    const { planned, settled } = this.#underWay ?? {};
+    return planned?.version === news.version && planned.epoch === news.epoch && settled ? settled() : true;
+  }
+
+  async pull(since?: Bookmark): Promise<News> {
+    // Makes sure that a commit whose outcome is not known either is in the file for good, or never will be.
+    if (this.#isUndecided) await this.#thread?.checkReady();
+    this.#isUndecided = false;
+    return this.#engine.pull(since);
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    if (this.#thread?.isOpen) return this.#commitInThread(this.#thread, batch);
+    const startedAt = performance.now();
+    await this.#engine.commit(batch);
+    this.#commitMs += (performance.now() - startedAt - this.#commitMs) * newestShare;
+    if (this.#commitMs > this.#slowCommitMs) this.#startThread();
+  }
+
+  #startThread(): void {
+    if (this.#thread) return;
+    const { onWarning, onThread } = this.#options;
+    const commitMs = this.#commitMs;
+    this.#thread = new CommitThread(this.#path, onWarning);
+    this.#thread.opened().then(
+      () => onThread?.(commitMs),
+      // Commits stay where they are.
+      (error: unknown) => onWarning(String(error)),
+    );
+  }
+
+  async #commitInThread(thread: CommitThread, batch: Batch): Promise<void> {
+    const visible = Promise.withResolvers<void>();
+    let settled: Promise<boolean> | undefined;
+    const underWay = {
+      planned: batch.since,
+      settled: () => (settled ??= visible.promise.then(() => this.hasNews())),
+    };
+    this.#underWay = underWay;
+    try {
+      const state = await thread.commit(batch, (planned) => (underWay.planned = planned));
+      this.#engine.noteCommit(state);
+    } catch (error) {
+      this.#isUndecided ||= error instanceof StoreError && error.undecided;
+      throw error;
+    } finally {
+      this.#underWay = undefined;
+      // Not earlier: the collection must have made the changes visible before a reader relies on having no news.
+      setImmediate(visible.resolve);
+    }
+  }
+
+  async checkReady(): Promise<void> {
+    await this.#engine.checkReady();
+    if (this.#thread?.isOpen) await this.#thread.checkReady();
+  }
+
+  async close(): Promise<void> {
+    await this.#engine.close(async () => this.#thread?.close());
+  }
+}
