@@ -56,9 +56,12 @@ export const engineKinds: readonly EngineKind[] = [
 ];
 
 /** Opens an engine whose commits run in a thread of their own, as on a slow disk. */
-export async function openWithThread(path: string): Promise<ServedSqliteEngine> {
+export async function openWithThread(
+  path: string,
+  onWarning: (message: string) => void = () => {},
+): Promise<ServedSqliteEngine> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const engine = new ServedSqliteEngine(path, { onWarning() {}, onThread: resolve, slowCommitMs: -1 });
+  const engine = new ServedSqliteEngine(path, { onWarning, onThread: resolve, slowCommitMs: -1 });
   await engine.commit(batchOf({ epoch: "", version: 0 }, () => []));
   await promise;
   return engine;

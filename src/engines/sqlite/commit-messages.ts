@@ -17,7 +17,8 @@ export type ToThread =
 
 export type FromThread =
   | readonly ["done"]
-  | readonly ["failed", message: string, undecided: boolean]
+  /** `retired` is true if the files of the store were replaced. */
+  | readonly ["failed", message: string, undecided: boolean, retired: boolean]
   | readonly ["missed", state: Bookmark, whole: boolean, rows: readonly Row[]]
   /** No answer, but a message for the operator. */
   | readonly ["warning", message: string];

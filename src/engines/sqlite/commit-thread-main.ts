@@ -57,9 +57,13 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
     await handle(message);
     send(["done"]);
   } catch (error) {
-    if (error instanceof StoreError) send(["failed", error.message, error.undecided]);
+    const retired = engine?.isRetired ?? false;
+    if (error instanceof StoreError) send(["failed", error.message, error.undecided, retired]);
     // The thread that sent "abandon" knows why.
-    else if (error instanceof Abandoned) send(["failed", "", false]);
-    else send(["failed", `a defect in the thread that commits: ${error instanceof Error ? error.stack : error}`, true]);
+    else if (error instanceof Abandoned) send(["failed", "", false, retired]);
+    else {
+      const cause = error instanceof Error ? error.stack : error;
+      send(["failed", `a defect in the thread that commits: ${cause}`, true, retired]);
+    }
   }
 };

@@ -8,6 +8,12 @@
 import { type Batch, type Bookmark, type News, type Plan, StoreError } from "../../collection/engine.ts";
 import { type FromThread, newsOf, rowsOf, type ToThread } from "./commit-messages.ts";
 
+export interface CommitThreadOptions {
+  readonly onWarning: (message: string) => void;
+  /** Called if the thread has found that the files of the store were replaced. */
+  readonly onRetired: (reason: string) => void;
+}
+
 interface Waiting {
   answer(message: FromThread): void;
   fail(error: Error): void;
@@ -16,7 +22,7 @@ interface Waiting {
 export class CommitThread {
   readonly #path: string;
   readonly #worker: Worker;
-  readonly #onWarning: (message: string) => void;
+  readonly #options: CommitThreadOptions;
   readonly #opened: Promise<FromThread>;
   /** Requests are sent one after the other. */
   #last: Promise<unknown>;
@@ -25,9 +31,9 @@ export class CommitThread {
   #end: string | undefined;
   #isOpen = false;
 
-  constructor(path: string, onWarning: (message: string) => void) {
+  constructor(path: string, options: CommitThreadOptions) {
     this.#path = path;
-    this.#onWarning = onWarning;
+    this.#options = options;
     this.#worker = new Worker(new URL("./commit-thread-main.ts", import.meta.url));
     this.#worker.onmessage = ({ data }) => this.#receive(JSON.parse(data));
     this.#worker.onerror = ({ message }) => this.#ended(message);
@@ -107,13 +113,18 @@ export class CommitThread {
 
   #receive(message: FromThread): void {
     if (message[0] === "warning") {
-      this.#onWarning(message[1]);
+      this.#options.onWarning(message[1]);
       return;
     }
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (message[0] === "failed") waiting?.fail(new StoreError(message[1], { undecided: message[2] }));
-    else waiting?.answer(message);
+    if (message[0] !== "failed") {
+      waiting?.answer(message);
+      return;
+    }
+    const [, reason, undecided, retired] = message;
+    if (retired) this.#options.onRetired(reason);
+    waiting?.fail(new StoreError(reason, { undecided }));
   }
 
   #ended(reason: string): void {

@@ -122,6 +122,14 @@ export class GuardedDatabase {
     }
   }
 
+  /** Call this if the connection of another thread was retired, for this reason. */
+  retireToo(reason: string): void {
+    if (this.isRetired) return;
+    this.#closeUntouched();
+    this.#guard?.release();
+    this.#retirement = reason;
+  }
+
   #retire({ kind, finding }: Interference): void {
     if (this.database.inTransaction) this.database.run("ROLLBACK");
     const isSaved = kind === "log-removed" && this.#savesLog();

@@ -47,24 +47,50 @@ export class ServedSqliteEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     // Makes sure that a commit whose outcome is not known either is in the file for good, or never will be.
-    if (this.#isUndecided) await this.#thread?.checkReady();
+    if (this.#isUndecided && !this.#engine.isRetired) await this.#thread?.checkReady();
     this.#isUndecided = false;
-    return this.#engine.pull(since);
+    return this.#watched(this.#engine.pull(since));
   }
 
   async commit(batch: Batch): Promise<void> {
-    if (this.#thread?.isOpen) return this.#commitInThread(this.#thread, batch);
+    if (this.#thread?.isOpen && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
     const startedAt = performance.now();
-    await this.#engine.commit(batch);
+    await this.#watched(this.#engine.commit(batch));
     this.#commitMs += (performance.now() - startedAt - this.#commitMs) * newestShare;
     if (this.#commitMs > this.#slowCommitMs) this.#startThread();
+  }
+
+  /** If the engine finds that the files were replaced, the thread must not touch them any more either. */
+  async #watched<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      if (this.#engine.isRetired) await this.#closeThread();
+      throw error;
+    }
+  }
+
+  /** Ends the thread, if there is one. Why it cannot close the store properly is known by now. */
+  async #closeThread(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    try {
+      await thread?.close();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+    }
   }
 
   #startThread(): void {
     if (this.#thread) return;
     const { onWarning, onThread } = this.#options;
     const commitMs = this.#commitMs;
-    this.#thread = new CommitThread(this.#path, onWarning);
+    this.#thread = new CommitThread(this.#path, {
+      onWarning: (message) => {
+        if (!this.#engine.isRetired) onWarning(message);
+      },
+      onRetired: (reason) => this.#engine.retireToo(reason),
+    });
     this.#thread.opened().then(
       () => onThread?.(commitMs),
       // Commits stay where they are.
@@ -94,7 +120,7 @@ export class ServedSqliteEngine implements Engine {
   }
 
   async checkReady(): Promise<void> {
-    await this.#engine.checkReady();
+    await this.#watched(this.#engine.checkReady());
     if (this.#thread?.isOpen) await this.#thread.checkReady();
   }
 

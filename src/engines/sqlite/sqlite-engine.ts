@@ -106,6 +106,16 @@ export class SqliteEngine implements Engine {
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
+  /** True if the files were replaced, so that this engine does not touch them any more. */
+  get isRetired(): boolean {
+    return this.#files.isRetired;
+  }
+
+  /** Call this if another engine of this process was retired, for this reason. */
+  retireToo(reason: string): void {
+    this.#files.retireToo(reason);
+  }
+
   async commit(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
