@@ -17,6 +17,7 @@ import { join } from "node:path";
 import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
 import type { ServedSqliteEngine } from "../../../src/engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { turns } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { openWithThread, temporaryFolder } from "../engine-kinds.ts";
 import { latest } from "../latest-changes.ts";
@@ -47,6 +48,9 @@ async function commit(count = 1, length = 0): Promise<void> {
   await engine.commit(batchOf(bookmark, () => changes));
   bookmark = { epoch: bookmark.epoch, version: bookmark.version + count };
 }
+
+// `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is being
+// delivered, no other message arrives, and it waits forever. So these tests let the event loop turn first.
 
 /** Commits until the log was copied into the file. */
 async function commitUntilCheckpoint(): Promise<void> {
@@ -91,6 +95,7 @@ describe.each([
   afterEach(() => folder.dispose());
 
   async function expectRefusal(finding: string): Promise<void> {
+    await turns(1);
     for (let count = 0; count < 2; count++) {
       await expect(commit()).rejects.toThrow(finding);
       await expect(engine.checkReady()).rejects.toThrow(finding);
@@ -150,6 +155,7 @@ describe.each([
       other.run("PRAGMA wal_checkpoint");
       writeFileSync(path, old);
       if (keepsTime) utimesSync(path, atime, mtime);
+      await turns(1);
       await expect(watched.commit(batchOf(start, () => [row(start.version + 1)]))).rejects.toThrow(
         "another program has",
       );
@@ -228,6 +234,7 @@ describe.each([
     const second = await open();
     const start = await second.pull();
     copyFileSync(backup, path);
+    await turns(1);
     await expect(commit()).rejects.toThrow("another program has written into the file");
     await expect(second.commit(batchOf(start, () => [row(start.version + 1)]))).rejects.toThrow(
       "while the service runs",
