@@ -5,27 +5,33 @@ import { benchFolder, cpuSeconds, type Server } from "./servers.ts";
 
 export interface Load {
   readonly connections: number;
-  /** A script in loads/ and its arguments. Without one, every request gets the list. */
+  /** A script in loads/ and its arguments. Without one, all requests are the same. */
   readonly script?: readonly string[];
   readonly headers?: readonly string[];
+  /** What to request, if there is no script. The list, by default. */
+  readonly path?: string;
   readonly seconds: number;
 }
 
 export interface Measured {
   readonly perSecond: number;
   readonly bytesPerSecond: number;
+  readonly medianMs: number;
   readonly p99Ms: number;
   /** CPU time of the server for each request. */
   readonly cpuMicroseconds: number;
 }
 
-export async function run(server: Server, { connections, script, headers = [], seconds }: Load): Promise<Measured> {
+export async function run(
+  server: Server,
+  { connections, script, headers = [], path, seconds }: Load,
+): Promise<Measured> {
   const [name, ...args] = script ?? [];
   const command = [
     ...["wrk", "--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`, "--latency"],
     ...(name === undefined ? [] : ["--script", join(benchFolder, "loads", name)]),
     ...[...server.headers, ...headers].flatMap((header) => ["--header", header]),
-    `${server.url}${server.listPath}`,
+    `${server.url}${path ?? server.listPath}`,
     ...(args.length === 0 ? [] : ["--", ...args]),
   ];
   const cpuBefore = cpuSeconds(server.pid);
@@ -39,6 +45,7 @@ export async function run(server: Server, { connections, script, headers = [], s
   return {
     perSecond: number(/Requests\/sec: +([0-9.]+)/),
     bytesPerSecond: amount(/Transfer\/sec: +([0-9.]+)([KMGT]?)B/.exec(output)),
+    medianMs: milliseconds(/50% +([0-9.]+)(us|ms|s)/.exec(output)),
     p99Ms: milliseconds(/99% +([0-9.]+)(us|ms|s)/.exec(output)),
     cpuMicroseconds: (cpu * 1e6) / requests,
   };

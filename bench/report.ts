@@ -7,6 +7,7 @@ import { writeMainPart } from "./document.ts";
 import type { Results } from "./results.ts";
 import { peers, updateSizes, work } from "./scenes.ts";
 import { benchFolder } from "./servers.ts";
+import { slowWork } from "./slow-disk.ts";
 
 const ours = "todoitems";
 const docs = join(benchFolder, "../docs");
@@ -64,6 +65,8 @@ function goals(results: Results): Goal[] {
     { title: "list of 100, unchanged ÷ nginx", value: against(results, work.list(100), "nginx"), goal: 1 },
     { title: "list of 1,000, unchanged ÷ nginx", value: against(results, work.list(1_000), "nginx"), goal: 0.9 },
     { title: "304 ÷ nginx's 304", value: against(results, work.notModified, "nginx"), goal: 1 },
+    { title: "gzip list of 100 ÷ nginx", value: against(results, work.gzipList(100), "nginx"), goal: 0.9 },
+    { title: "gzip list of 1,000 ÷ nginx", value: against(results, work.gzipList(1_000), "nginx"), goal: 0.9 },
     {
       title: "9 lists to 1 update at 1,000 items ÷ unchanged list",
       value: ratio([work.mixed, ours], [work.unmixed, ours]),
@@ -133,6 +136,24 @@ function goals(results: Results): Goal[] {
       atMost: true,
     },
     {
+      title: "syncs of 10 ms: median time of a read beside 64 writers ÷ alone on a fast disk",
+      value: ratio([slowWork.readBesideWriters, ours], [slowWork.read, ours]),
+      goal: 10,
+      atMost: true,
+    },
+    {
+      title: "syncs of 10 ms: p99 of a read beside 64 writers",
+      value: results.median(slowWork.p99BesideWriters, ours),
+      goal: 8,
+      atMost: true,
+      unit: " ms",
+    },
+    ...[64, 256].map((connections) => ({
+      title: `syncs of 10 ms: create at ${connections} connections ÷ one sync for all of them each 10 ms`,
+      value: ratio([slowWork.create(connections), ours], [slowWork.syncsOnly(connections), "the syncs alone"]),
+      goal: 0.8,
+    })),
+    {
       title: "list of 100 with credentials ÷ without",
       value: ratio([work.list(100), "credentials"], [work.list(100), "open"]),
       goal: 0.8,
@@ -173,10 +194,13 @@ function everything(results: Results): string {
     work.list(3),
     work.list(100),
     work.list(1_000),
+    work.gzipList(100),
+    work.gzipList(1_000),
     work.notModified,
     work.unmixed,
     work.mixed,
     ...writes,
+    ...[64, 256].map(slowWork.create),
     work.rawRows,
   ];
   const rows = (titles: readonly string[], show: (value: number) => string) =>
@@ -207,6 +231,10 @@ function everything(results: Results): string {
     ...rows([work.memory, work.memoryListed], (value) => `${Math.round(value)}`),
     ...rows([work.slowReaders], (value) => `${value.toFixed(1)} MB`),
     ...rows([work.listAlone, work.listBesideWriters], (value) => `${value.toFixed(2)} ms`),
+    ...rows(
+      [slowWork.read, slowWork.readBesideWriters, slowWork.p99BesideWriters],
+      (value) => `${value.toFixed(2)} ms`,
+    ),
     "",
     ...missing,
   ].join("\n");

@@ -18,6 +18,7 @@ import {
   type Server,
   todoitems,
 } from "./servers.ts";
+import { slowDisk } from "./slow-disk.ts";
 
 export interface Round {
   readonly number: number;
@@ -42,6 +43,7 @@ const deletable = 200_000;
 
 export const work = {
   list: (items: number) => `list of ${items.toLocaleString("en")}`,
+  gzipList: (items: number) => `gzip list of ${items.toLocaleString("en")}`,
   notModified: "list not modified (304)",
   unmixed: "list of 1,000 by the same script",
   mixed: "9 lists to 1 update, 1,000 items",
@@ -92,6 +94,19 @@ function lists(items: number, contenders: readonly Contender[]): Scene {
         const measured = await run(server, { connections: 64, seconds });
         results.add(work.list(items), name, items < 100_000 ? measured.perSecond : measured.bytesPerSecond);
         results.add(work.cpu(work.list(items)), name, measured.cpuMicroseconds);
+      });
+    },
+  };
+}
+
+function gzipLists(items: number): Scene {
+  return {
+    title: work.gzipList(items),
+    async run({ seconds, results }) {
+      await side(items, [ours, nginx], async (server, { name }) => {
+        const load = { connections: 64, headers: ["Accept-Encoding: gzip"] };
+        await run(server, { ...load, seconds: 1 });
+        results.add(work.gzipList(items), name, (await run(server, { ...load, seconds })).perSecond);
       });
     },
   };
@@ -306,9 +321,12 @@ export const scenes: readonly Scene[] = [
   lists(100, [ours, nginx, ...peers]),
   lists(1_000, [ours, nginx, ...peers]),
   lists(100_000, [ours, nginx]),
+  gzipLists(100),
+  gzipLists(1_000),
   notModified,
   mixed,
   latency,
+  slowDisk,
   guarded,
   workers,
   rawSqlite,

@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { bunCommand } from "../src/serve/bun-command.ts";
 import { fixture, folder, onlyCertificate } from "./fixtures.ts";
 
@@ -138,6 +139,7 @@ export const nginx: Contender = {
     const root = join(folder, `nginx-${port}`);
     mkdirSync(root);
     copyFileSync(fixture(items).file, join(root, "list.json"));
+    writeFileSync(join(root, "list.json.gz"), gzipSync(readFileSync(fixture(items).file)));
     const configuration = join(root, "nginx.conf");
     writeFileSync(
       configuration,
@@ -155,6 +157,7 @@ http {
   open_file_cache max=16 inactive=1h;
   open_file_cache_valid 1h;
   default_type application/json;
+  gzip_static on;
   server { listen 127.0.0.1:${port}; root ${root}; }
 }
 `,
