@@ -66,8 +66,10 @@ function scanOnce(storePath: string): {
   if (descriptor === undefined) return { report: noLog, ...nothing };
   try {
     const bytes = fstatSync(descriptor).size;
-    if (bytes < headerBytes) return { report: { ...noLog, bytes }, ...nothing };
-    const header = readHeader(read(descriptor, headerBytes, 0), () => pageBytesOf(storePath));
+    const first = read(descriptor, headerBytes, 0);
+    // Another process may just have emptied the log.
+    if (first.byteLength < headerBytes) return { report: { ...noLog, bytes: first.byteLength }, ...nothing };
+    const header = readHeader(first, () => pageBytesOf(storePath));
     const scan = new Scan(header);
     const frameBytes = frameHeaderBytes + header.pageBytes;
     for (let offset = headerBytes; offset + frameBytes <= bytes; offset += frameBytes) {
