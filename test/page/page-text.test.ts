@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";
+import { barriers } from "./axe.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { named, usePages } from "./page-fixture.ts";
 
@@ -101,6 +102,7 @@ test("if the list needs a sign-in, the form can be closed and opened again, and 
   await page.fill('[data-control="username"]', "ann");
   await page.view.press("Escape");
   await page.untilText("You are not signed in");
+  expect(await barriers(page)).toEqual([]);
   await page.click('[data-control="connect"]');
   await page.until("document.querySelector('dialog.panel')");
   await page.view.press("Escape");
