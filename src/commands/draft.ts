@@ -71,10 +71,23 @@ export class Draft {
   }
 }
 
-/** Asks a question that Enter answers with yes. Without a terminal, the answer is no. */
+/** Asks a question that Enter answers with yes, and Ctrl-C with no. Without a terminal, the answer is no. */
 export async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   process.stderr.write(`${question} [Y/n] `);
+  const { promise: declined, resolve } = Promise.withResolvers<boolean>();
+  // If Ctrl-C ended the program here, nobody would learn where the text is.
+  const decline = () => {
+    process.stderr.write("\n");
+    resolve(false);
+  };
+  process.once("SIGINT", decline);
+  const isAgreed = await Promise.race([readAnswer(), declined]);
+  process.off("SIGINT", decline);
+  return isAgreed;
+}
+
+async function readAnswer(): Promise<boolean> {
   for await (const line of console) return !line.trim().toLowerCase().startsWith("n");
   return false;
 }

@@ -57,21 +57,27 @@ test("edit shows what the other person changed, and opens the editor again with 
   expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"Name":"mine","Price":1.50,"Due":"soon"')}]`);
 });
 
-test("whoever does not want to edit again finds the text in a file, and the other person's change is kept", async () => {
-  await commandLine.store(item(ids.one, '"Name":"milk"'));
-  const theirs = item(ids.one, '"Name":"theirs"');
-  const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111"], {
-    environment: { EDITOR: editorBeside(theirs) },
-    answers: [["[Y/n]", "n\n"]],
-    columns: 200,
-  });
-  const [, path = ""] = /error:\S* The item was not changed\. Your text is in (\S+)/.exec(output) ?? [];
-  expect({ exitCode, isKept: existsSync(path), list: await commandLine.service.list() }).toEqual({
-    exitCode: 1,
-    isKept: true,
-    list: `[${theirs}]`,
-  });
-});
+test.each([
+  ["n", "n\n"],
+  ["Ctrl-C", "\u0003"],
+])(
+  "whoever answers %s does not edit again and finds the text in a file, and the other person's change is kept",
+  async (_, typed) => {
+    await commandLine.store(item(ids.one, '"Name":"milk"'));
+    const theirs = item(ids.one, '"Name":"theirs"');
+    const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111"], {
+      environment: { EDITOR: editorBeside(theirs) },
+      answers: [["[Y/n]", typed]],
+      columns: 200,
+    });
+    const [, path = ""] = /error:\S* The item was not changed\. Your text is in (\S+)/.exec(output) ?? [];
+    expect({ exitCode, isKept: existsSync(path), list: await commandLine.service.list() }).toEqual({
+      exitCode: 1,
+      isKept: true,
+      list: `[${theirs}]`,
+    });
+  },
+);
 
 test("edit of an item that somebody deleted meanwhile says so, and keeps the text in a file", async () => {
   await commandLine.store(item(ids.one, '"Name":"milk"'));
