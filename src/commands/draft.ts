@@ -1,25 +1,25 @@
 // The file in which the user edits an item's text.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemReason } from "../credentials/system-reason.ts";
 import { indented } from "../items/indented.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
 import type { Environment } from "../serve/environment.ts";
+import { Editor } from "./editor.ts";
 import { CommandError } from "./failure.ts";
 import { remark } from "./output.ts";
-
-/** The exit code of a shell that does not find the program. */
-const notFoundExitCode = 127;
 
 export class Draft {
   readonly #folder = mkdtempSync(join(tmpdir(), "todoitems-"));
   readonly path = join(this.#folder, "item.json");
-  readonly #editor: string;
+  readonly #editor: Editor;
 
   constructor(environment: Environment) {
-    this.#editor = environment["VISUAL"] || environment["EDITOR"] || (process.platform === "win32" ? "notepad" : "vi");
+    this.#editor = new Editor(environment);
   }
 
   /**
@@ -30,9 +30,12 @@ export class Draft {
     const original = `${indented(json)}\n`;
     writeFileSync(this.path, original, { mode: 0o600 });
     for (;;) {
-      await this.#runEditor(original);
+      await this.#openEditor(original);
+      const bytes = this.#read();
       try {
-        return scanObject(readFileSync(this.path, "utf8")).text;
+        if (!isUtf8(bytes)) throw new ItemError("InvalidJson", "Its encoding is not UTF-8.");
+        // Some editors put a byte-order mark before the text. The decoder leaves it out.
+        return scanObject(new TextDecoder().decode(bytes)).text;
       } catch (error) {
         if (!(error instanceof ItemError)) throw error;
         remark(`The text is not a JSON object: ${error.message}`);
@@ -50,26 +53,41 @@ export class Draft {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  // EDITOR often contains arguments ("code --wait"), so it is run by a shell, which separates the arguments.
-  async #runEditor(original: string): Promise<void> {
-    const command =
-      process.platform === "win32"
-        ? ["cmd", "/c", `${this.#editor} "${this.path}"`]
-        : ["sh", "-c", `${this.#editor} "$1"`, "sh", this.path];
-    const exitCode = await Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] }).exited;
-    if (exitCode === 0) return;
-    const what = exitCode === notFoundExitCode ? "was not found" : `failed with exit code ${exitCode}`;
-    const reason = `The editor ${this.#editor} ${what}, so the item was not changed. The variable EDITOR names the editor.`;
-    if (readFileSync(this.path, "utf8") !== original) throw this.keep(undefined, reason);
+  async #openEditor(original: string): Promise<void> {
+    const failure = await this.#editor.open(this.path);
+    if (failure === undefined) return;
+    if (existsSync(this.path) && !this.#read().equals(Buffer.from(original))) throw this.keep(undefined, failure);
     this.discard();
-    throw new CommandError(reason);
+    throw new CommandError(failure);
+  }
+
+  #read(): Buffer {
+    try {
+      return readFileSync(this.path);
+    } catch (cause) {
+      const reason = `${this.path}: ${systemReason(cause)}`;
+      throw new CommandError(`The item was not changed, because the edited text cannot be read. ${reason}.`, { cause });
+    }
   }
 }
 
-/** Asks a question that Enter answers with yes. Without a terminal, the answer is no. */
+/** Asks a question that Enter answers with yes, and Ctrl-C with no. Without a terminal, the answer is no. */
 export async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   process.stderr.write(`${question} [Y/n] `);
+  const { promise: declined, resolve } = Promise.withResolvers<boolean>();
+  // If Ctrl-C ended the program here, nobody would learn where the text is.
+  const decline = () => {
+    process.stderr.write("\n");
+    resolve(false);
+  };
+  process.once("SIGINT", decline);
+  const isAgreed = await Promise.race([readAnswer(), declined]);
+  process.off("SIGINT", decline);
+  return isAgreed;
+}
+
+async function readAnswer(): Promise<boolean> {
   for await (const line of console) return !line.trim().toLowerCase().startsWith("n");
   return false;
 }

@@ -7,6 +7,7 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
   ENAMETOOLONG: "its name is too long",
   ENOENT: "there is no such file or folder",
+  ENOEXEC: "this system cannot run it",
   ENOSPC: "the disk is full",
   ENOTDIR: "a part of its path is not a folder",
   EPIPE: "the program that reads the output has closed it",

@@ -37,7 +37,8 @@ const bundles = [
 const documents: readonly string[] = ["/", `/${referencePath}`, `/${manifestPath}`];
 
 export interface PageOptions {
-  readonly settings: PageSettings;
+  /** Known once the service listens. Until then, requests for the page wait. */
+  readonly settings: Promise<PageSettings>;
   /**
    * Returns the path of the PEM file with the certificate of the development authority. Undefined if this service does
    * not use a development certificate.
@@ -101,7 +102,7 @@ export class PageFiles {
       immutable: false,
     });
     files.set(`/${manifestPath}`, text("application/manifest+json", manifest(pathOf)));
-    files.set("/", text("text/html; charset=utf-8", pageHtml(pathOf, this.#options.settings)));
+    files.set("/", text("text/html; charset=utf-8", pageHtml(pathOf, await this.#options.settings)));
     files.set(`/${referencePath}`, text("text/html; charset=utf-8", referenceHtml(pathOf)));
     return files;
   }

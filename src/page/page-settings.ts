@@ -11,7 +11,8 @@ export interface PageSettings {
   readonly auth: "off" | "writes" | "all";
   /** True if the service uses a development certificate. Its authority's certificate can then be downloaded. */
   readonly hasAuthority: boolean;
-  /** The port for HTTPS. Undefined if there is none, or if the system chooses it. */
+  /** The ports on which the service itself listens. A proxy between it and the page may have others. */
+  readonly httpPort: number | undefined;
   readonly httpsPort: number | undefined;
 }
 

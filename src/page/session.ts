@@ -20,7 +20,8 @@ import { overlay, type ShownItem } from "./overlay.ts";
 import { messageOf, Sender, type SendOutcome } from "./sender.ts";
 import { StoredItems } from "./stored-items.ts";
 
-export type ConnectionState = "connecting" | "live" | "lost";
+/** `signed-out` means that the service does not show the list to this user without a sign-in. */
+export type ConnectionState = "connecting" | "live" | "lost" | "signed-out";
 
 export interface SignIn {
   /** Why the last attempt to sign in failed; undefined if none has failed. */
@@ -57,7 +58,7 @@ export class Session {
   readOnly: boolean;
   version: number | undefined;
   signIn: SignIn | undefined;
-  /** True if the user closed the sign-in form while edits were waiting for it. They wait until the user signs in. */
+  /** True if the user closed the sign-in form. It does not open by itself again, and edits wait for it. */
   signInPostponed = false;
   username: string | undefined;
   /** Messages for the user. */
@@ -140,7 +141,7 @@ export class Session {
   /** Closes the sign-in form. The edits that need it wait until the user signs in or discards them. */
   cancelSignIn(): void {
     this.signIn = undefined;
-    this.signInPostponed = this.#outbox.unsentCount > 0;
+    this.signInPostponed = true;
     this.#changed();
   }
 
@@ -148,7 +149,6 @@ export class Session {
   discardUnsent(): void {
     for (const entry of this.#outbox.entries.filter(({ state, held }) => state !== "stored" && !held))
       this.#outbox.drop(entry);
-    this.signInPostponed = false;
     this.#changed();
   }
 
@@ -157,7 +157,7 @@ export class Session {
     if (which === "send") this.#outbox.confirmHeld();
     else this.#outbox.discardHeld();
     this.#changed();
-    this.#send();
+    this.#sendNow();
   }
 
   /** Adds an item for each name. */
@@ -279,7 +279,9 @@ export class Session {
   /** Sends the waiting edits after the user has done something. If that needs a sign-in, the form opens again. */
   #sendNow(): void {
     this.signInPostponed = false;
-    this.#send();
+    // Edits are sent only after the list has been read, because it names the store that they are for.
+    if (this.connection === "signed-out" && this.username === undefined) this.#askToSignIn();
+    else this.#send();
   }
 
   #shape(): ItemShape {
@@ -300,8 +302,10 @@ export class Session {
       for await (const event of client.watch({ signal, onState, feedSilenceMsMax: 40_000 })) this.#take(event);
     } catch (error) {
       if (signal.aborted) return;
-      if (isTodoError(error, "UnauthorizedError")) this.#askToSignIn();
-      else {
+      if (isTodoError(error, "UnauthorizedError")) {
+        this.connection = "signed-out";
+        this.#askToSignIn();
+      } else {
         this.connection = "lost";
         this.#outbox.disconnected();
         this.notices.add("problem", `The list cannot be read: ${messageOf(error)}`, {
@@ -355,7 +359,7 @@ export class Session {
     const problem = this.username === undefined ? this.signIn?.problem : "The name or the password is wrong.";
     this.#client = this.#parts.connect(undefined);
     this.username = undefined;
-    this.signIn = { problem, busy: false };
+    if (!this.signInPostponed) this.signIn = { problem, busy: false };
     this.#changed();
   }
 }

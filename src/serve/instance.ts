@@ -26,7 +26,7 @@ import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts } from "./loopback.ts";
-import type { RunningService } from "./running-service.ts";
+import type { Listener, RunningService } from "./running-service.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
 import { startServers } from "./servers.ts";
@@ -47,8 +47,10 @@ export async function startInstance(settings: Settings, environment: Environment
   const collection = await openCollection(settings, log);
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
-  const app = openApp(collection, settings, environment, log);
+  const listening = Promise.withResolvers<readonly Listener[]>();
+  const app = openApp(collection, settings, environment, log, listening.promise);
   const listeners = await startServers(app, settings, environment, log);
+  listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
@@ -150,12 +152,18 @@ function readText(path: string): string {
   }
 }
 
-function openApp(collection: TodoCollection, settings: Settings, environment: Environment, log: Log): App {
+function openApp(
+  collection: TodoCollection,
+  settings: Settings,
+  environment: Environment,
+  log: Log,
+  listening: Promise<readonly Listener[]>,
+): App {
   const app: App = new App(collection, {
     hosts: allowedHosts(settings),
     access: openAccess(settings, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
-    site: openSite(settings, environment),
+    site: openSite(settings, environment, listening),
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
@@ -178,24 +186,26 @@ function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings)
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 
-function openSite(settings: Settings, environment: Environment): Site {
-  const page = openPage(settings, environment);
+function openSite(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): Site {
+  const page = openPage(settings, environment, listening);
   const description = new DescriptionFiles(describedInstance(settings));
   return { find: async (request) => description.find(request) ?? page.find(request.path) };
 }
 
-function openPage(settings: Settings, environment: Environment): PageFiles {
-  const { httpsPort, readOnly, demo, fieldNames, forms, auth } = settings;
+function openPage(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): PageFiles {
+  const { readOnly, demo, fieldNames, forms, auth } = settings;
   const isDevelopment = hasAuthority(settings);
   return new PageFiles({
-    settings: {
+    // The ports are taken from the listeners, because the system may have chosen them (`--https-port 0`).
+    settings: listening.then((listeners) => ({
       readOnly: readOnly || demo,
       fieldNames,
       form: forms === "a" ? "a" : "b",
       auth,
       hasAuthority: isDevelopment,
-      httpsPort: httpsPort === 0 ? undefined : httpsPort,
-    },
+      httpPort: listeners.find(({ scheme }) => scheme === "http")?.port,
+      httpsPort: listeners.find(({ scheme }) => scheme === "https")?.port,
+    })),
     authorityFile: isDevelopment
       ? async () => (await openDevelopmentCertificate(environment)).authorityCert
       : undefined,

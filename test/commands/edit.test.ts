@@ -1,6 +1,6 @@
-// `todoitems edit` when two people edit one item: nobody's change is lost.
+// `todoitems edit` when two people edit one item, and when the editor fails: nobody's text is lost.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { combineChanges, describeChanges } from "../../src/commands/field-changes.ts";
 import { ids, item } from "../service.ts";
@@ -29,6 +29,13 @@ function editorBeside(theirs: string): string {
   return path;
 }
 
+function executable(name: string, script: string): string {
+  const path = commandLine.path(name);
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
 test("edit shows what the other person changed, and opens the editor again with both changes", async () => {
   await commandLine.store(item(ids.one, '"Name":"milk","Price":1.0,"Shop":"a"'));
   const editor = editorBeside(item(ids.one, '"Name":"milk","Price":1.50,"Due":"soon"'));
@@ -50,21 +57,27 @@ test("edit shows what the other person changed, and opens the editor again with 
   expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"Name":"mine","Price":1.50,"Due":"soon"')}]`);
 });
 
-test("whoever does not want to edit again finds the text in a file, and the other person's change is kept", async () => {
-  await commandLine.store(item(ids.one, '"Name":"milk"'));
-  const theirs = item(ids.one, '"Name":"theirs"');
-  const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111"], {
-    environment: { EDITOR: editorBeside(theirs) },
-    answers: [["[Y/n]", "n\n"]],
-    columns: 200,
-  });
-  const [, path = ""] = /error:\S* The item was not changed\. Your text is in (\S+)/.exec(output) ?? [];
-  expect({ exitCode, isKept: existsSync(path), list: await commandLine.service.list() }).toEqual({
-    exitCode: 1,
-    isKept: true,
-    list: `[${theirs}]`,
-  });
-});
+test.each([
+  ["n", "n\n"],
+  ["Ctrl-C", "\u0003"],
+])(
+  "whoever answers %s does not edit again and finds the text in a file, and the other person's change is kept",
+  async (_, typed) => {
+    await commandLine.store(item(ids.one, '"Name":"milk"'));
+    const theirs = item(ids.one, '"Name":"theirs"');
+    const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111"], {
+      environment: { EDITOR: editorBeside(theirs) },
+      answers: [["[Y/n]", typed]],
+      columns: 200,
+    });
+    const [, path = ""] = /error:\S* The item was not changed\. Your text is in (\S+)/.exec(output) ?? [];
+    expect({ exitCode, isKept: existsSync(path), list: await commandLine.service.list() }).toEqual({
+      exitCode: 1,
+      isKept: true,
+      list: `[${theirs}]`,
+    });
+  },
+);
 
 test("edit of an item that somebody deleted meanwhile says so, and keeps the text in a file", async () => {
   await commandLine.store(item(ids.one, '"Name":"milk"'));
@@ -72,6 +85,86 @@ test("edit of an item that somebody deleted meanwhile says so, and keeps the tex
   expect(await commandLine.run("edit", ["1111"], { EDITOR: remove })).toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(/^error: Somebody deleted the item in the meantime\. Your text is in /),
+  });
+});
+
+describe("an editor that fails", () => {
+  const unchanged = [item(ids.one, '"Name":"milk"')];
+  beforeEach(() => commandLine.store(...unchanged));
+  afterEach(async () => expect(await commandLine.service.list()).toBe(`[${unchanged}]`));
+
+  const failure = async (environment: Record<string, string>) => {
+    const { exitCode, stdout, stderr } = await commandLine.run("edit", ["1111"], { VISUAL: "", ...environment });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    return stderr;
+  };
+  const notChanged = "so the item was not changed. To use another editor, set";
+
+  test("an editor that does not exist is named in one sentence of ours, with the variable that names it", async () => {
+    const advice = `${notChanged} EDITOR, for example EDITOR=nano.\n`;
+    expect(await failure({ EDITOR: "nosuch --wait" })).toBe(`error: The editor nosuch --wait was not found, ${advice}`);
+    expect(await failure({ VISUAL: "/no/such", EDITOR: "true" })).toBe(
+      `error: The editor /no/such was not found, ${notChanged} VISUAL, for example VISUAL=nano.\n`,
+    );
+    expect(await failure({ EDITOR: commandLine.environment["HOME"] ?? "" })).toContain(
+      " cannot be started (permission denied), so",
+    );
+    const nonsense = commandLine.path("nonsense");
+    writeFileSync(nonsense, "nonsense", { mode: 0o755 });
+    expect(await failure({ EDITOR: nonsense })).toContain(" cannot be started (this system cannot run it), so");
+    expect(await failure({ EDITOR: "it's" })).toBe(`error: The editor it's is not a valid command, ${advice}`);
+  });
+
+  test("an editor that a signal ends is reported with the signal, and nothing else is printed", async () => {
+    const editor = executable("killed", "kill -KILL $$");
+    expect(await failure({ EDITOR: editor })).toStartWith(
+      `error: The editor ${editor} was ended by the signal SIGKILL, ${notChanged}`,
+    );
+  });
+
+  test("if the editor fails after a change, the message says where the text is", async () => {
+    const stderr = await failure({ EDITOR: executable("failing", 'sed -i s/milk/mine/ "$1"; exit 3') });
+    const [, path = ""] = /failed with exit code 3, .* Your text is in (.*)\n$/.exec(stderr) ?? [];
+    expect(readFileSync(path, "utf8")).toContain("mine");
+  });
+
+  test("a file that is gone after the editor has ended, or is not UTF-8, is an error that says so", async () => {
+    expect(await failure({ EDITOR: "rm" })).toMatch(
+      /^error: The item was not changed, because the edited text cannot be read\. \S+: there is no such file or folder\.\n$/,
+    );
+    const latin = executable("latin", `printf '{"ID":"${ids.one}","Name":"caf\\351"}' > "$1"`);
+    expect(await failure({ EDITOR: latin })).toMatch(/Its encoding is not UTF-8\.\nerror: .* Your text is in /);
+  });
+});
+
+test("an editor may have arguments, and spaces in its path if it is quoted as for a shell", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  const editor = executable("my editor", 'sed -i "s/milk/$1/" "$3"');
+  for (const [name, quoted] of [
+    ["one", `"${editor}"`],
+    ["two", `'${editor}'`],
+    ["three", editor.replaceAll(" ", "\\ ")],
+    ["four", '"$HOME/my editor"'],
+    ["five", `MODE=1 "${editor}"`],
+  ]) {
+    const environment = { EDITOR: `${quoted} ${name} --wait` };
+    expect(await commandLine.run("edit", ["1111"], environment)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await commandLine.service.list()).toBe(`[${item(ids.one, `"Name":"${name}"`)}]`);
+    await commandLine.run("edit", ["1111", "-f", "Name=milk"]);
+  }
+});
+
+test("Ctrl-C while the editor is open reaches the editor only, and what it saves then is stored", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  const save = 'sed -i s/milk/mine/ "$1"; exit 0';
+  const editor = executable("patient", `trap '${save}' INT\necho open\nread line`);
+  const { exitCode } = await commandLine.runInTerminal("edit", ["1111"], {
+    environment: { EDITOR: editor },
+    answers: [["open", "\u0003"]],
+  });
+  expect({ exitCode, list: await commandLine.service.list() }).toEqual({
+    exitCode: 0,
+    list: `[${item(ids.one, '"Name":"mine"')}]`,
   });
 });
 

@@ -131,19 +131,8 @@ test("axe-core finds no violation in lists, editors and dialogs, light and dark,
   for (const { colours, width } of [
     { colours: "light", width: 1024 },
     { colours: "dark", width: 390 },
-  ]) {
-    await page.view.cdp("Emulation.setDeviceMetricsOverride", {
-      width,
-      height: 760,
-      deviceScaleFactor: 1,
-      mobile: false,
-    });
-    await page.view.cdp("Emulation.setEmulatedMedia", {
-      features: [
-        { name: "prefers-color-scheme", value: colours },
-        { name: "prefers-reduced-motion", value: "reduce" },
-      ],
-    });
+  ] as const) {
+    await page.show({ width, height: 760, colours });
     await check(`the list, ${colours}`);
     await page.clickItem("Milk", "text");
     await check(`an editor, ${colours}`);
@@ -170,9 +159,7 @@ test("on a phone, every control is at least 44 pixels large and every field has 
   await pages.start();
   await pages.create(named(ids.one, "Milk", '"Done":true'), named(ids.two, "Bread"));
   const page = await pages.openPage();
-  const resize = (width: number, height: number) =>
-    page.view.cdp("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: true });
-  await resize(390, 844);
+  await page.show({ width: 390, height: 844, isPhone: true });
   await page.clickItem("Bread", "text");
   await page.until("document.querySelector('.editor')");
   const small = await page.evaluate<string[]>(`[...document.querySelectorAll("button, input, textarea")]
@@ -185,7 +172,7 @@ test("on a phone, every control is at least 44 pixels large and every field has 
   );
   expect(Math.min(...texts)).toBeGreaterThanOrEqual(16);
   await page.view.press("Escape");
-  await resize(320, 256);
+  await page.show({ width: 320, height: 256, isPhone: true });
   // Nothing is wider than the window, so one direction of scrolling is enough.
   expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
   await page.clickItem("Milk", "tick");
@@ -199,12 +186,7 @@ test("at 400 %, a dialog opens at its top and fits beside the scroll bar of the 
   await pages.start();
   await pages.create(...Array.from({ length: 8 }, (_, index) => named(numbered(index), `Item ${index}`)));
   const page = await pages.openPage();
-  await page.view.cdp("Emulation.setDeviceMetricsOverride", {
-    width: 320,
-    height: 256,
-    deviceScaleFactor: 1,
-    mobile: false,
-  });
+  await page.show({ width: 320, height: 256 });
   await page.until("document.documentElement.clientWidth < innerWidth");
   const place = () =>
     page.evaluate<{ scrollTop: number; isInside: boolean }>(`(({ scrollTop }, { left, right }) =>

@@ -10,6 +10,17 @@ export interface SeenItem {
   readonly done: boolean;
 }
 
+/** How the page is shown: the size of the window in CSS pixels, the kind of screen and the colours. */
+interface Screen {
+  readonly width: number;
+  readonly height: number;
+  /** A phone has no scroll bars that take room. */
+  readonly isPhone?: boolean;
+  readonly colours?: "light" | "dark";
+  /** How many pixels of the screen make a CSS pixel, in each direction. */
+  readonly scale?: number;
+}
+
 /** The longest wait for an element to click. Normally it takes far less. */
 const clickTimeoutMs = 20_000;
 
@@ -35,6 +46,18 @@ export class PageDriver {
     await driver.view.navigate(address);
     await driver.until(`document.querySelector(${JSON.stringify(ready)})`);
     return driver;
+  }
+
+  /** Shows the page on another screen. Nothing moves there, so that colours and places can be examined at once. */
+  async show({ width, height, isPhone = false, colours = "light", scale = 1 }: Screen): Promise<void> {
+    const size = { width, height, mobile: isPhone, deviceScaleFactor: scale };
+    await this.view.cdp("Emulation.setDeviceMetricsOverride", size);
+    await this.view.cdp("Emulation.setEmulatedMedia", {
+      features: [
+        { name: "prefers-color-scheme", value: colours },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ],
+    });
   }
 
   /** The value of an expression in the page. */

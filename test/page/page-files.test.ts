@@ -14,7 +14,15 @@ test("the certificate is the same object until its file changes", async () => {
   writeFileSync(certificate, "first");
   let lookups = 0;
   const files = new PageFiles({
-    settings: { readOnly: false, fieldNames: "as-sent", form: "b", auth: "off", hasAuthority: true, httpsPort: 5001 },
+    settings: Promise.resolve({
+      readOnly: false,
+      fieldNames: "as-sent",
+      form: "b",
+      auth: "off",
+      hasAuthority: true,
+      httpPort: 5000,
+      httpsPort: 5001,
+    }),
     authorityFile: async () => {
       lookups++;
       return certificate;

@@ -3,9 +3,23 @@
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";
+import { barriers } from "./axe.ts";
+import type { PageDriver } from "./page-driver.ts";
 import { named, usePages } from "./page-fixture.ts";
 
 const pages = usePages();
+
+/** Fills in the sign-in form, which is open, and sends it. */
+async function signIn(page: PageDriver): Promise<void> {
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "long enough");
+  await page.view.press("Enter");
+  await page.until("!document.querySelector('dialog')");
+}
+
+const textIn = (page: PageDriver, control: string) =>
+  page.evaluate<string>(`document.querySelector('[data-control="${control}"]').value`);
 
 test("text that the service refuses stays on the page with the reason, and can be corrected or discarded", async () => {
   await pages.start("--body-limit", "200");
@@ -76,13 +90,62 @@ test("if sign-in is cancelled after an add, the item stays and is sent after a l
   await page.untilText("1 change is not sent.");
   await page.untilNames("For Ann");
   await page.click('[data-banner="sign-in"] button');
+  await signIn(page);
+  await pages.untilStored((items) => items.length === 1);
+  expect(await pages.listed()).toMatchObject([{ Name: "For Ann" }]);
+});
+
+test("if the list needs a sign-in, the form can be closed and opened again, and what was typed stays", async () => {
+  await pages.start("--auth", "all", "--users", await pages.oneUser());
+  const page = await pages.openPage();
   await page.until("document.querySelector('dialog.sign-in')");
   await page.fill('[data-control="username"]', "ann");
-  await page.fill('[data-control="password"]', "long enough");
-  await page.view.press("Enter");
-  await pages.untilStored((items) => items.length === 1);
+  await page.view.press("Escape");
+  await page.untilText("You are not signed in");
+  expect(await barriers(page)).toEqual([]);
+  await page.click('[data-control="connect"]');
+  await page.until("document.querySelector('dialog.panel')");
+  await page.view.press("Escape");
   await page.until("!document.querySelector('dialog')");
-  expect(await pages.listed()).toMatchObject([{ Name: "For Ann" }]);
+  await page.click('[data-control="composer"]');
+  await page.view.type("For Ann");
+  await page.click('[data-empty="signed-out"] button');
+  await page.until("document.querySelector('dialog.sign-in')");
+  expect([await textIn(page, "username"), await textIn(page, "composer")]).toEqual(["ann", "For Ann"]);
+  await page.clickButton("Cancel");
+  await page.until("!document.querySelector('dialog')");
+  await page.click('[data-control="composer"]');
+  await page.view.press("Enter");
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.clickButton("Cancel");
+  await page.untilText("1 change is not sent. Sign in to send and to see the list");
+  await page.untilNames("For Ann");
+  await page.click('[data-banner="sign-in"] button');
+  await signIn(page);
+  await page.until("document.querySelector('.row').dataset.pending === 'false'");
+  await page.untilNames("For Ann");
+});
+
+test("what was typed into an editor survives a sign-out, and is saved after the next sign-in", async () => {
+  await pages.start("--auth", "all", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  await signIn(page);
+  await page.add("Milk");
+  await page.until("document.querySelector('.row').dataset.pending === 'false'");
+  await page.clickItem("Milk", "text");
+  await page.fill('[data-control="name"]', "Oat milk");
+  await page.click('[data-control="sign-out"]');
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.view.press("Escape");
+  await page.until("!document.querySelector('dialog')");
+  expect(await textIn(page, "name")).toBe("Oat milk");
+  await page.click('[data-control="sign-in"]');
+  await signIn(page);
+  await page.untilText("Live");
+  expect(await textIn(page, "name")).toBe("Oat milk");
+  await page.clickButton("Save");
+  await page.untilNames("Oat milk");
+  await page.until("document.querySelector('.row').dataset.pending === 'false'");
 });
 
 for (const which of ["mine", "theirs"] as const) {

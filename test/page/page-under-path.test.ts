@@ -77,6 +77,8 @@ test("if a proxy serves the page under a path, every address that it requests, l
   expect(addresses.map((address) => new URL(address).pathname).filter((name) => !name.startsWith(`${path}/`))).toEqual(
     [],
   );
+  // The page does not know at which address the proxy offers HTTPS, so it shows none.
+  expect(addresses.filter((address) => address.startsWith("https:"))).toEqual([]);
   const commands = await page.evaluate<string[]>(
     "[...document.querySelectorAll('.copyable[data-long=true] code')].map((code) => code.textContent)",
   );

@@ -169,3 +169,25 @@ for (const scheme of ["http", "https"] as const) {
     });
   });
 }
+
+describe("with both listeners", () => {
+  const pages = usePages("http", certificates.path);
+
+  test("the connect panel shows the ports that the system has chosen, for HTTP and for HTTPS", async () => {
+    await pages.start("--https-port", "0");
+    const [http = "", https = ""] = pages.program.origins.map((origin) => new URL(origin).port);
+    const page = await pages.openPage();
+    await page.click('[data-control="connect"]');
+    await page.until("document.querySelector('dialog.panel')");
+    const shown = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.copyable[data-long=false] code')].map((code) => code.textContent)",
+    );
+    expect(shown).toEqual([
+      `http://127.0.0.1:${http}/api/todoitems/`,
+      `http://10.0.2.2:${http}/api/todoitems/`,
+      `http://localhost:${http}/api/todoitems/`,
+      `https://localhost:${https}/api/todoitems/`,
+      `https://10.0.2.2:${https}/api/todoitems/`,
+    ]);
+  });
+});

@@ -138,29 +138,13 @@ test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is
   for (const { colours, width } of [
     { colours: "light", width: 1280 },
     { colours: "dark", width: 390 },
-  ]) {
-    await page.view.cdp("Emulation.setDeviceMetricsOverride", {
-      width,
-      height: 760,
-      deviceScaleFactor: 1,
-      mobile: false,
-    });
-    await page.view.cdp("Emulation.setEmulatedMedia", {
-      features: [
-        { name: "prefers-color-scheme", value: colours },
-        { name: "prefers-reduced-motion", value: "reduce" },
-      ],
-    });
+  ] as const) {
+    await page.show({ width, height: 760, colours });
     expect({ width, barriers: await barriers(page, repeated) }).toEqual({ width, barriers: [] });
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
   }
   // At 400 % of a small window.
-  await page.view.cdp("Emulation.setDeviceMetricsOverride", {
-    width: 320,
-    height: 256,
-    deviceScaleFactor: 1,
-    mobile: true,
-  });
+  await page.show({ width: 320, height: 256, isPhone: true });
   expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
   const small = await page.evaluate<string[]>(`[...document.querySelectorAll("button, input, textarea, summary")]
     .filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < 44)

@@ -75,18 +75,7 @@ async function take({ name, args, items = [], dark = false, width = 1100, height
   });
   for (const item of items) await program.send("POST", "/api/todoitems/", JSON.stringify(item));
   const page = await PageDriver.open(program.origin);
-  await page.view.cdp("Emulation.setDeviceMetricsOverride", {
-    width,
-    height,
-    deviceScaleFactor: 2,
-    mobile: width < 500,
-  });
-  await page.view.cdp("Emulation.setEmulatedMedia", {
-    features: [
-      { name: "prefers-color-scheme", value: dark ? "dark" : "light" },
-      { name: "prefers-reduced-motion", value: "reduce" },
-    ],
-  });
+  await page.show({ width, height, scale: 2, isPhone: width < 500, colours: dark ? "dark" : "light" });
   await prepare?.(page, program);
   // The note that an edit has not been sent yet takes a moment to appear.
   await page.evaluate("new Promise((resolve) => setTimeout(resolve, 900))");

@@ -26,7 +26,11 @@ function decideAgain(missed: News): Promise<Plan> {
 async function handle(message: ToThread): Promise<void> {
   switch (message[0]) {
     case "open":
-      engine = new SqliteEngine(message[1], { readOnly: false, onWarning: (text) => send(["warning", text]) });
+      engine = new SqliteEngine(message[1], {
+        readOnly: false,
+        isJoined: true,
+        onWarning: (text) => send(["warning", text]),
+      });
       return;
     case "commit": {
       const [, since, rows] = message;

@@ -29,7 +29,6 @@ export class CommitThread {
   #waiting: Waiting | undefined;
   /** Why the thread has ended. */
   #end: string | undefined;
-  #isOpen = false;
 
   constructor(path: string, options: CommitThreadOptions) {
     this.#path = path;
@@ -40,15 +39,6 @@ export class CommitThread {
     this.#worker.addEventListener("close", () => this.#ended("it has ended"));
     this.#opened = this.#ask(["open", path]);
     this.#last = this.#opened;
-    this.#opened.then(
-      () => (this.#isOpen = true),
-      () => {},
-    );
-  }
-
-  /** True once the thread has opened the store. */
-  get isOpen(): boolean {
-    return this.#isOpen;
   }
 
   /** Resolves once the thread has opened the store. */

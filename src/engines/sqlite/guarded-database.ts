@@ -8,10 +8,16 @@ import { FileGuard, type Interference } from "./file-guard.ts";
 import { identityOf } from "./held-file.ts";
 import { LogWatch } from "./log-watch.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
-import { openDatabase } from "./sqlite-file.ts";
+import { joinDatabase, openDatabase } from "./sqlite-file.ts";
 
 /** The log is copied into the store each time it has grown by this many frames. */
 const checkpointFrames = 1_000;
+
+interface GuardOptions {
+  readonly readOnly: boolean;
+  readonly isJoined?: boolean;
+  readonly onWarning: (message: string) => void;
+}
 
 export class GuardedDatabase {
   readonly database: Database;
@@ -26,11 +32,12 @@ export class GuardedDatabase {
   #retirement: string | undefined;
   #checkpointAt = checkpointFrames;
 
-  constructor(path: string, readOnly: boolean, onWarning: (message: string) => void) {
+  /** `isJoined` says that another thread of this process has the store open. */
+  constructor(path: string, { readOnly, isJoined = false, onWarning }: GuardOptions) {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#logWatch = new LogWatch(path, onWarning);
-    this.database = openDatabase(path, readOnly);
+    this.database = isJoined ? joinDatabase(path) : openDatabase(path, readOnly);
     this.#file = realpathSync(path);
     this.#identity = identityOf(statSync(this.#file));
     if (readOnly) return;

@@ -24,6 +24,8 @@ export class ServedSqliteEngine implements Engine {
   readonly #slowCommitMs: number;
   readonly #engine: SqliteEngine;
   #thread: CommitThread | undefined;
+  /** True once the thread has opened the store, so that it commits. */
+  #isInThread = false;
   #commitMs = 0;
   /** True if a commit of the thread has failed, but may have happened. */
   #isUndecided = false;
@@ -53,7 +55,7 @@ export class ServedSqliteEngine implements Engine {
   }
 
   async commit(batch: Batch): Promise<void> {
-    if (this.#thread?.isOpen && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
+    if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
     const startedAt = performance.now();
     await this.#watched(this.#engine.commit(batch));
     this.#commitMs += (performance.now() - startedAt - this.#commitMs) * newestShare;
@@ -91,11 +93,19 @@ export class ServedSqliteEngine implements Engine {
       },
       onRetired: (reason) => this.#engine.retireToo(reason),
     });
-    this.#thread.opened().then(
-      () => onThread?.(commitMs),
-      // Commits stay where they are.
-      (error: unknown) => onWarning(String(error)),
-    );
+    this.#thread
+      .opened()
+      .then(() => {
+        // The thread notices what is done to the files from now on. What was done before, only this engine notices.
+        this.#engine.checkFiles();
+        this.#isInThread = true;
+        onThread?.(commitMs);
+      })
+      .catch(async (error: unknown) => {
+        // Commits stay where they are.
+        await this.#closeThread();
+        if (!this.#engine.isRetired) onWarning(String(error));
+      });
   }
 
   async #commitInThread(thread: CommitThread, batch: Batch): Promise<void> {
@@ -121,7 +131,7 @@ export class ServedSqliteEngine implements Engine {
 
   async checkReady(): Promise<void> {
     await this.#watched(this.#engine.checkReady());
-    if (this.#thread?.isOpen) await this.#thread.checkReady();
+    if (this.#isInThread) await this.#thread?.checkReady();
   }
 
   async close(): Promise<void> {

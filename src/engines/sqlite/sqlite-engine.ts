@@ -29,6 +29,8 @@ const sweptAtCloseMax = 100_000;
 
 export interface SqliteEngineOptions {
   readonly readOnly: boolean;
+  /** True if another thread of this process has the store open. */
+  readonly isJoined?: boolean;
   readonly onWarning?: (message: string) => void;
 }
 
@@ -59,10 +61,10 @@ export class SqliteEngine implements Engine {
    * Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. `onWarning`
    * gets messages for the operator.
    */
-  constructor(path: string, { readOnly, onWarning = () => {} }: SqliteEngineOptions) {
+  constructor(path: string, { readOnly, isJoined = false, onWarning = () => {} }: SqliteEngineOptions) {
     this.#path = path;
     this.#readOnly = readOnly;
-    this.#files = new GuardedDatabase(path, readOnly, onWarning);
+    this.#files = new GuardedDatabase(path, { readOnly, isJoined, onWarning });
     this.#database = this.#files.database;
     this.#statements = prepare(this.#database);
     this.#storeRow = new StoreRow(this.#database, path);
@@ -104,6 +106,11 @@ export class SqliteEngine implements Engine {
     this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
+  }
+
+  /** Throws if the files were replaced. */
+  checkFiles(): void {
+    this.#files.check();
   }
 
   /** True if the files were replaced, so that this engine does not touch them any more. */

@@ -26,6 +26,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const [search, setSearch] = useState("");
   const [doneLast, setDoneLast] = useKept("todoitems-done-last");
   const [opened, setOpened] = useState<"connect" | "shortcuts">();
+  const [username, setUsername] = useState("");
   const [decidingId, setDecidingId] = useState<string>();
   const composer = useRef<HTMLInputElement>(null);
   const searchBox = useRef<HTMLInputElement>(null);
@@ -36,7 +37,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     () => viewList(items, { filter, search, doneLast, editedIds: edited.ids }),
     [items, filter, search, doneLast, edited.ids],
   );
-  const rows = edited.withGone(shown);
+  const rows = edited.withMissing(shown);
 
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
@@ -101,8 +102,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         />
         <ItemRows
           items={rows}
-          loaded={loaded}
-          emptyText={emptyText(items.length, filter, search)}
+          emptyText={loaded ? emptyText(items.length, filter, search) : undefined}
+          onSignIn={session.connection === "signed-out" ? () => session.openSignIn() : undefined}
           edited={edited}
           onDone={(item, isDone) => session.setDone(item, isDone)}
           onSave={save}
@@ -116,7 +117,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         />
       </main>
       <Notices notices={session.notices} />
-      {session.signIn && <SignInDialog session={session} signIn={session.signIn} />}
+      {session.signIn && (
+        <SignInDialog session={session} signIn={session.signIn} username={username} onUsername={setUsername} />
+      )}
       {!session.signIn && deciding && (
         <ConflictDialog
           key={deciding.id}

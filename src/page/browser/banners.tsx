@@ -10,7 +10,7 @@ import { WarningIcon } from "./icons.tsx";
 const graceMs = 700;
 
 export function Banners({ session }: { session: Session }) {
-  const { connection, readOnly, unsentCount, signInPostponed, heldNames } = session;
+  const { connection, loaded, readOnly, unsentCount, signInPostponed, heldNames } = session;
   const [offline, setOffline] = useState(false);
   useEffect(() => {
     if (connection !== "lost") {
@@ -37,11 +37,11 @@ export function Banners({ session }: { session: Session }) {
             </button>
           </Warning>
         )}
-        {signInPostponed && (
+        {signInPostponed && unsentCount > 0 && (
           <Warning
             kind="sign-in"
             text={`${changes(unsentCount)} not sent.`}
-            detail="Sign in to send, or go on: what you typed stays here."
+            detail={`Sign in to send${loaded ? "" : " and to see the list"}, or go on: what you typed stays here.`}
           >
             <button type="button" onClick={() => session.openSignIn()}>
               Sign in

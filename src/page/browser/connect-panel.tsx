@@ -35,7 +35,7 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
         <CloseIcon />
       </button>
       <h3>Address of the list</h3>
-      {addresses(list, isHere, settings.httpsPort).map(({ label, address }) => (
+      {addresses(list, isHere, settings).map(({ label, address }) => (
         <Copyable key={label} label={label} text={address} />
       ))}
       {isHere && (
@@ -70,8 +70,15 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
   );
 }
 
-/** The addresses of the list for clients on this machine, in emulators, and over HTTPS if this page came without it. */
-function addresses(list: URL, isHere: boolean, httpsPort: number | undefined): { label: string; address: string }[] {
+/**
+ * The addresses of the list for clients on this machine, in emulators, and over HTTPS if this page came without it. If
+ * this page came through a proxy or a mapped port, the addresses for HTTPS are not known.
+ */
+function addresses(
+  list: URL,
+  isHere: boolean,
+  { httpPort, httpsPort }: PageSettings,
+): { label: string; address: string }[] {
   if (!isHere) return [{ label: "This service", address: list.href }];
   const at = (label: string, { host = list.hostname, secure = list.protocol === "https:" } = {}) => {
     const url = new URL(list);
@@ -82,7 +89,7 @@ function addresses(list: URL, isHere: boolean, httpsPort: number | undefined): {
     }
     return { label, address: url.href };
   };
-  const alsoSecure = httpsPort !== undefined && list.protocol === "http:";
+  const alsoSecure = httpsPort !== undefined && list.protocol === "http:" && Number(list.port || 80) === httpPort;
   return [
     at("This machine"),
     at("Android emulator", { host: "10.0.2.2" }),

@@ -5,7 +5,12 @@ import type { PageSettings } from "../page-settings.ts";
 import type { ConnectionState, Session } from "../session.ts";
 import { Mark, PlugIcon } from "./icons.tsx";
 
-const states: Record<ConnectionState, string> = { connecting: "Connecting", live: "Live", lost: "Offline" };
+const states: Record<ConnectionState, string> = {
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Offline",
+  "signed-out": "Not signed in",
+};
 
 interface HeaderProps {
   readonly session: Session;
@@ -15,6 +20,8 @@ interface HeaderProps {
 
 export function Header({ session, settings, onOpen }: HeaderProps) {
   const { connection, username, signIn } = session;
+  // The banner for edits that wait for a sign-in has the button, too.
+  const bannerOffersSignIn = session.signInPostponed && session.unsentCount > 0;
   return (
     <header>
       <h1>
@@ -30,7 +37,7 @@ export function Header({ session, settings, onOpen }: HeaderProps) {
           Sign out <span class="wide">{username}</span>
         </button>
       )}
-      {settings.auth !== "off" && username === undefined && !session.signInPostponed && (
+      {settings.auth !== "off" && username === undefined && !bannerOffersSignIn && (
         <button type="button" class="quiet" onClick={() => session.openSignIn()} data-control="sign-in">
           Sign in
         </button>

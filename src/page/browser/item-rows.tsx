@@ -13,8 +13,10 @@ import { useScrollAnchor, type View } from "./use-scroll-anchor.ts";
 
 interface ItemRowsProps {
   readonly items: readonly ShownItem[];
-  readonly loaded: boolean;
-  readonly emptyText: { readonly title: string; readonly hint: string };
+  /** What to say if there are no items. Undefined while the list is not known. */
+  readonly emptyText: { readonly title: string; readonly hint: string } | undefined;
+  /** Opens the sign-in form. Undefined if the list can be seen without it. */
+  readonly onSignIn: (() => void) | undefined;
   readonly edited: Edited;
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onSave: (base: ShownItem, json: string) => void;
@@ -110,8 +112,18 @@ function rowsToDraw(
   return rows;
 }
 
-function Empty({ loaded, emptyText }: ItemRowsProps) {
-  if (!loaded) return <div class="empty" aria-busy="true" />;
+function Empty({ emptyText, onSignIn }: ItemRowsProps) {
+  if (!emptyText && onSignIn)
+    return (
+      <div class="empty" data-empty="signed-out">
+        <p class="empty-title">You are not signed in</p>
+        <p>Sign in to see the items.</p>
+        <button type="button" class="primary" onClick={onSignIn}>
+          Sign in
+        </button>
+      </div>
+    );
+  if (!emptyText) return <div class="empty" aria-busy="true" />;
   return (
     <div class="empty">
       <svg class="empty-picture" viewBox="0 0 96 96" aria-hidden="true" focusable="false">

@@ -4,11 +4,18 @@ import { useState } from "preact/hooks";
 import type { Session, SignIn } from "../session.ts";
 import { Dialog } from "./dialog.tsx";
 
-export function SignInDialog({ session, signIn }: { session: Session; signIn: SignIn }) {
-  const [username, setUsername] = useState("");
+interface SignInDialogProps {
+  readonly session: Session;
+  readonly signIn: SignIn;
+  /** The name outlives the dialog, so whoever closes it does not have to type the name again. */
+  readonly username: string;
+  readonly onUsername: (username: string) => void;
+}
+
+export function SignInDialog({ session, signIn, username, onUsername }: SignInDialogProps) {
   const [password, setPassword] = useState("");
   return (
-    <Dialog title="Sign in" kind="sign-in" onClose={() => session.loaded && session.cancelSignIn()}>
+    <Dialog title="Sign in" kind="sign-in" onClose={() => session.cancelSignIn()}>
       <p>This instance asks for a name and a password. They stay in this tab’s memory and are forgotten with it.</p>
       <form
         onSubmit={(event) => {
@@ -21,7 +28,7 @@ export function SignInDialog({ session, signIn }: { session: Session; signIn: Si
           Name
           <input
             value={username}
-            onInput={(event) => setUsername(event.currentTarget.value)}
+            onInput={(event) => onUsername(event.currentTarget.value)}
             autocomplete="username"
             autocapitalize="none"
             required
@@ -46,11 +53,9 @@ export function SignInDialog({ session, signIn }: { session: Session; signIn: Si
           <button type="submit" class="primary" disabled={signIn.busy}>
             {signIn.busy ? "Signing in …" : "Sign in"}
           </button>
-          {session.loaded && (
-            <button type="button" onClick={() => session.cancelSignIn()}>
-              Cancel
-            </button>
-          )}
+          <button type="button" onClick={() => session.cancelSignIn()}>
+            Cancel
+          </button>
         </div>
       </form>
     </Dialog>

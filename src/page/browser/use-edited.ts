@@ -1,5 +1,5 @@
 // Remembers which items are being edited. Several can be, so opening one editor does not close another with typed text
-// in it. An item that somebody else deletes stays in the list as long as its editor is open.
+// in it. An item that somebody else deletes, or that a sign-out hides, stays in the list as long as its editor is open.
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
@@ -8,8 +8,8 @@ export interface Edited {
   readonly ids: ReadonlySet<string>;
   /** True if the item is being edited but somebody has deleted it. */
   readonly isGone: (id: string) => boolean;
-  /** Returns these items and, at their old places, the edited items that somebody has deleted. */
-  readonly withGone: (shown: readonly ShownItem[]) => readonly ShownItem[];
+  /** Returns these items and, at their old places, the edited items that are missing from the list. */
+  readonly withMissing: (shown: readonly ShownItem[]) => readonly ShownItem[];
   readonly open: (item: ShownItem) => void;
   readonly close: (id: string) => void;
 }
@@ -20,20 +20,20 @@ interface Place {
   readonly index: number;
 }
 
-/** `loaded` is false while the list is not known. Then no item counts as deleted. */
+/** `loaded` is false while the list is not known. Then no item counts as deleted, and edited items keep their rows. */
 export function useEdited(items: readonly ShownItem[], loaded: boolean): Edited {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const places = useRef(new Map<string, Place>()).current;
   const present = useMemo(() => new Set(ids.size === 0 ? [] : items.map(({ id }) => id)), [items, ids]);
-  const isGone = (id: string) => loaded && ids.has(id) && !present.has(id);
+  const isMissing = (id: string) => ids.has(id) && !present.has(id);
   return {
     ids,
-    isGone,
-    withGone: (shown) => {
+    isGone: (id) => loaded && isMissing(id),
+    withMissing: (shown) => {
       for (const [index, item] of ids.size === 0 ? [] : shown.entries())
         if (ids.has(item.id)) places.set(item.id, { item, index });
-      const gone = [...ids].filter(isGone).flatMap((id) => places.get(id) ?? []);
-      return gone.reduce((rows, { item, index }) => rows.toSpliced(Math.min(index, rows.length), 0, item), shown);
+      const missing = [...ids].filter(isMissing).flatMap((id) => places.get(id) ?? []);
+      return missing.reduce((rows, { item, index }) => rows.toSpliced(Math.min(index, rows.length), 0, item), shown);
     },
     open: (item) => setIds(new Set([...ids, item.id])),
     close: (id) => {

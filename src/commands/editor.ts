@@ -1,0 +1,59 @@
+// The user's editor: the program that VISUAL or EDITOR names, and in plain words why it failed.
+
+import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import type { Environment } from "../serve/environment.ts";
+
+/** Marks text that is more than the name of a program and its arguments. Only a shell can run such text. */
+const shellSyntax = /[;&|<>()`\n]|^\w+=/;
+
+export class Editor {
+  readonly #variable: "VISUAL" | "EDITOR";
+  readonly #text: string;
+
+  constructor(environment: Environment) {
+    const [visual, editor] = [environment["VISUAL"]?.trim(), environment["EDITOR"]?.trim()];
+    this.#variable = visual ? "VISUAL" : "EDITOR";
+    this.#text = visual || editor || (process.platform === "win32" ? "notepad" : "vi");
+  }
+
+  /** Opens a file in the editor and waits until the editor ends. Returns why it failed, or undefined if it did not. */
+  async open(path: string): Promise<string | undefined> {
+    const failure = await this.#run(path);
+    if (failure === undefined) return undefined;
+    const advice = `To use another editor, set ${this.#variable}, for example ${this.#variable}=nano.`;
+    return `The editor ${this.#text} ${failure}, so the item was not changed. ${advice}`;
+  }
+
+  async #run(path: string): Promise<string | undefined> {
+    const command = this.#commandFor(path);
+    if (!command) return "is not a valid command";
+    // Ctrl-C in the terminal is meant for the editor. It must not end this program before the text is stored.
+    const ignore = () => {};
+    process.on("SIGINT", ignore);
+    try {
+      const editor = Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] });
+      const exitCode = await editor.exited;
+      if (editor.signalCode !== null) return `was ended by the signal ${editor.signalCode}`;
+      return exitCode === 0 ? undefined : `failed with exit code ${exitCode}`;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return "was not found";
+      if (isSystemError(error)) return `cannot be started (${systemReason(error)})`;
+      throw error;
+    } finally {
+      process.off("SIGINT", ignore);
+    }
+  }
+
+  /**
+   * The words of the command that opens a file. EDITOR often contains arguments, as in "code --wait", and a path with
+   * spaces is in quotes. A shell knows how to separate these words. It only separates them, because a shell that runs
+   * the editor would print messages of its own if that fails.
+   */
+  #commandFor(path: string): string[] | undefined {
+    if (process.platform === "win32") return ["cmd", "/c", `${this.#text} "${path}"`];
+    if (shellSyntax.test(this.#text)) return ["sh", "-c", `${this.#text} "$1"`, "sh", path];
+    const { exitCode, stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\\0' ${this.#text}`], { stderr: "ignore" });
+    const words = stdout.toString().split("\0").slice(0, -1);
+    return exitCode === 0 && words[0] ? [...words, path] : undefined;
+  }
+}
