@@ -27,6 +27,9 @@ const strictest: DescribedInstance = {
 /** Larger bodies are not parsed. Some tests fetch long lists a thousand times. */
 const bodyBytesMax = 32 * 1024;
 
+/** How the message about an answer begins that is not described. */
+export const undescribed = "an answer differs from the API's description";
+
 export const fullDescription = describeApi(strictest, "/");
 
 /**
@@ -76,5 +79,5 @@ function bodyText({ body, headers }: Answer): string | undefined {
 
 function hold(seen: SeenAnswer): void {
   const found = differences(fullDescription, seen);
-  if (found.length > 0) throw new Error(`an answer differs from the API's description:\n${found.join("\n")}`);
+  if (found.length > 0) throw new Error(`${undescribed}:\n${found.join("\n")}`);
 }
