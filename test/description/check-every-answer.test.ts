@@ -6,28 +6,32 @@ import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { RawConnection } from "../http/raw-connection.ts";
 import { Program, projectFolder } from "../program.ts";
-import { undescribed } from "./checked-answer.ts";
 
 const folder = temporaryFolder();
 afterEach(() => folder.dispose());
 
-test("a worker of another build does not send an answer that is not described, and stopping it fails the test", async () => {
+/** Replaces a part of one file of the build in the folder. */
+function breakBuild(path: string, part: string, replacement: string): void {
+  const file = join(folder.path, path);
+  const source = readFileSync(file, "utf8");
+  expect(source).toContain(part);
+  writeFileSync(file, source.replace(part, replacement));
+}
+
+test("a worker of another build sends no answer and no event that is not described, and stopping it fails the test", async () => {
   for (const name of ["src", "package.json"])
     cpSync(join(projectFolder, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(projectFolder, "node_modules"), join(folder.path, "node_modules"));
-  const file = join(folder.path, "src/http/health.ts");
-  const source = readFileSync(file, "utf8");
-  const described = '"live"';
-  expect(source).toContain(described);
-  writeFileSync(file, source.replace(described, "1"));
+  breakBuild("src/http/health.ts", '"live"', "1");
+  breakBuild("src/http/change-feed.ts", "event: ready", "event: unknown");
 
   const store = `sqlite:${join(folder.path, "store.db")}`;
-  const program = await Program.start({
-    args: ["--port", "0", "--workers", "2", "--store", store],
-    folder: folder.path,
-  });
-  const connection = await RawConnection.open(Number(new URL(program.origin).port));
-  connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-  expect(await connection.untilClosed()).toBe("");
-  await expect(program.stop()).rejects.toThrow(undescribed);
+  const args = ["--port", "0", "--workers", "2", "--store", store];
+  const program = await Program.start({ args, folder: folder.path });
+  for (const path of ["/health/live", "/changes/events"]) {
+    const connection = await RawConnection.open(Number(new URL(program.origin).port));
+    connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect(await connection.untilClosed()).not.toMatch(/"status":1|unknown/);
+  }
+  await expect(program.stop()).rejects.toThrow(/status is not of type string[^]*the event "unknown" is not described/);
 });
