@@ -33,5 +33,7 @@ test("a worker of another build sends no answer and no event that is not describ
     connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     expect(await connection.untilClosed()).not.toMatch(/"status":1|unknown/);
   }
-  await expect(program.stop()).rejects.toThrow(/status is not of type string[^]*the event "unknown" is not described/);
+  await expect(program.stop()).rejects.toThrow(
+    /status is not of type string[\s\S]*the event "unknown" is not described/,
+  );
 });
