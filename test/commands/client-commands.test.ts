@@ -18,7 +18,7 @@ let guarded: Program;
 
 beforeAll(async () => {
   await runProgram("user", { args: ["add", "ann", "--users", path("users")], input: `${password}\n` });
-  open = await Program.start({ checksAnswers: true, environment: home, args: ["--port", "0", "--store", "memory:"] });
+  open = await Program.start({ environment: home, args: ["--port", "0", "--store", "memory:"] });
   guarded = await Program.start({
     environment: home,
     args: [

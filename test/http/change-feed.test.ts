@@ -10,6 +10,7 @@ import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
 import { listen } from "../../src/wire/listen.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
@@ -425,7 +426,7 @@ describe("the change feed on sockets and across processes", () => {
   test("a feed without changes stays open longer than the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
     const server = listen(service.app, { ...listenOptions, idleTimeoutMs: 5_000 });
-    const feed = new FeedReader(await fetch(`http://127.0.0.1:${server.port}/changes`));
+    const feed = new FeedReader(await checkedFetch(`http://127.0.0.1:${server.port}/changes`));
     for (let beats = 0; beats < 5; beats++) expect(await feed.block()).toBeDefined();
     await service.create(item(ids.one));
     expect((await feed.next())?.data).toContain(item(ids.one));
