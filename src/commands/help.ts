@@ -32,7 +32,7 @@ export function overview(commands: readonly Command[]): string {
     "",
     "For help with a command: todoitems help COMMAND",
     "For the version: todoitems --version",
-    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable",
+    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable, 4 nothing stored because the service is read-only",
   ]
     .map((line) => (line.startsWith(" ") ? line : wrap(line, widthOf(process.stdout))))
     .join("\n");

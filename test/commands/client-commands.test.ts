@@ -250,6 +250,11 @@ describe("server and credentials", () => {
       true,
       false,
     ]);
+    expect(wrong.stderr).toStartWith(`error: The name or the password is wrong for ${guarded.origin}/.`);
+    expect(await run("list", at)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`error: ${guarded.origin}/ needs a user name and a password.`),
+    });
     expect(await run("list", [...at, "--username", "ann"])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining("--password-file"),

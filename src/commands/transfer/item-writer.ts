@@ -8,6 +8,7 @@ import { isSystemError, systemReason } from "../../credentials/system-reason.ts"
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { CommandError } from "../failure.ts";
+import { outputError } from "../output.ts";
 import { csvLine, csvRow } from "./csv.ts";
 import { type ItemFormat, readItems } from "./item-formats.ts";
 
@@ -15,10 +16,12 @@ const bufferLength = 64 * 1024;
 
 /** Collects text and writes it in larger pieces. Waits if the disk or the reader is slow. */
 class Output {
+  readonly #file: Bun.BunFile;
   readonly #sink: Bun.FileSink;
   #pending = "";
 
   constructor(file: Bun.BunFile) {
+    this.#file = file;
     this.#sink = file.writer();
   }
 
@@ -39,9 +42,7 @@ class Output {
       this.#sink.write(text);
       await this.#sink.flush();
     } catch (error) {
-      // The reader of standard output closed the pipe, as in `todoitems export | head`.
-      if (error instanceof Error && "code" in error && error.code === "EPIPE") process.exit(0);
-      throw error;
+      throw this.#file === Bun.stdout ? outputError(error) : error;
     }
   }
 }
