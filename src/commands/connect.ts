@@ -20,9 +20,18 @@ import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
 
 export const connectionFlags: readonly Flag[] = [
-  { name: "server", short: "s", placeholder: "URL", meaning: "address of the service (http://127.0.0.1:5000/)" },
+  {
+    name: "server",
+    short: "s",
+    placeholder: "URL",
+    meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
+  },
   { name: "username", short: "u", placeholder: "NAME", meaning: "your name, if the service needs credentials" },
-  { name: "password-file", placeholder: "FILE", meaning: "file with the password in its first line" },
+  {
+    name: "password-file",
+    placeholder: "FILE",
+    meaning: "file with the password in its first line; or set TODOITEMS_PASSWORD to the password",
+  },
   {
     name: "form",
     placeholder: "FORM",
@@ -34,7 +43,8 @@ export const connectionFlags: readonly Flag[] = [
     name: "profile",
     short: "p",
     placeholder: "NAME",
-    meaning: "profile with these settings, from the profile file (default)",
+    meaning:
+      "take the settings above from this profile of the file ~/.config/todoitems/profiles.json (the profile called default)",
   },
 ];
 

@@ -69,7 +69,7 @@ const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (certificateCode.test(code))
-    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE.`;
+    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, todoitems certificate shows that file on the machine of the service.`;
   if (code === "EPROTO")
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;

@@ -1,9 +1,9 @@
 // Writes items to a file or to standard output in one of the formats, without holding them in memory. A file has the
 // ending `.partial` until it is complete.
 
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
@@ -61,7 +61,9 @@ export async function writeItems(
   } catch (error) {
     rmSync(partial, { force: true });
     if (!isSystemError(error)) throw error;
-    throw new CommandError(`${path} cannot be written: ${systemReason(error)}.`, { cause: error });
+    const folder = dirname(path);
+    const reason = existsSync(folder) ? systemReason(error) : `there is no folder ${folder}`;
+    throw new CommandError(`${path} cannot be written: ${reason}.`, { cause: error });
   }
 }
 
