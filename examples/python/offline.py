@@ -197,9 +197,6 @@ class TodoList:
             print("The service has another history: its store was restored or replaced.")
         self.token = f"{document['epoch']}-{document['version']}"
         self.read_only = document["readOnly"]
-        for edit in self.outbox:
-            if self.read_only and edit["kind"] == "delete":
-                edit["stored"] = False  # a read-only service answers a deletion as if it were stored
         self.outbox = [edit for edit in self.outbox if not edit.get("stored")]  # the document has these
         self.save()
 

@@ -14,7 +14,7 @@ const strictest: DescribedInstance = {
   fieldNames: "as-sent",
   requiredFields: ["Name"],
   auth: "all",
-  readOnly: false,
+  readOnly: true,
   hasAuthority: false,
   checksHosts: true,
   rateLimitPerSecond: 1,
