@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, outputError, printLine, remark } from "./output.ts";
+import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";
 import { copyStore, isSameFile, refuseLog } from "./stores/store-copy.ts";
 import {
   followLink,
@@ -80,7 +80,7 @@ async function print(path: string): Promise<void> {
       await output.write(bytes);
       await output.flush();
     } catch (error) {
-      throw outputError(error);
+      throw lostOutput(error);
     }
   }
   await output.end();

@@ -37,5 +37,10 @@ export function countOf(items: number): string {
  */
 export function outputError(cause: unknown): CommandError {
   if (cause instanceof Error && "code" in cause && cause.code === "EPIPE") process.exit(0);
+  return lostOutput(cause);
+}
+
+/** The same for output that is of no use if it ends early, such as a backup. */
+export function lostOutput(cause: unknown): CommandError {
   return new CommandError(`The output cannot be written: ${systemReason(cause)}.`, { cause });
 }
