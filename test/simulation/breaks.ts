@@ -55,8 +55,8 @@ export const breaks: Readonly<Record<string, Break>> = {
   // A store that was rolled back keeps its epoch.
   "no-new-epoch": {
     file: history,
-    part: "|| (clock.epoch === since.epoch && !clock.continues)",
-    replacement: "|| since === undefined",
+    part: "|| !continues",
+    replacement: "|| continues === undefined",
   },
   // An epoch that the store had before is taken as it is.
   "returned-epoch": {

@@ -80,7 +80,6 @@ export class PostgresCommit {
    * waiting in the server's socket, to be executed later. So we void the batch, and the database will never store it.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
-    const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer, [found]] = await withTimeout(
@@ -99,7 +98,7 @@ export class PostgresCommit {
         this.#batch.moved(missed, found.version - unanswered.version);
         // If the store was rolled back, do not make `start` the known point. Then the next pull notices the rollback
         // too, and gives the store a new epoch.
-        if (!known.isCut(answer, since)) known.learn(start);
+        if (!known.isCut(answer)) known.learn(start);
       }
       return true;
     });
@@ -136,11 +135,10 @@ export class PostgresCommit {
    * epoch, and another attempt can follow.
    */
   async #locked(): Promise<boolean> {
-    const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
-      if (known.isCut(answer, since)) {
+      if (known.isCut(answer)) {
         // The store has lost its newest versions, so it gets a new epoch. The epoch is committed in a transaction of
         // its own. If the batch were in the same transaction and failed, the new epoch would be lost too, and nobody
         // might ever notice again that versions are missing.

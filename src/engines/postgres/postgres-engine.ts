@@ -132,9 +132,11 @@ export class PostgresEngine implements Engine {
   /** Loads the whole store, because `answer` does not lead from the bookmark to the current state. */
   async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News & Point> {
     if (this.#options.readOnly) return this.#load();
-    const isCut = this.#known.isCut(answer, since);
-    if (isCut || answer.epoch !== since.epoch) this.#known.leave(since.epoch);
-    if (isCut) await this.#rename(answer.epoch);
+    if (answer.epoch !== since.epoch) this.#known.leave(since.epoch);
+    if (this.#known.isCut(answer)) {
+      this.#known.leave(answer.epoch);
+      await this.#rename(answer.epoch);
+    }
     for (;;) {
       const whole = await this.#load();
       // The store may also have got its new epoch between the answer and the load.

@@ -44,12 +44,13 @@ export class KnownHistory {
   }
 
   /**
-   * True if the store was rolled back. Then it still has the bookmark's epoch, but its history no longer contains the
-   * bookmark; or it has an epoch again that it had left. Such a store gets a new epoch, so that no client takes its
-   * remembered state to be current.
+   * True if the store was rolled back. Then its history no longer contains the bookmark or the newest known point,
+   * although it has the epoch of that point; or it has an epoch again that it had left. Such a store gets a new epoch,
+   * so that no client takes its remembered state to be current. The bookmark alone is not enough: a commit may start
+   * from a bookmark of an older epoch, after a pull has loaded the epoch that was rolled back.
    */
-  isCut(clock: ClockAndChanges, since: Bookmark): boolean {
-    return this.hasLeft(clock.epoch) || (clock.epoch === since.epoch && !clock.continues);
+  isCut({ epoch, continues }: ClockAndChanges): boolean {
+    return this.hasLeft(epoch) || !continues;
   }
 
   /**

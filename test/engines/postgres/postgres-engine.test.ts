@@ -765,6 +765,25 @@ describe("a server that has stopped answering", () => {
   });
 });
 
+test("a list has what others have committed while past changes were read that the store no longer has", async () => {
+  const wire = await connectWire();
+  const service = await Service.on(await open(wire.through(store.url)));
+  const sibling = await Service.on(await open());
+  const { epoch, version } = service.collection;
+  await sibling.create(item(ids.one));
+  await service.list();
+  await store.run("UPDATE todoitems.store SET pruned_through = 1");
+  const loading = Promise.withResolvers<Pass>();
+  wire.onceSent("repeatable read", loading.resolve);
+  const changes = service.collection.changesSince({ epoch, version });
+  const pass = await loading.promise;
+  await service.list();
+  await sibling.create(item(ids.two));
+  await pass();
+  expect(await changes).toBeUndefined();
+  expect(await service.list()).toBe(await sibling.list());
+});
+
 describe("outages", () => {
   test("leave no rejected promise that nobody handles, at whatever moment the connections are cut", async () => {
     const unhandled: unknown[] = [];
@@ -880,6 +899,29 @@ describe("a store whose history was cut", () => {
     expect(news.epoch).not.toBe(lost.epoch);
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}', '{"after":true}']);
   });
+
+  for (const [means, notice] of [
+    ["a pull", (engine: PostgresEngine, since: Bookmark) => engine.pull(since)],
+    ["a commit", (engine: PostgresEngine, since: Bookmark) => commit(engine, since)],
+  ] as const) {
+    test(`is noticed by ${means} that starts from an older epoch than the engine knows`, async () => {
+      const engine = await open();
+      const other = await open();
+      const start = await warmUp(engine);
+      await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+      const older = await other.pull();
+      await store.backup();
+      const lost = await commit(other, older, '{"lost":true}');
+      expect(await engine.pull(start)).toMatchObject(lost);
+      await store.restore();
+      await notice(engine, start);
+      const [clock] = await store.run("SELECT epoch FROM todoitems.store");
+      expect([start.epoch, lost.epoch]).not.toContain(clock?.["epoch"]);
+      const news = await engine.pull(lost);
+      expect(news).toMatchObject({ whole: true, epoch: clock?.["epoch"] });
+      expect(jsonsOf(news)).not.toContain('{"lost":true}');
+    });
+  }
 
   for (const otherCommits of [1, 3]) {
     test(`is noticed by a read-only instance after a pull from an older bookmark, if the lost commit was replaced by ${otherCommits}`, async () => {
