@@ -12,7 +12,6 @@ import {
   type ClockAndChanges,
   everything,
   type Point,
-  readChanges,
   readClock,
   renameHistory,
   usableClock,
@@ -84,7 +83,7 @@ export class PostgresEngine implements Engine {
     this.#toAsk = undefined;
     const answer = this.#reader.read(this.#attemptMs, async (sql, leftMs) => {
       const clock = usableClock((await withTimeout(leftMs, readClock(sql)))[0]);
-      return !this.#known.isAt(clock) || clock.batch !== this.#known.newest.batch;
+      return !this.#known.isNewest(clock);
     });
     this.#asked = answer;
     answer.catch(() => {
@@ -107,7 +106,7 @@ export class PostgresEngine implements Engine {
       this.#known.restart(whole);
       return whole;
     }
-    const answer = await this.#readNews(since);
+    const answer = await this.#readNews(() => this.#known.pointAt(since));
     // If the store has an epoch again that is over, it may have been rolled back to before the bookmark, and may have
     // grown since then. Then its changes do not follow the bookmark.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
@@ -155,9 +154,7 @@ export class PostgresEngine implements Engine {
    * load itself cannot tell: others may have committed after `answer`, and the history may have been cut since.
    */
   async #learnsLoaded(whole: Point): Promise<boolean> {
-    const { continues } = await this.#reader.read(this.#attemptMs, (sql, firstMs) =>
-      withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => readChanges(sql, whole, this.#known.newest, onFirst)),
-    );
+    const { continues } = await this.#readNews(() => whole);
     if (!continues || this.#known.hasLeft(whole.epoch)) return false;
     this.#known.learn(whole);
     return true;
@@ -167,7 +164,7 @@ export class PostgresEngine implements Engine {
     await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
   }
 
-  async #readNews(since: Bookmark): Promise<ClockAndChanges> {
+  async #readNews(since: () => Point): Promise<ClockAndChanges> {
     const attemptMs = this.#attemptMs;
     this.#pullCount++;
     try {
