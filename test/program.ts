@@ -1,5 +1,5 @@
-// Runs the program as users do: as a process with flags, signals and an exit code. A service checks every answer against
-// the API's description, whoever asks.
+// Runs the program as users do: as a process with flags, signals and an exit code. A service that a test
+// starts checks each of its answers against the API's description.
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";

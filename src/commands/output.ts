@@ -1,4 +1,5 @@
-// Writes to standard output: in order, no faster than the reader reads. Remarks for people go to standard error, so that they never mix with what a program reads.
+// Writes to standard output: in order, and no faster than the reader reads. Remarks for people go to standard error, so
+// that they never mix with what a program reads.
 
 import { systemReason } from "../credentials/system-reason.ts";
 import { widthOf, wrap } from "../serve/wrapped-text.ts";

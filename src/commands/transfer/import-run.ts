@@ -112,7 +112,7 @@ export class ImportRun {
   }
 
   /**
-   * Sends these items all at once, and leaves them in their order. From the first one that failed, or that was stored
+   * Sends these items all at once, and sees to it that they are stored in order. From the first one that failed, or that was stored
    * before an earlier one, the created items are deleted again and then sent one by one, up to the one that fails. So
    * nothing is created after an item that failed. Items that existed before keep their place, and are not undone.
    */

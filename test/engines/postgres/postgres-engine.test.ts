@@ -1093,7 +1093,8 @@ describe("a store whose history was cut", () => {
     });
   }
 
-  test("gets a new epoch even if it is cut once more before the engine has loaded it", async () => {
+  /** An engine that is about to load a store: its newest commit is lost, and another instance has renamed its epoch. */
+  async function loadingAfterLoss() {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -1103,30 +1104,26 @@ describe("a store whose history was cut", () => {
     const loading = Promise.withResolvers<Pass>();
     wire.onceSent("repeatable read", loading.resolve);
     const pulling = engine.pull(lost);
-    const pass = await loading.promise;
+    pulling.catch(() => {});
+    return { wire, engine, lost, pulling, pass: await loading.promise, oldEpochs: [since.epoch, "fedcba9876543210"] };
+  }
+
+  test("gets a new epoch even if it is cut once more before the engine has loaded it", async () => {
+    const { pulling, pass, oldEpochs } = await loadingAfterLoss();
     await store.restore();
     await pass();
-    expect([since.epoch, "fedcba9876543210"]).not.toContain((await pulling).epoch);
+    expect(oldEpochs).not.toContain((await pulling).epoch);
   });
 
   test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
-    const wire = await connectWire();
-    const engine = await open(wire.through(store.url));
-    const since = await warmUp(engine);
-    await store.backup();
-    const lost = await commit(engine, since, '{"lost":true}');
-    // Another instance gives the store a new epoch. A second cut undoes that while this engine loads the store.
-    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
-    const loading = Promise.withResolvers<Pass>();
-    wire.onceSent("repeatable read", loading.resolve);
-    const failed = engine.pull(lost).catch((error: unknown) => error);
-    const pass = await loading.promise;
+    const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
+    // This cut undoes the renaming while the engine loads the store.
     await store.restore();
     wire.onceSent("set epoch", () => wire.cut());
     await pass();
-    expect(await failed).toBeInstanceOf(StoreError);
+    expect(await pulling.catch((error: unknown) => error)).toBeInstanceOf(StoreError);
     expect(await engine.hasNews()).toBe(true);
-    expect([since.epoch, "fedcba9876543210"]).not.toContain((await engine.pull(lost)).epoch);
+    expect(oldEpochs).not.toContain((await engine.pull(lost)).epoch);
   });
 
   test("is not mixed with lost items if it returns to its old epoch before the list was replaced", async () => {
