@@ -6,7 +6,7 @@ import { UsageError } from "./commands/command.ts";
 import { commands } from "./commands/command-list.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
-import { exitWhenPipeCloses, printLine, remark } from "./commands/output.ts";
+import { outputError, printLine, remark } from "./commands/output.ts";
 import { styleOf } from "./commands/terminal.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
@@ -25,10 +25,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   return 0;
 }
 
-exitWhenPipeCloses();
-try {
-  process.exit(await run(process.argv.slice(2)));
-} catch (error) {
+function fail(error: unknown): never {
   const { message, exitCode } = describeFailure(error);
   remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
   const [name] = process.argv.slice(2);
@@ -36,3 +33,8 @@ try {
     remark(`For help: todoitems help ${name}`);
   process.exit(exitCode);
 }
+
+process.stdout.on("error", (error) => fail(outputError(error)));
+// There is no place left to report this.
+process.stderr.on("error", () => {});
+run(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), fail);

@@ -1,14 +1,23 @@
-// Sends a `Request` to an app and returns a `Response`, without a socket.
+// Sends a `Request` to an app and returns a `Response`, without a socket unless `sendThrough` puts something between.
 
 import type { App } from "../src/http/app.ts";
 import { type Answer, type HttpRequest, PieceBody, type StreamBody } from "../src/wire/message.ts";
 import { bodyTooLarge } from "../src/wire/refusal.ts";
 
-export async function appFetch(app: App, request: Request, peer: string): Promise<Response> {
-  return responseOf(await app.handle(requestOf(request, peer)));
+type Send = (app: App, request: Request, peer: string) => Promise<Answer>;
+
+let send: Send = async (app, request, peer) => app.handle(requestOf(request, peer));
+
+/** From now on, every request of a test goes this way to its app. */
+export function sendThrough(way: Send): void {
+  send = way;
 }
 
-function requestOf(request: Request, peer: string): HttpRequest {
+export async function appFetch(app: App, request: Request, peer: string): Promise<Response> {
+  return responseOf(await send(app, request, peer));
+}
+
+export function requestOf(request: Request, peer: string): HttpRequest {
   const { pathname, search } = new URL(request.url);
   return {
     method: request.method,

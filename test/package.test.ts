@@ -5,8 +5,9 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFi
 import { dirname, join } from "node:path";
 import manifest from "../package.json";
 import { bunCommand } from "../src/serve/bun-command.ts";
+import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
-import { projectFolder } from "./program.ts";
+import { checksAnswers, projectFolder } from "./program.ts";
 
 const folder = temporaryFolder();
 const modules = join(folder.path, "node_modules");
@@ -119,16 +120,16 @@ describe("the package", () => {
   test("the package's command serves the page, forwards signals and exits with the program's exit code", async () => {
     const child = Bun.spawn(
       ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
-      { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
+      { cwd: folder.path, env: { ...process.env, ...checksAnswers }, stdout: "pipe", stderr: "ignore" },
     );
     const { value } = await child.stdout.getReader().read();
     const [, origin = ""] = /^todoitems is ready on (\S+)\/\n/.exec(new TextDecoder().decode(value)) ?? [];
     // The page and the API description are made from files that must be in the package.
-    const page = await (await fetch(`${origin}/`)).text();
+    const page = await (await checkedFetch(`${origin}/`)).text();
     const linked = [...page.matchAll(/(?:src|href)="([^":]+)"/g)].map(([, path = ""]) => path);
     expect(linked.length).toBeGreaterThan(1);
     for (const path of [...linked, "openapi.yaml"])
-      expect({ path, status: (await fetch(new URL(path, `${origin}/`))).status }).toEqual({ path, status: 200 });
+      expect({ path, status: (await checkedFetch(new URL(path, `${origin}/`))).status }).toEqual({ path, status: 200 });
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
     expect(await run(["node", "node_modules/todoitems/bin/todoitems.js", "nosuch"])).toMatchObject({ exitCode: 2 });

@@ -1,10 +1,19 @@
-// Runs the program as users do: as a process with flags, signals and an exit code.
+// Runs the program as users do: as a process with flags, signals and an exit code. A service that a test
+// starts checks each of its answers against the API's description.
 
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
-import { checkedFetch } from "./description/checked-answer.ts";
+import { checkedFetch, undescribed } from "./description/checked-answer.ts";
 
 export const projectFolder = join(import.meta.dir, "..");
+
+/**
+ * Environment variables that let a service check its answers. Its workers inherit them. The quotes allow blanks in the
+ * path.
+ */
+export const checksAnswers: Readonly<Record<string, string>> = {
+  BUN_OPTIONS: `"--preload=${join(projectFolder, "test/description/check-every-answer.ts")}"`,
+};
 
 export interface ProgramOptions {
   readonly args?: readonly string[];
@@ -15,8 +24,6 @@ export interface ProgramOptions {
   readonly folder?: string;
   /** Another way to start the program and its command, such as `npm start --`. */
   readonly start?: readonly string[];
-  /** True if the service shall check every answer against the description, because not all go through `fetch` below. */
-  readonly checksAnswers?: boolean;
   /** The current folder of the program. */
   readonly cwd?: string;
 }
@@ -98,6 +105,8 @@ export class Program {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     this.kill(signal);
     const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
+    // The client that got the answer may have tried again, and so may have hidden it from the test.
+    if (stderr.includes(undescribed)) throw new Error(stderr);
     return { exitCode, stdout, stderr };
   }
 }
@@ -122,8 +131,9 @@ export async function runProgram(
 }
 
 function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore", "pipe", "pipe"> {
+  const environment = { ...checksAnswers, ...options.environment };
   const program = Bun.spawn(commandLine(command, options), {
-    ...surroundings(options),
+    ...surroundings({ ...options, environment }),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -136,9 +146,8 @@ function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore
 }
 
 function commandLine(command: string, options: ProgramOptions): string[] {
-  const { args = [], launcher = [], folder = projectFolder, checksAnswers = false } = options;
-  const preload = checksAnswers ? ["--preload", join(projectFolder, "test/description/check-every-answer.ts")] : [];
-  const start = options.start ?? [...bunCommand, ...preload, join(folder, "src/main.ts"), command];
+  const { args = [], launcher = [], folder = projectFolder } = options;
+  const start = options.start ?? [...bunCommand, join(folder, "src/main.ts"), command];
   return [...launcher, ...start, ...args];
 }
 

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import manifest from "../package.json";
 import { problemStatuses } from "../src/http/problem.ts";
 import { describeSettings } from "../src/serve/settings.ts";
+import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
-import { projectFolder } from "./program.ts";
+import { checksAnswers, projectFolder } from "./program.ts";
 
 const readme = readFileSync(join(projectFolder, "README.md"), "utf8");
 
@@ -49,14 +50,15 @@ function newFolder(): { readonly path: string } {
 
 /** Runs `npm start` with these arguments on a free port, and returns what it prints when it is ready. */
 async function npmStart(args: readonly string[], cwd: string): Promise<{ printed: string; port: string }> {
-  const process = Bun.spawn([npm, "start", "--silent", "--prefix", projectFolder, "--", ...args, "--port", "0"], {
+  const service = Bun.spawn([npm, "start", "--silent", "--prefix", projectFolder, "--", ...args, "--port", "0"], {
     cwd,
+    env: { ...process.env, ...checksAnswers },
     stdout: "pipe",
     stderr: "ignore",
   });
-  started.push(process);
+  started.push(service);
   let printed = "";
-  for await (const chunk of process.stdout) {
+  for await (const chunk of service.stdout) {
     printed += new TextDecoder().decode(chunk);
     if (printed.endsWith("\n\n") && printed.includes("Ctrl-C")) break;
   }
@@ -131,7 +133,7 @@ describe("the README", () => {
         },
       );
       const printed = (await new Response(shell.stdout).text()).replaceAll(/^npm warn.*\n/gm, "");
-      const list = await (await fetch(`http://127.0.0.1:${port}/api/todoitems/`)).text();
+      const list = await (await checkedFetch(`http://127.0.0.1:${port}/api/todoitems/`)).text();
       if (command.includes(" add ")) ids.push([idAddedBy(output, shownText), idAddedBy(printed, list)]);
       const comparable = (text: string) =>
         text

@@ -13,6 +13,9 @@ const checksPassed = run("run", "check");
 const testsPassed = run(
   "test",
   "--only-failures",
+  // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
+  "--parallel=2",
+  "--no-isolate",
   // Long enough for a busy machine, but a test that hangs is still ended.
   "--timeout=30000",
   "--reporter=junit",

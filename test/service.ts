@@ -40,23 +40,25 @@ export class Service {
       onStoreBack: () => log.push({ level: "info", message: "back" }),
       ...options,
     });
-    const app = new App(collection, {
-      forms: "both",
-      fieldNames: "as-sent",
-      bodyBytesMax: 1024 ** 2,
-      nestingDepthMax: 64,
-      requiredFields: [],
-      staleSecondsMax: 0,
-      compress: true,
-      heartbeatMs: 15_000,
-      access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
-      hosts: undefined,
-      cors: undefined,
-      site: undefined,
-      log: (level, message) => log.push({ level, message }),
-      ...options,
-    });
-    return new Service(collection, checkAnswers(app), log);
+    const app = checkAnswers(
+      new App(collection, {
+        forms: "both",
+        fieldNames: "as-sent",
+        bodyBytesMax: 1024 ** 2,
+        nestingDepthMax: 64,
+        requiredFields: [],
+        staleSecondsMax: 0,
+        compress: true,
+        heartbeatMs: 15_000,
+        access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
+        hosts: undefined,
+        cors: undefined,
+        site: undefined,
+        log: (level, message) => log.push({ level, message }),
+        ...options,
+      }),
+    );
+    return new Service(collection, app, log);
   }
 
   async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {

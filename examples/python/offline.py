@@ -21,6 +21,7 @@ import os
 import random
 import re
 import shlex
+import socket
 import sys
 import time
 import urllib.error
@@ -55,22 +56,21 @@ class Refused(Exception):
         super().__init__(f"{status} {problem.get('code', '')}: {problem.get('detail', '')}")
         self.status, self.code, self.current = status, problem.get("code"), problem.get("current")
         self.etag, self.wait = headers.get("ETag"), int(headers.get("Retry-After") or 0)
+        self.nothing_stored = status == 401
 
 
 class Mistake(Exception):
     """The user typed something that cannot be done."""
 
 
-class ReadOnly(Exception):
-    """The service is read-only: it answers writes, but does not store them."""
-
-
 class NoConnection(Exception):
-    """No answer, or a failure that may pass. Nobody knows whether a write was stored."""
+    """No answer, or a failure that may pass. Nobody knows whether a write was stored, unless there was no connection at all."""
 
     def __init__(self, reason, wait=0):
         super().__init__(str(reason))
         self.wait = wait
+        cause = getattr(reason, "reason", None)
+        self.nothing_stored = isinstance(cause, (ConnectionRefusedError, socket.gaierror))
 
 
 def open_url(method, path, item=None, etag=None, timeout=30):
@@ -103,10 +103,23 @@ def send(method, path, item=None, etag=None):
         return (parse(body) if body else None), answer.headers.get("ETag")
 
 
+class Waits:
+    """Random waits before new attempts, with a limit that doubles up to 30 seconds."""
+
+    def __init__(self):
+        self.failures = 0
+
+    def next(self, at_least=0):
+        limit = min(30, 0.5 * 2**self.failures)
+        self.failures += 1
+        return max(at_least, random.random() * limit)
+
+
 class TodoList:
     def __init__(self, path):
         self.path = path
         self.token = None
+        self.read_only = False
         self.items = {}  # ID in lower case: {"position", "etag", "item"}, as the service has them
         self.outbox = []  # the user's edits, oldest first
         if os.path.exists(path):
@@ -115,7 +128,7 @@ class TodoList:
 
     def save(self):
         # Write a new file and rename it. So the copy, the token and the outbox always belong together.
-        state = {"token": self.token, "items": self.items, "outbox": self.outbox}
+        state = {name: getattr(self, name) for name in ("token", "read_only", "items", "outbox")}
         with open(self.path + ".new", "w") as file:
             json.dump(state, file)
             file.flush()
@@ -149,7 +162,7 @@ class TodoList:
             last["item" if last["kind"] == "create" else "fields"].update(fields)
             last.pop("refused", None)
         else:
-            self.outbox.append({"kind": "update", "id": item_id, "fields": fields, "seen": self.seen(last, item_id)})
+            self.outbox.append({"kind": "update", "id": item_id, "fields": fields, "seen": self.seen(item_id)})
         self.save()
 
     def remove(self, item_id):
@@ -159,15 +172,17 @@ class TodoList:
             if last["kind"] == "update":
                 self.outbox.append({"kind": "delete", "id": item_id, "seen": last["seen"]})
         else:
-            self.outbox.append({"kind": "delete", "id": item_id, "seen": self.seen(last, item_id)})
+            self.outbox.append({"kind": "delete", "id": item_id, "seen": self.seen(item_id)})
         self.save()
 
     def last_edit(self, item_id):
         return next((edit for edit in reversed(self.outbox) if edit["id"] == item_id), None)
 
-    def seen(self, last, item_id):
-        """The item that the user edits, with its ETag. None if an earlier edit must be stored first: see `stored`."""
-        return last.get("result") if last else self.items[item_id]
+    def seen(self, item_id):
+        """The item as it is shown, and its ETag. If an earlier edit must be stored first, there is no ETag yet."""
+        if not self.last_edit(item_id):
+            return self.items[item_id]
+        return {"item": self.shown()[item_id], "etag": None}
 
     # ---- fetching
 
@@ -176,19 +191,13 @@ class TodoList:
         document, _ = send("GET", "/changes/delta" + since)
         if document["whole"]:
             self.items = {}
-        changed = set()
         for change in document["changes"]:
             self.apply(change)
-            changed.add(change["id"])
         if self.token and self.token.split("-")[0] != document["epoch"]:
             print("The service has another history: its store was restored or replaced.")
         self.token = f"{document['epoch']}-{document['version']}"
-        # Edits that are stored are in the document. So is a create whose answer was lost.
-        self.outbox = [
-            edit
-            for edit in self.outbox
-            if "result" not in edit and not (edit["kind"] == "create" and edit.get("sent") and edit["id"] in changed)
-        ]
+        self.read_only = document["readOnly"]
+        self.outbox = [edit for edit in self.outbox if not edit.get("stored")]  # the document has these
         self.save()
 
     def apply(self, change):
@@ -196,15 +205,20 @@ class TodoList:
             self.items.pop(change["id"], None)
         else:
             self.items[change["id"]] = {name: change[name] for name in ("position", "etag", "item")}
+        # If the answer to a create was lost, this change shows that it was stored, and maybe deleted since.
+        created = (change["id"], "create", True)
+        self.outbox = [edit for edit in self.outbox if (edit["id"], edit["kind"], edit.get("sent")) != created]
 
     # ---- sending
 
     def push(self):
         held = set()  # items whose earlier edit was refused
         for edit in list(self.outbox):
+            if self.read_only:
+                break
             if "refused" in edit or edit["id"] in held:
                 held.add(edit["id"])
-            elif "result" not in edit:
+            elif not edit.get("stored") and edit in self.outbox:
                 try:
                     self.send_edit(edit)
                 except Refused as error:
@@ -214,120 +228,162 @@ class TodoList:
                     edit["refused"], edit["sent"] = str(error), False
                     held.add(edit["id"])
                     print(f"Refused: {error}")
-                self.save()
+                finally:
+                    self.save()
+        if self.read_only and self.outbox:
+            print("The service is read-only. Edits that wait:", len(self.outbox))
 
     def send_edit(self, edit):
-        if edit["kind"] == "create":
-            edit["sent"] = True
-            self.save()
-            try:
-                _, etag = send("POST", "/api/todoitems/", edit["item"])
-                self.stored(edit, edit["item"], etag)
-            except Refused as error:
-                if error.code != "TodoItemIDInUse":
-                    raise
-                self.stored(edit, edit["item"], None)  # the answer of an earlier attempt was lost
-            return
-        path = "/api/todoitems/" + edit["id"]
         try:
-            self.write_over(edit, path)
+            if edit["kind"] == "create":
+                self.attempt(edit, "POST", "/api/todoitems/", edit["item"], None)
+            else:
+                self.write_over(edit, "/api/todoitems/" + edit["id"])
         except Refused as error:
-            if error.code != "RecordNotFound":
+            if error.code == "TodoItemIDInUse":
+                edit["stored"] = True  # an earlier attempt was stored, and its answer was lost
+            elif error.code == "RecordNotFound":
+                if edit["kind"] == "update":
+                    print(f"Somebody deleted {edit['id']}, so your edit was dropped.")
+                self.outbox.remove(edit)
+            else:
                 raise
-            if edit["kind"] == "update":
-                print(f"Somebody deleted {edit['id']}, so your edit was dropped.")
-            self.outbox.remove(edit)
 
     def write_over(self, edit, path):
-        """Sends an update or a deletion. Sends an update again if somebody has changed the item meanwhile."""
+        """Sends an update or a deletion, and sends it again if somebody has changed the item meanwhile."""
+        if edit["seen"]["etag"] is None and self.is_settled(edit, *send("GET", path), may_be_stored=False):
+            return
         while True:
-            if edit["seen"] is None or edit["seen"]["etag"] is None:
-                item, etag = send("GET", path)
-                edit["seen"] = {"item": item, "etag": etag}
-            seen = edit["seen"]
-            item = None if edit["kind"] == "delete" else {**seen["item"], **edit["fields"]}
-            edit["sent"] = True
-            self.save()
+            item = None if edit["kind"] == "delete" else {**edit["seen"]["item"], **edit["fields"]}
+            was_sent = edit.get("sent", False)
             try:
-                _, etag = send("DELETE" if item is None else "PUT", path, item, seen["etag"])
-                return self.stored(edit, item, etag)
+                return self.attempt(edit, "DELETE" if item is None else "PUT", path, item, edit["seen"]["etag"])
             except Refused as error:
                 if error.code != "PreconditionFailed":
                     raise
-                if edit["kind"] == "delete":
-                    print(f"Somebody changed {edit['id']}, so it was not deleted.")
-                    return self.outbox.remove(edit)
-                now = error.current
-                if {**now, **edit["fields"]} == now:
-                    return self.stored(edit, now, error.etag)  # the answer of an earlier attempt was lost
-                # Our rule: the user's fields win, and all other fields are theirs.
-                for field in edit["fields"]:
-                    if now.get(field) != seen["item"].get(field):
-                        print(f"{field} of {edit['id']} was {dump(now.get(field))}: overwritten.")
-                edit["seen"] = {"item": now, "etag": error.etag}
+                edit["sent"] = False  # no earlier attempt can be stored any more
+                if self.is_settled(edit, error.current, error.etag, was_sent):
+                    return
+
+    def attempt(self, edit, method, path, item, if_match):
+        was_sent = edit.get("sent", False)
+        edit["sent"] = True
+        self.save()
+        try:
+            _, etag = send(method, path, item, if_match)
+        except (NoConnection, Refused) as error:
+            if error.nothing_stored:
+                edit["sent"] = was_sent
+            raise
+        if etag and etag.endswith('-not-kept"'):
+            self.read_only, edit["sent"] = True, was_sent
+        else:
+            self.stored(edit, item, etag)
+
+    def is_settled(self, edit, now, etag, may_be_stored):
+        """The item is not what the user saw. Returns True if there is nothing to send any more."""
+        seen = edit["seen"]["item"]
+        if edit["kind"] == "delete":
+            if now != seen or may_be_stored:
+                print(f"Somebody changed {edit['id']}, so it was not deleted.")
+                self.outbox.remove(edit)
+                return True
+        else:
+            if {**now, **edit["fields"]} == now:
+                self.stored(edit, now, etag)
+                return True
+            # Our rule: the user's fields win, and all other fields are theirs.
+            for field, value in edit["fields"].items():
+                if now.get(field) != value and (may_be_stored or now.get(field) != seen.get(field)):
+                    print(f"{field} of {edit['id']} was {dump(now.get(field))}: overwritten.")
+        edit["seen"] = {"item": now, "etag": etag}
+        return False
 
     def stored(self, edit, item, etag):
-        if etag and etag.endswith('-not-kept"'):
-            raise ReadOnly(ReadOnly.__doc__)
-        edit["result"] = {"item": item, "etag": etag}
+        edit["stored"] = True
         later = self.outbox[self.outbox.index(edit) + 1 :]
         following = next((other for other in later if other["id"] == edit["id"]), None)
-        if following:
-            following["seen"] = edit["result"]
+        if following and item is not None:
+            self.is_settled(following, item, etag, may_be_stored=False)
 
     # ---- both
 
     def sync(self):
         self.pull()
         self.push()
-        if any("result" in edit for edit in self.outbox):
+        if any(edit.get("stored") for edit in self.outbox):
             self.pull()
 
+    def send_edits(self, waits):
+        """Sends the edits while a feed is open, or about to be. Returns when to try again, or None."""
+        try:
+            self.push()
+        except NoConnection as error:
+            print(f"Not sent yet: {error}", flush=True)
+            return time.monotonic() + waits.next(error.wait)
+        if any(edit.get("stored") for edit in self.outbox):
+            self.pull()
+        return None
+
     def follow(self):
-        failures = 0
+        waits = Waits()
         while True:
             wait = 0
             try:
-                self.sync()
+                self.pull()
+                edit_waits = Waits()
+                again = self.send_edits(edit_waits)
                 print(f"{len(self.items)} items", flush=True)
                 path = "/changes/events?since=" + urllib.parse.quote(self.token)
                 # There is a heartbeat every 15 seconds. A minute of silence means that the connection is dead.
                 with open_url("GET", path, timeout=60) as feed:
                     for event in events(feed):
-                        failures = 0
-                        if event["event"] == "resync":
-                            self.token = None
-                            self.save()
+                        waits.failures = 0
+                        if not self.take(event):
                             break
-                        if event["event"] == "change":
-                            self.take(event)
+                        # A feed does not send edits. Heartbeats are events, too, so this runs at least every 15 seconds.
+                        if again and time.monotonic() >= again:
+                            again = self.send_edits(edit_waits)
             except NoConnection as error:
                 wait = error.wait
                 print(f"No connection: {error}", flush=True)
             except (OSError, http.client.HTTPException) as error:
                 print(f"The feed broke off: {error}", flush=True)
-            time.sleep(max(wait, random.random() * min(30, 0.5 * 2**failures)))
-            failures += 1
+            time.sleep(waits.next(wait))
 
     def take(self, event):
-        change = parse(event["data"])
-        self.apply(change)
-        self.token = event["id"]
-        self.save()
-        name = "deleted" if change["item"] is None else json.dumps(change["item"].get("Name"))
-        print(f"{change['id'][:4]}: {name}", flush=True)
+        """Returns False if the feed is of no more use."""
+        kind = event.get("event")
+        if kind == "ready":
+            self.read_only = parse(event["data"])["readOnly"]
+        elif kind == "resync":
+            self.token = None
+            self.save()
+            return False
+        elif kind == "change":
+            (epoch, version), (own_epoch, own_version) = event["id"].split("-"), self.token.split("-")
+            if epoch != own_epoch:
+                return False
+            # After a pull, an event may be older than the copy.
+            if int(version) > int(own_version):
+                change = parse(event["data"])
+                self.apply(change)
+                self.token = event["id"]
+                self.save()
+                name = "deleted" if change["item"] is None else json.dumps(change["item"].get("Name"))
+                print(f"{change['id'][:4]}: {name}", flush=True)
+        return True
 
 
 def events(feed):
-    """Reads server-sent events. Each ends with an empty line. Lines that begin with a colon are heartbeats."""
+    """Reads server-sent events. Each ends with an empty line. A heartbeat is an event without a name."""
     fields = {}
     for line in feed:
         name, _, value = line.decode().rstrip("\n").partition(": ")
         if name != "":
             fields[name] = value
         else:
-            if "event" in fields:
-                yield fields
+            yield fields
             fields = {}
 
 
@@ -366,7 +422,7 @@ def explained(todo, words):
         return f"No connection: {error}. Edits that wait: {len(todo.outbox)}"
     except Refused as error:
         return f"Refused: {error}"
-    except (Mistake, ReadOnly) as error:
+    except Mistake as error:
         return str(error)
     except ValueError as error:
         return f"This is not JSON: {error}"

@@ -110,6 +110,13 @@ export class BadRequestError extends HttpError {
 /** 401: credentials are missing or wrong. */
 export class UnauthorizedError extends HttpError {
   override readonly name = "UnauthorizedError";
+  /** True if the request had credentials, which are wrong then. */
+  readonly hadCredentials: boolean;
+
+  constructor(request: RequestName, refusal: ErrorReply, hadCredentials: boolean) {
+    super(request, refusal);
+    this.hadCredentials = hadCredentials;
+  }
 }
 
 /** 403: the credentials are correct but do not allow this. */
@@ -172,7 +179,6 @@ export class ServerError extends HttpError {
 
 const classesByStatus = new Map<number, typeof HttpError>([
   [400, BadRequestError],
-  [401, UnauthorizedError],
   [403, ForbiddenError],
   [404, NotFoundError],
   [405, MethodNotAllowedError],
@@ -182,7 +188,7 @@ const classesByStatus = new Map<number, typeof HttpError>([
   [429, TooManyRequestsError],
 ]);
 
-/** The error for any status except 412. (`PreconditionFailedError` also needs the current item.) */
+/** The error for any status except 401 and 412, whose errors know more. */
 export function httpError(request: RequestName, refusal: ErrorReply): HttpError {
   const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
   return new ErrorClass(request, refusal);

@@ -2,7 +2,14 @@
 
 import { basic, type Credentials } from "./basic.ts";
 import type { ItemCodec } from "./codecs.ts";
-import { type HttpError, httpError, isPassing, PreconditionFailedError, RedirectError } from "./errors.ts";
+import {
+  type HttpError,
+  httpError,
+  isPassing,
+  PreconditionFailedError,
+  RedirectError,
+  UnauthorizedError,
+} from "./errors.ts";
 import { Reply } from "./reply.ts";
 import { SilenceTimeout } from "./silence-timeout.ts";
 
@@ -99,7 +106,7 @@ export class Requester<Item> {
         `the server redirects${target === null ? "" : ` to ${target}`}; use that address as the base URL`,
       );
     }
-    throw await this.#refused(reply);
+    throw await this.#refused(reply, headers.has("Authorization"));
   }
 
   /**
@@ -141,8 +148,9 @@ export class Requester<Item> {
     return all;
   }
 
-  async #refused(reply: Reply): Promise<HttpError> {
+  async #refused(reply: Reply, hadCredentials: boolean): Promise<HttpError> {
     const refusal = await reply.refusal();
+    if (refusal.status === 401) return new UnauthorizedError(reply.request, refusal, hadCredentials);
     if (refusal.status !== 412) return httpError(reply.request, refusal);
     const { current } = refusal;
     const item = current === undefined ? undefined : this.parseItem(reply, current);

@@ -153,14 +153,16 @@ export class TodoClient<Item = TodoItem> {
     return this.#requester.retrying(options, (replyWasLost) => this.#updateOnce(id, json, replyWasLost, options));
   }
 
-  /** Deletes an item. */
-  async remove(id: string, options: WriteOptions = {}): Promise<void> {
-    await this.#requester.retrying(options, async (replyWasLost) => {
+  /** Deletes an item. The ETag is undefined, unless the service is read-only: then it ends in `-not-kept`. */
+  async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
+    return this.#requester.retrying(options, async (replyWasLost) => {
       try {
-        await this.#write("DELETE", this.#requester.itemUrl(id), options, this.#deleteBody(id));
+        const { reply } = await this.#write("DELETE", this.#requester.itemUrl(id), options, this.#deleteBody(id));
+        return { etag: reply.etag };
       } catch (error) {
         // If the reply to an earlier attempt was lost, "not found" means that the earlier attempt deleted the item.
         if (!(replyWasLost && error instanceof NotFoundError)) throw error;
+        return { etag: undefined };
       }
     });
   }

@@ -1,6 +1,6 @@
 // Keeps this process's copy of the store fresh: before every read, it finds out what other processes have committed.
 
-import { type Engine, StoreError } from "./engine.ts";
+import { type Bookmark, type Engine, type News, StoreError } from "./engine.ts";
 import type { Replica } from "./replica.ts";
 
 export interface StoreNotices {
@@ -23,6 +23,8 @@ export class Freshness {
   /** How often `doubt` was called, and for how many of these calls all changes were read from the engine afterwards. */
   #doubtCount = 0;
   #settledCount = 0;
+  /** How many calls of `pullAside` are under way. */
+  #asideCount = 0;
   #storeAway = false;
   #freshAtMs = performance.now();
 
@@ -48,9 +50,10 @@ export class Freshness {
     // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until the replica has
     // them, and then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
-    if (turn !== undefined && turn === this.#askedInTurn && !this.#isUnsure) return undefined;
+    const mustPull = this.#isUnsure || this.#asideCount > 0;
+    if (turn !== undefined && turn === this.#askedInTurn && !mustPull) return undefined;
     try {
-      const hasNews = this.#isUnsure || this.#engine.hasNews();
+      const hasNews = mustPull || this.#engine.hasNews();
       if (hasNews === false) {
         if (turn) this.#askedInTurn = turn;
         return undefined;
@@ -68,11 +71,26 @@ export class Freshness {
 
   /**
    * Call this if the engine may have seen changes that the replica lacks. For example, a commit has failed but may have
-   * been stored anyway, or changes are read from the engine for another purpose. `hasNews` does not report changes that
-   * the engine has already seen. So the next refresh does not rely on `hasNews`, and reads from the engine in any case.
+   * been stored anyway. `hasNews` does not report changes that the engine has already seen. So the next refresh does not
+   * rely on `hasNews`, and reads from the engine in any case.
    */
   doubt(): void {
     this.#doubtCount++;
+  }
+
+  /**
+   * Reads changes from the engine for another purpose than the replica. At some moment before this ends, the engine
+   * sees them. From then on `hasNews` does not report them. So every refresh that ends in the meantime reads from the
+   * engine itself. `doubt` comes last: a refresh that ended before the engine saw the changes lacks them.
+   */
+  async pullAside(since: Bookmark): Promise<News> {
+    this.#asideCount++;
+    try {
+      return await this.#engine.pull(since);
+    } finally {
+      this.#asideCount--;
+      this.doubt();
+    }
   }
 
   /** Call this when it is certain that the replica has everything that was stored before the time `ms`. */
@@ -87,7 +105,7 @@ export class Freshness {
   async #catchUp(hasNews: boolean | Promise<boolean>): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      if (await hasNews) await this.#takeNewsOnce();
+      if ((await hasNews) || this.#asideCount > 0) await this.#takeNewsOnce();
       else await this.#taking;
       // We may have waited for a pull that another reader had started before the last call of `doubt`. Such a pull may
       // lack the changes that the call was about, so pull again.

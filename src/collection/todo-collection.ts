@@ -158,10 +158,7 @@ export class TodoCollection {
     const isPruned = since.epoch === this.#tooOld.epoch && since.version <= this.#tooOld.version;
     if (since.epoch !== epoch || age < 0 || age > pastChangesMax || isPruned) return undefined;
     if (age === 0) return { epoch, version, changes: [] };
-    // Once `pull` has read these changes, the engine no longer reports them as news, but the replica may lack some of
-    // them. So the next refresh must read them too.
-    this.#freshness.doubt();
-    const news = await this.#engine.pull(since);
+    const news = await this.#freshness.pullAside(since);
     if (news.whole) {
       this.#tooOld = since;
       return undefined;

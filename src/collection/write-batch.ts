@@ -17,6 +17,8 @@ export class WriteBatch implements Batch {
   readonly #writes: () => readonly Write[];
   readonly #dependsOnAll: boolean;
   #plan: WritePlan;
+  /** True if the replica did not take the changes before the stored plan, because a reader had changed the replica. */
+  #isOvertaken = false;
 
   /** `writes` is called for each plan. So it can react to changes by others, and add writes that have just arrived. */
   constructor(replica: Replica, writes: () => readonly Write[], { dependsOnAll = false }: WriteBatchOptions = {}) {
@@ -41,19 +43,23 @@ export class WriteBatch implements Batch {
 
   moved(missed: News, by: number): void {
     // A reader may have loaded another history into the replica in the meantime. Then the replica must not take the
-    // missed changes, which belong to the old history.
-    if (missed.whole || missed.epoch === this.#replica.bookmark.epoch) this.#replica.take(missed);
+    // missed changes, which belong to the old history. Nor must it take a whole store if a reader has brought it
+    // further: that would take it back, and the engine would not report again what is missing then.
+    const { bookmark } = this.#replica;
+    this.#isOvertaken = missed.whole ? bookmark !== this.#plan.decidedOn : bookmark.epoch !== missed.epoch;
+    if (!this.#isOvertaken) this.#replica.take(missed);
     this.#plan = movedPlan(this.#plan, by);
   }
 
   /**
    * Applies the stored plan to the replica. Returns false, and applies nothing, if the replica has loaded another
-   * history in the meantime. The plan's changes do not belong to that history.
+   * history in the meantime. The plan's changes do not belong to that history. Also returns false if the replica may
+   * lack changes before the plan.
    */
   show(): boolean {
     const { decidedOn, changes } = this.#plan;
     const last = changes.at(-1);
-    if (decidedOn.epoch !== this.#replica.bookmark.epoch) return false;
+    if (this.#isOvertaken || decidedOn.epoch !== this.#replica.bookmark.epoch) return false;
     if (last) this.#replica.take({ epoch: decidedOn.epoch, version: last.version, whole: false, changes });
     return true;
   }

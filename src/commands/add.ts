@@ -2,7 +2,7 @@
 
 import { defineCommand, UsageError } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
-import { fieldFlag, parseField, setFields, titleOf } from "./fields.ts";
+import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
 export const add = defineCommand(
@@ -10,12 +10,7 @@ export const add = defineCommand(
     name: "add",
     parameters: "NAME…",
     summary: "add an item",
-    flags: [
-      { name: "notes", short: "n", placeholder: "TEXT", meaning: "the item's notes" },
-      fieldFlag,
-      jsonFlag,
-      ...connectionFlags,
-    ],
+    flags: [notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
     notes:
       "NAME may be several words, without quotes. To choose the item's ID yourself, add --field ID=UUID. Example:\n  todoitems add Buy milk --field Price:=1.50",
   },

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, printLine, remark } from "./output.ts";
+import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";
 import { copyStore, isSameFile, refuseLog } from "./stores/store-copy.ts";
 import {
   followLink,
@@ -76,8 +76,12 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
 async function print(path: string): Promise<void> {
   const output = Bun.stdout.writer();
   for await (const bytes of Bun.file(path).stream()) {
-    await output.write(bytes);
-    await output.flush();
+    try {
+      await output.write(bytes);
+      await output.flush();
+    } catch (error) {
+      throw lostOutput(error);
+    }
   }
   await output.end();
 }

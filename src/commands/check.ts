@@ -40,7 +40,7 @@ export const check = defineCommand(
 
 async function checkStore(store: KeptStore): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
-  requireFile(store.path);
+  requireFile(store.path, "Name a store or a backup, as in: todoitems check FILE");
   return checkSqlite(store.path);
 }
 

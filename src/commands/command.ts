@@ -76,7 +76,7 @@ export function defineCommand(
  * messages, as in "an ID".
  */
 export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
-  if (positionals.length < min) throw new UsageError(`Missing argument: ${what}.`);
+  if (positionals.length < min) throw new UsageError(`Missing ${min > 1 ? "arguments" : "argument"}: ${what}.`);
   if (positionals.length > max) throw new UsageError(`${positionals[max]}: unexpected argument.`);
   return positionals;
 }

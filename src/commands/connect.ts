@@ -14,14 +14,24 @@ import { type Environment, variableOf } from "../serve/environment.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, type Flag, UsageError } from "./command.ts";
+import { NotKeptError } from "./failure.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
 
 export const connectionFlags: readonly Flag[] = [
-  { name: "server", short: "s", placeholder: "URL", meaning: "address of the service (http://127.0.0.1:5000/)" },
+  {
+    name: "server",
+    short: "s",
+    placeholder: "URL",
+    meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
+  },
   { name: "username", short: "u", placeholder: "NAME", meaning: "your name, if the service needs credentials" },
-  { name: "password-file", placeholder: "FILE", meaning: "file with the password in its first line" },
+  {
+    name: "password-file",
+    placeholder: "FILE",
+    meaning: "file with the password in its first line; or set TODOITEMS_PASSWORD to the password",
+  },
   {
     name: "form",
     placeholder: "FORM",
@@ -33,7 +43,8 @@ export const connectionFlags: readonly Flag[] = [
     name: "profile",
     short: "p",
     placeholder: "NAME",
-    meaning: "profile with these settings, from the profile file (default)",
+    meaning:
+      "take the settings above from this profile of the file ~/.config/todoitems/profiles.json (the profile called default)",
   },
 ];
 
@@ -57,13 +68,35 @@ export async function connect(
   const credentials = await findCredentials(given, profile, environment);
   if (credentials && server.protocol === "http:" && !isLoopback(server.hostname))
     remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
-  return new TodoClient(server, {
+  return new CommandClient(server, {
     codec: jsonText,
     form,
     credentials,
     retry,
     fetch: fetchTrusting(given("ca") ?? profile.ca, server, environment),
   });
+}
+
+/** A client whose writes fail if the service is read-only. Otherwise the commands would report a success. */
+class CommandClient extends TodoClient<string> {
+  override async create(...args: Parameters<TodoClient<string>["create"]>) {
+    return this.#kept(await super.create(...args));
+  }
+
+  override async update(...args: Parameters<TodoClient<string>["update"]>) {
+    return this.#kept(await super.update(...args));
+  }
+
+  override async remove(...args: Parameters<TodoClient<string>["remove"]>) {
+    return this.#kept(await super.remove(...args));
+  }
+
+  #kept<Result extends { readonly etag: string | undefined }>(result: Result): Result {
+    if (!result.etag?.endsWith('-not-kept"')) return result;
+    throw new NotKeptError(
+      `${new URL("/", this.url).href} is read-only: it accepted this, but stored nothing. Start the service without --read-only and --demo, or give another address with --server URL.`,
+    );
+  }
 }
 
 function parseServer(text: string): URL {

@@ -21,7 +21,7 @@ export const done = defineCommand(
     const value = args.has("undo") ? "false" : "true";
     // Find all items before changing the first one, so that a mistyped ID changes nothing.
     const ids: string[] = [];
-    for (const prefix of prefixes) ids.push(await findId(client, prefix));
+    for (const prefix of prefixes) ids.push(await findId(client, prefix, "No item was changed. "));
     for (const id of ids) {
       const item = await mark(client, id, value);
       await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${titleOf(id, item)}`);

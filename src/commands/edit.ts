@@ -8,7 +8,7 @@ import { connect, connectionFlags } from "./connect.ts";
 import { agrees, Draft } from "./draft.ts";
 import { CommandError, explain } from "./failure.ts";
 import { combineChanges, describeChanges } from "./field-changes.ts";
-import { fieldFlag, parseField, setFields, titleOf } from "./fields.ts";
+import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 
@@ -19,14 +19,15 @@ export const edit = defineCommand(
   {
     name: "edit",
     parameters: "ID",
-    summary: "change an item, in your editor or with --field",
-    flags: [fieldFlag, jsonFlag, ...connectionFlags],
+    summary: "change an item, in your editor or with --notes and --field",
+    flags: [notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
     notes:
-      "Without --field, the item opens in the editor that VISUAL or EDITOR names. If somebody else changes the item meanwhile, you see what they changed and can edit again. Your text is never lost: if it cannot be stored, it stays in a file.",
+      "Without --notes and --field, the item opens in the editor that VISUAL or EDITOR names. If somebody else changes the item meanwhile, you see what they changed and can edit again. Your text is never lost: if it cannot be stored, it stays in a file.",
   },
   async (args, environment) => {
     const [prefix = ""] = positionalsOf(args, 1, 1, "ID");
-    const fields = args.texts("field").map(parseField);
+    const notes = args.texts("notes").map((text) => ({ name: "Notes", json: JSON.stringify(text) }));
+    const fields = [...notes, ...args.texts("field").map(parseField)];
     const client = await connect(args, environment);
     const stored = await findItem(client, prefix);
     const item =
@@ -83,5 +84,7 @@ async function store(client: Client, { id, item, etag }: StoredText, mine: strin
 }
 
 function describeConflict(before: StoredText, after: StoredText): string {
-  return ["Somebody else changed this item in the meantime:", ...describeChanges(before.item, after.item)].join("\n");
+  const changes = describeChanges(before.item, after.item);
+  if (changes.length === 0) return "Somebody else stored this item in the meantime, with the same content as before.";
+  return ["Somebody else changed this item in the meantime:", ...changes].join("\n");
 }

@@ -7,19 +7,26 @@ import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 
-const exitCodes = { refused: 1, usage: 2, unreachable: 3 } as const;
+const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
 /** A failure that only the user can fix: a file that cannot be imported, an ID that no item has. */
 export class CommandError extends Error {
-  override readonly name = "CommandError";
+  override readonly name: string = "CommandError";
+}
+
+/** The service is read-only: it accepted the write, and stored nothing. */
+export class NotKeptError extends CommandError {
+  override readonly name = "NotKeptError";
 }
 
 /** The message and the exit code for an error. */
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
-  if (error instanceof CommandError || error instanceof FileLocked)
-    return { message: error.message, exitCode: exitCodes.refused };
+  if (error instanceof CommandError || error instanceof FileLocked) {
+    const notKept = [error, error.cause].some((one) => one instanceof NotKeptError);
+    return { message: error.message, exitCode: notKept ? exitCodes.notKept : exitCodes.refused };
+  }
   if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
   if (isSystemError(error))
     return {
@@ -44,7 +51,7 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "RedirectError"))
     return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
   if (isTodoError(error, "UnauthorizedError"))
-    return `${server} needs a user name and a password. None were given, or they are wrong. Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+    return `${error.hadCredentials ? `The name or the password is wrong for ${server}.` : `${server} needs a user name and a password.`} Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
     return "There is no item with this ID. todoitems list shows the items.";
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
@@ -62,7 +69,7 @@ const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (certificateCode.test(code))
-    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE.`;
+    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, todoitems certificate shows that file on the machine of the service.`;
   if (code === "EPROTO")
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;

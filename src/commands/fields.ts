@@ -13,6 +13,8 @@ export const fieldFlag: Flag = {
   repeats: true,
 };
 
+export const notesFlag: Flag = { name: "notes", short: "n", placeholder: "TEXT", meaning: "the item's notes" };
+
 export interface Field {
   readonly name: string;
   /** The value as JSON text. */

@@ -10,9 +10,10 @@ const idLength = 36;
 
 /**
  * The full ID that starts with this prefix. Throws if no ID on the list does, or more than one. A prefix of 36
- * characters is already a full ID, and is returned without looking at the list.
+ * characters is already a full ID, and is returned without looking at the list. `consequence` tells what that means for
+ * the other items of a command.
  */
-export async function findId(client: TodoClient<string>, prefix: string): Promise<string> {
+export async function findId(client: TodoClient<string>, prefix: string, consequence = ""): Promise<string> {
   if (prefix.length === idLength) return prefix;
   if (prefix === "") throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
   const found: string[] = [];
@@ -23,7 +24,7 @@ export async function findId(client: TodoClient<string>, prefix: string): Promis
   const [only, ...more] = found;
   if (only === undefined)
     throw new CommandError(
-      `No item has an ID that begins with ${prefix}. Items are chosen by their IDs, which todoitems list shows.`,
+      `No item has an ID that begins with ${prefix}. ${consequence}Items are chosen by their IDs, which todoitems list shows.`,
     );
   if (more.length > 0)
     throw new UsageError(
@@ -35,8 +36,8 @@ export async function findId(client: TodoClient<string>, prefix: string): Promis
   return only;
 }
 
-export async function findItem(client: TodoClient<string>, prefix: string): Promise<Stored<string>> {
-  return client.get(await findId(client, prefix));
+export async function findItem(client: TodoClient<string>, prefix: string, consequence = ""): Promise<Stored<string>> {
+  return client.get(await findId(client, prefix, consequence));
 }
 
 /** For each ID, the shortest prefix of at least four characters that no other ID shares. */

@@ -32,7 +32,7 @@ export function overview(commands: readonly Command[]): string {
     "",
     "For help with a command: todoitems help COMMAND",
     "For the version: todoitems --version",
-    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable",
+    "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable, 4 nothing stored because the service is read-only",
   ]
     .map((line) => (line.startsWith(" ") ? line : wrap(line, widthOf(process.stdout))))
     .join("\n");
@@ -61,9 +61,11 @@ const otherNames: Readonly<Record<string, string>> = {
 /** Says that a command does not exist, and which one was probably meant. */
 export function unknownCommand(name: string, commands: readonly Command[]): string {
   const known = new Map(Object.entries(otherNames)).get(name);
-  if (name.startsWith("-") && known === undefined)
-    return `A command comes first, and then its flags, as in: todoitems serve ${name}`;
   const names = commands.map((command) => command.name);
+  const dashed = names.find((one) => [`-${one}`, `--${one}`].includes(name));
+  if (dashed !== undefined) return `A command has no dashes. Did you mean todoitems ${dashed}?`;
+  if (name.startsWith("-") && known === undefined)
+    return "A command comes first, and then its flags, as in: todoitems serve --port 8080";
   const meant = known ?? closest(name, names);
   const advice = meant === undefined ? "For a list of commands: todoitems help" : `Did you mean todoitems ${meant}?`;
   return `There is no command ${name}. ${advice}`;

@@ -21,7 +21,8 @@ export const importItems = defineCommand(
       {
         name: "on-conflict",
         placeholder: "RULE",
-        meaning: "if another item has the same ID: fail, skip the item of the file, or replace the other item (fail)",
+        meaning:
+          "if an item is stored already, with other content: fail, skip the item of the file, or replace the stored item (fail)",
         choices: conflictRules,
       },
       jsonSummaryFlag,
@@ -47,6 +48,7 @@ export const importItems = defineCommand(
       (count) => count.toLocaleString("en"),
     );
     if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
+    else if (items === 0) remark(`There are no items in ${source}, so nothing was imported.`);
     else
       remark(
         `Imported ${countOf(items)}: ${created} created, ${present} already present, ${replaced} replaced, ${skipped} skipped\nHash ${hash}`,

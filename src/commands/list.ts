@@ -17,7 +17,7 @@ export const list = defineCommand(
     flags: [
       { name: "open", placeholder: "", meaning: "only the items that are not done" },
       { name: "done", placeholder: "", meaning: "only the items that are done" },
-      { name: "columns", placeholder: "FIELDS", meaning: "fields to show, such as ID,Name,Price" },
+      { name: "columns", placeholder: "FIELDS", meaning: "fields to show, such as ID,Name,Price", repeats: true },
       jsonFlag,
       ...connectionFlags,
     ],
@@ -38,8 +38,9 @@ export const list = defineCommand(
       remark(all.length === 0 ? "There are no items yet. Add one with: todoitems add NAME" : noneLeft(args));
       return 0;
     }
-    const names = args.text("columns");
-    const { columns, sparse } = names === undefined ? usualColumns(all, items) : chosenColumns(all, items, names);
+    const names = args.texts("columns");
+    const { columns, sparse } =
+      names.length === 0 ? usualColumns(all, items) : chosenColumns(all, items, names.join(","));
     const style = styleOf(process.stdout, environment);
     const { lines, leftOut } = layOut(columns, widthOf(process.stdout), style, (row) => isDone(items[row] ?? "{}"));
     await printLine(lines.join("\n"));

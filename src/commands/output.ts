@@ -1,8 +1,10 @@
-// Writes to standard output: in order, no faster than the reader reads, and without an error if the reader closes the
-// pipe. Remarks for people go to standard error, so that they never mix with what a program reads.
+// Writes to standard output: in order, and no faster than the reader reads. Remarks for people go to standard error, so
+// that they never mix with what a program reads.
 
+import { systemReason } from "../credentials/system-reason.ts";
 import { widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { Flag } from "./command.ts";
+import { CommandError } from "./failure.ts";
 
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON for programs, exactly as stored" };
 
@@ -30,10 +32,16 @@ export function countOf(items: number): string {
   return items === 1 ? "1 item" : `${items.toLocaleString("en")} items`;
 }
 
-/** Exits with 0 when the reader closes the pipe early, as `head` does in `todoitems list | head`. */
-export function exitWhenPipeCloses(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+/**
+ * The error to report if standard output cannot be written. Exits with 0 if the reader closed the pipe early, as `head`
+ * does in `todoitems list | head`.
+ */
+export function outputError(cause: unknown): CommandError {
+  if (cause instanceof Error && "code" in cause && cause.code === "EPIPE") process.exit(0);
+  return lostOutput(cause);
+}
+
+/** The same for output that is of no use if it ends early, such as a backup. */
+export function lostOutput(cause: unknown): CommandError {
+  return new CommandError(`The output cannot be written: ${systemReason(cause)}.`, { cause });
 }

@@ -14,7 +14,7 @@ export const remove = defineCommand(
     const client = await connect(args, environment);
     // Find all items before deleting the first one, so that a mistyped ID deletes nothing.
     const found: Stored<string>[] = [];
-    for (const prefix of prefixes) found.push(await findItem(client, prefix));
+    for (const prefix of prefixes) found.push(await findItem(client, prefix, "No item was removed. "));
     for (const { id, item } of found) {
       await client.remove(id);
       await printLine(args.has("json") ? JSON.stringify({ ID: id }) : `Removed: ${titleOf(id, item)}`);

@@ -1,21 +1,10 @@
 // How a client talks to the service, in several languages. Every sample is made here: the page shows whole programs, and
 // the API's description has the code for each operation. Nothing here uses the browser's document.
 
-import { exampleId } from "./examples.ts";
-import {
-  cSharp,
-  dart,
-  javaScript,
-  kotlin,
-  lines,
-  type Program,
-  type SampleOptions,
-  type SampleStep,
-  type Steps,
-  steps,
-  swift,
-  typeScript,
-} from "./sample-programs.ts";
+import { exampleId, exampleToken } from "./examples.ts";
+import { dart, kotlin, swift } from "./mobile-sample-programs.ts";
+import { addresses, health, lines, type Program, type SampleOptions, type Steps } from "./sample-program.ts";
+import { cSharp, javaScript, typeScript } from "./sample-programs.ts";
 
 export interface CodeSample {
   readonly language: string;
@@ -44,21 +33,27 @@ export function codeSamples(options: SampleOptions): CodeSample[] {
   ];
 }
 
-function sample(language: string, { before, steps: code, after }: Program, isRun: boolean): CodeSample {
-  const program = (...chosen: readonly SampleStep[]) => lines(before, ...chosen.map((step) => code[step]), after);
-  const withItem: readonly SampleStep[] = ["read", "update", "delete"];
-  const shown = steps.filter((step) => code[step] !== undefined);
+/** The steps that need an item. */
+const withItem: readonly string[] = ["read", "update", "delete"];
+
+function sample(language: string, { before, steps, after, alone }: Program, isRun: boolean): CodeSample {
+  const program = (...codes: readonly (string | undefined)[]) => lines(before, ...codes, after);
+  const inProgram = Object.entries(steps).map(([step, code]) => [
+    step,
+    withItem.includes(step) ? program(steps.create, code) : program(code),
+  ]);
+  const { create, list, update, delete: remove, follow } = steps;
   return {
     language,
     isRun,
-    parts: [{ label: "List, create, update, delete", code: program(...shown) }],
-    steps: Object.fromEntries(
-      shown.map((step) => [step, withItem.includes(step) ? program("create", step) : program(step)]),
-    ),
+    parts: [{ label: "List, create, update, delete, follow", code: program(create, list, update, remove, "", follow) }],
+    steps: { ...Object.fromEntries(inProgram), ...alone },
   };
 }
 
-function curl({ listUrl, feedUrl, auth, form, names, authorityFile }: SampleOptions): CodeSample {
+function curl(options: SampleOptions): CodeSample {
+  const { auth, form, names, authorityFile } = options;
+  const { listUrl, feedUrl, changesUrl } = addresses(options);
   const trust = authorityFile === undefined ? "" : ` --cacert ${authorityFile}`;
   const reads = `curl${auth === "all" ? " -u NAME" : ""}${trust}`;
   const writes = `curl${auth === "off" ? "" : " -u NAME"}${trust}`;
@@ -73,6 +68,12 @@ function curl({ listUrl, feedUrl, auth, form, names, authorityFile }: SampleOpti
     update: `${writes} -X PUT ${target} ${json} ${item(true)}`,
     delete: `${writes} -X DELETE ${listUrl}${exampleId}`,
     follow: `${reads} -N ${feedUrl}`,
+    changes: lines(
+      `${reads} ${changesUrl}`,
+      "# Next time, with the epoch and version of the answer:",
+      `${reads} '${changesUrl}?since=${exampleToken(14)}'`,
+    ),
+    ...health(options, (url) => `curl -i${trust} ${url}`),
   };
   return {
     language: "curl",

@@ -163,7 +163,13 @@ class ItemOperationsDescription {
           required: false,
         },
       },
-      { "204": { description: "The item is deleted. There is no body." } },
+      {
+        "204": {
+          description: "The item is deleted. There is no body.",
+          // A tag that ends in `-not-kept` says that nothing was stored.
+          ...(this.#instance.readOnly && { headers: headerRefs("ETag") }),
+        },
+      },
       [...inBody, "TodoItemIDMismatch", "UnsupportedMediaType", "RecordNotFound", "PreconditionFailed", ...inStore],
       { writes: true, isDelete: true },
     );

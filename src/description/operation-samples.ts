@@ -1,10 +1,10 @@
-// Adds code samples to the operations that have some, as `x-codeSamples`.
+// Adds code samples to the operations, as `x-codeSamples`.
 
 import { codeSamples, sampleServer } from "./code-samples.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import type { Operation, PathItem } from "./document.ts";
 import { spelled } from "./examples.ts";
-import type { SampleStep } from "./sample-programs.ts";
+import type { SampleStep } from "./sample-program.ts";
 
 const sampled: Readonly<Record<string, readonly [step: SampleStep, form: "a" | "b"]>> = {
   listItems: ["list", "b"],
@@ -15,6 +15,9 @@ const sampled: Readonly<Record<string, readonly [step: SampleStep, form: "a" | "
   updateItemAt: ["update", "a"],
   deleteItem: ["delete", "b"],
   followChanges: ["follow", "b"],
+  readChanges: ["changes", "b"],
+  isLive: ["live", "b"],
+  isReady: ["ready", "b"],
 };
 
 /** The names by which tools recognise languages, if they differ from ours. */
@@ -42,8 +45,7 @@ function withSample(operation: Operation, instance: DescribedInstance, serverUrl
   const server = sampleServer(serverUrl);
   const name = (field: string) => spelled(field, fieldNames);
   const samples = codeSamples({
-    listUrl: `${server}/api/todoitems/`,
-    feedUrl: `${server}/changes/events`,
+    server,
     auth,
     // Some samples create an item first. They must do so in a form that the instance offers.
     form: forms === "both" ? form : forms,

@@ -64,7 +64,8 @@ function changeExample(fieldNames: DescribedInstance["fieldNames"]): Part {
 }
 
 function delta(instance: DescribedInstance): Operation {
-  const { fieldNames } = instance;
+  const { fieldNames, readOnly } = instance;
+  const state = { epoch: exampleEpoch, version: 14, readOnly, whole: false };
   return {
     tags: ["changes"],
     operationId: "readChanges",
@@ -83,11 +84,11 @@ function delta(instance: DescribedInstance): Operation {
             examples: {
               buyMilk: {
                 summary: "One item was changed",
-                value: { epoch: exampleEpoch, version: 14, whole: false, changes: [changeExample(fieldNames)] },
+                value: { ...state, changes: [changeExample(fieldNames)] },
               },
               unchanged: {
                 summary: "Nothing has changed",
-                value: { epoch: exampleEpoch, version: 14, whole: false, changes: [] },
+                value: { ...state, changes: [] },
               },
             },
           },

@@ -11,6 +11,10 @@ const version: Part = {
   ...countRange,
   description: "Counts the changes of the store. Every change takes the next number.",
 };
+const readOnly: Part = {
+  type: "boolean",
+  description: "True if this instance keeps no writes, although it answers them as if it did.",
+};
 
 export function schemas(instance: DescribedInstance): { readonly [name: string]: Part } {
   const { fieldNames } = instance;
@@ -53,10 +57,11 @@ export function schemas(instance: DescribedInstance): { readonly [name: string]:
     Delta: {
       type: "object",
       description: "Everything that changed since a token. The next token is `epoch`, a hyphen and `version`.",
-      required: ["epoch", "version", "whole", "changes"],
+      required: ["epoch", "version", "readOnly", "whole", "changes"],
       properties: {
         epoch: { type: "string", description: "Names the history of the store.", examples: [exampleEpoch] },
         version,
+        readOnly,
         whole: {
           type: "boolean",
           description:
@@ -72,7 +77,7 @@ export function schemas(instance: DescribedInstance): { readonly [name: string]:
       properties: {
         epoch: { type: "string" },
         version,
-        readOnly: { type: "boolean", description: "True if this instance keeps no writes." },
+        readOnly,
       },
     },
     FeedResync: {

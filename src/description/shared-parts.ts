@@ -51,7 +51,8 @@ export function parameters({ fieldNames }: DescribedInstance): { readonly [name:
     Since: {
       name: "since",
       in: "query",
-      description: "The token to continue from: an ETag of the list without its quotes, or the `id` of an event.",
+      description:
+        "The token to continue from: an ETag of the list or of `/changes/delta`, with or without its quotes, or the `id` of an event.",
       schema: { type: "string" },
       examples: {
         buyMilk: { summary: "The state before the item was marked as done", value: exampleToken(13) },

@@ -6,7 +6,7 @@ import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";
-import { entityTag, ifNoneMatchHits } from "./conditions.ts";
+import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 import { MissedChangesCache } from "./missed-changes.ts";
 
@@ -53,21 +53,31 @@ export class ChangeDocuments {
   }
 
   #headers({ epoch, version }: Bookmark) {
-    const etag = entityTag(epoch, version, this.#fieldNames);
-    return { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept, Last-Event-ID" };
+    const tag = entityTag(epoch, version, this.#fieldNames);
+    return {
+      ETag: this.#collection.readOnly ? readOnlyTag(tag) : tag,
+      "Cache-Control": "no-cache",
+      Vary: "Accept, Last-Event-ID",
+    };
   }
 
-  *#delta({ epoch, version }: Bookmark, changes: readonly Change[]): Generator<string> {
-    yield `{"epoch":"${epoch}","version":${version},"whole":false,"changes":[`;
-    for (const [index, change] of changes.entries()) yield `${index === 0 ? "" : ","}${this.changeJson(epoch, change)}`;
+  *#delta(until: Bookmark, changes: readonly Change[]): Generator<string> {
+    yield this.#beginning(until, false);
+    for (const [index, change] of changes.entries())
+      yield `${index === 0 ? "" : ","}${this.changeJson(until.epoch, change)}`;
     yield "]}";
+  }
+
+  #beginning({ epoch, version }: Bookmark, whole: boolean): string {
+    const { readOnly } = this.#collection;
+    return `{"epoch":"${epoch}","version":${version},"readOnly":${readOnly},"whole":${whole},"changes":[`;
   }
 
   // Readers that ask at the same version share one document.
   #wholeDelta(etag: string): Uint8Array {
     if (this.#whole?.etag === etag) return this.#whole.document;
-    const { epoch, version } = this.#collection;
-    const parts = [`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[`];
+    const { epoch } = this.#collection;
+    const parts = [this.#beginning(this.#collection, true)];
     for (const item of this.#collection.items()) {
       if (parts.length > 1) parts.push(",");
       parts.push(this.changeJson(epoch, item, item.json));

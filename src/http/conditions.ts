@@ -17,6 +17,11 @@ export function gzipTag(tag: string): string {
   return `${tag.slice(0, -1)}-gzip"`;
 }
 
+/** The tag of the same state in a document that says that the instance is read-only. */
+export function readOnlyTag(tag: string): string {
+  return `${tag.slice(0, -1)}-read-only"`;
+}
+
 /** True if `If-None-Match` contains this tag, or `*`: the client already has the state that the tag stands for. */
 export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-none-match");

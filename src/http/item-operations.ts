@@ -99,7 +99,7 @@ export class ItemOperations {
     if (draft) checkAgainstPath(draft, id);
     const outcome = await this.#collection.write({ kind: "delete", id, condition: this.#condition(request) });
     if (outcome.kind !== "done") return this.#notDone(outcome, id);
-    return new Answer(204, {});
+    return new Answer(204, outcome.kept ? {} : { ETag: this.#tagOfWrite(outcome) });
   }
 
   #answerList({ headers }: HttpRequest): Answer {
@@ -236,7 +236,8 @@ export class ItemOperations {
 
   /**
    * A read-only instance answers a write but does not store it, so `kept` is false. Another write may later be stored
-   * under the same version. The suffix keeps the tag of the first from matching the state after the second.
+   * under the same version. The suffix keeps the tag of the first from matching the state after the second. It also
+   * tells clients that nothing was stored, so a deletion that is not kept has a tag too.
    */
   #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version, epoch);

@@ -1,5 +1,5 @@
-// The files that make up the page and the reference. Bun bundles them from the sources when one is first requested. So there is no
-// build step, no generated file that can be out of date, and no cost if nobody opens the page.
+// The files that make up the page and the reference. Bun bundles them from the sources when one is first requested. So
+// there is no build step, no generated file that can be out of date, and no cost if nobody opens the page.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";

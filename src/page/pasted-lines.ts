@@ -3,7 +3,7 @@
 
 const marks = ["- ", "* ", "• ", "[ ] ", "[x] "];
 
-/** Empty lines have no name. */
+/** Empty lines are left out. */
 export function linesOf(text: string): string[] {
   return text
     .split("\n")

@@ -148,7 +148,9 @@ function readText(path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    throw new SeedError(`${path}: the seed cannot be read: ${systemReason(error)}`);
+    throw new SeedError(
+      `${path}: the seed cannot be read: ${systemReason(error)}. Name a file with a JSON array of items, or leave out --seed`,
+    );
   }
 }
 

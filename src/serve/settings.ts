@@ -54,6 +54,9 @@ export function readSettings(
   if (settings.port === undefined && settings.httpsPort === undefined) {
     problems.push("--port off needs --https-port: there is nothing left to listen on");
   }
+  if (settings.port !== undefined && settings.port !== 0 && settings.port === settings.httpsPort) {
+    problems.push(`--port and --https-port are both ${settings.port}: give each a port of its own`);
+  }
   if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
     problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
   }
@@ -83,12 +86,18 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   };
 }
 
+const prefix = "TODOITEMS_";
+
 function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
-  const unknown = Object.keys(environment).filter((name) => name.startsWith("TODOITEMS_") && !known.has(name));
+  const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {
-    const meant = closest(name, [...known]);
-    return `${name} is not a setting and is ignored. ${meant === undefined ? "todoitems help serve lists the settings" : `Did you mean ${meant}?`}`;
+    // Without the common beginning, which would make every name look alike.
+    const meant = closest(
+      name.slice(prefix.length),
+      [...known].map((one) => one.slice(prefix.length)),
+    );
+    return `${name} is not a setting and is ignored. ${meant === undefined ? "todoitems help serve lists the settings" : `Did you mean ${prefix}${meant}?`}`;
   });
 }
 

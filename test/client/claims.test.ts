@@ -61,7 +61,7 @@ afterAll(async () => {
 async function startOurs(form: "a" | "b", args: readonly string[]): Promise<void> {
   const listen = ["--store", "memory:", "--port", "0", "--https-port", "0", "--forms", form, "--cors", "*"];
   const environment = { XDG_DATA_HOME: folder.path, HOME: folder.path };
-  const program = await Program.start({ environment, args: [...listen, ...args], checksAnswers: true });
+  const program = await Program.start({ environment, args: [...listen, ...args] });
   stops.push(() => program.stop("SIGKILL"));
   for (const url of program.origins) {
     const scheme = new URL(url).protocol.slice(0, -1);

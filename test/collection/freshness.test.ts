@@ -148,6 +148,42 @@ describe("a call of doubt()", () => {
   });
 });
 
+describe("a pull for another purpose", () => {
+  test("makes the next refresh pull, even if a refresh has pulled in the meantime", async () => {
+    const arrival = Promise.withResolvers<void>();
+    engine.arrival = arrival.promise;
+    const aside = freshness.pullAside(replica.bookmark);
+    expect(await staysPending(aside)).toBe(true);
+    engine.arrival = undefined;
+    await freshness.refresh();
+    await commitElsewhere();
+    arrival.resolve();
+    await aside;
+    await freshness.refresh();
+    expect(list()).toBe('[{"n":1}]');
+    expect(freshness.refresh()).toBeUndefined();
+    expect(engine.pullCount).toBe(3);
+  });
+
+  test("makes a refresh pull that asked before and is answered in the meantime, and makes it pull only once", async () => {
+    const question = Promise.withResolvers<boolean>();
+    engine.question = question.promise;
+    const refreshing = freshness.refresh();
+    const arrival = Promise.withResolvers<void>();
+    engine.arrival = arrival.promise;
+    const aside = freshness.pullAside(replica.bookmark);
+    expect(await staysPending(aside)).toBe(true);
+    engine.arrival = undefined;
+    await commitElsewhere();
+    question.resolve(false);
+    await refreshing;
+    expect(list()).toBe('[{"n":1}]');
+    expect(engine.pullCount).toBe(2);
+    arrival.resolve();
+    await aside;
+  });
+});
+
 test("changes that a failed pull has read are pulled again, even if the engine no longer reports them", async () => {
   await commitElsewhere();
   engine.question = true;

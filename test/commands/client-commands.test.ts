@@ -18,7 +18,7 @@ let guarded: Program;
 
 beforeAll(async () => {
   await runProgram("user", { args: ["add", "ann", "--users", path("users")], input: `${password}\n` });
-  open = await Program.start({ checksAnswers: true, environment: home, args: ["--port", "0", "--store", "memory:"] });
+  open = await Program.start({ environment: home, args: ["--port", "0", "--store", "memory:"] });
   guarded = await Program.start({
     environment: home,
     args: [
@@ -139,6 +139,12 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toBe(`[{"ID":"${ids.one}","name":"new","Price":1.0,"Z":{"a":[]},"Tags":[1.10]}]`);
   });
 
+  test("edit --notes changes the notes only", async () => {
+    await store(`{"ID":"${ids.one}","name":"old","notes":"before"}`);
+    expect(await run("edit", ["1111", "--notes", "after"])).toMatchObject({ exitCode: 0 });
+    expect(await open.list()).toBe(`[{"ID":"${ids.one}","name":"old","notes":"after"}]`);
+  });
+
   test("edit opens the editor on indented JSON, and sends the edited text", async () => {
     await store(item(ids.one, '"Name":"milk","Price":1.50'));
     writeFileSync(path("editor"), `#!/bin/sh\ncp "$2" "${path("seen")}"\nsed -i s/milk/bread/ "$2"\n`);
@@ -250,6 +256,11 @@ describe("server and credentials", () => {
       true,
       false,
     ]);
+    expect(wrong.stderr).toStartWith(`error: The name or the password is wrong for ${guarded.origin}/.`);
+    expect(await run("list", at)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`error: ${guarded.origin}/ needs a user name and a password.`),
+    });
     expect(await run("list", [...at, "--username", "ann"])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining("--password-file"),
@@ -360,7 +371,9 @@ Hash ${hashOf(exported)}
     writeFileSync(path("in.ndjson"), `${item(ids.one)}\n\n${item(ids.two, '"Name":"mine"')}\n${item(ids.three)}\n`);
     expect(await run("import", [path("in.ndjson")])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("--on-conflict"),
+      stderr: expect.stringMatching(
+        /^Stopped after 1 item\.\nerror: The item with the ID of line 3, .* is stored already, with other content\. .*--on-conflict skip/,
+      ),
     });
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "skip"])).toMatchObject({
       exitCode: 0,
@@ -371,6 +384,14 @@ Hash ${hashOf(exported)}
       stderr: expect.stringContaining("0 created, 2 already present, 1 replaced"),
     });
     expect(await open.list()).toContain('"mine"');
+  });
+
+  test("import of a file without items says so", async () => {
+    expect(await run("import", ["-"], { input: "[]" })).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "There are no items in standard input, so nothing was imported.\n",
+    });
   });
 
   test("export and import print the counts and the hash as JSON with --json", async () => {

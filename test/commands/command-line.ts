@@ -35,10 +35,7 @@ export class CommandLine {
 
   static async start(): Promise<CommandLine> {
     const folder = temporaryFolder();
-    return new CommandLine(
-      await Program.start({ args: ["--port", "0", "--store", "memory:"], checksAnswers: true }),
-      folder,
-    );
+    return new CommandLine(await Program.start({ args: ["--port", "0", "--store", "memory:"] }), folder);
   }
 
   path(name: string): string {

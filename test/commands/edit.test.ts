@@ -61,7 +61,7 @@ test.each([
   ["n", "n\n"],
   ["Ctrl-C", "\u0003"],
 ])(
-  "whoever answers %s does not edit again and finds the text in a file, and the other person's change is kept",
+  "after a conflict, the answer %s leaves the text in a file and keeps the other person's change",
   async (_, typed) => {
     await commandLine.store(item(ids.one, '"Name":"milk"'));
     const theirs = item(ids.one, '"Name":"theirs"');

@@ -43,6 +43,9 @@ test("list hides columns that few items have, says which, and shows them with --
     "one   1.50",
     "x",
   ]);
+  expect((await commandLine.run("list", ["--columns", "name", "--columns", "price"])).stdout).toBe(
+    (await commandLine.run("list", ["--columns", "name,price"])).stdout,
+  );
   expect(await commandLine.run("list", ["--columns", ","])).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining("--columns: needs field names, as in --columns ID,Name."),

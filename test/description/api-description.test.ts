@@ -157,6 +157,23 @@ describe("the description", () => {
     expect(JSON.stringify(describeWith({ readOnly: true })["info"])).toContain("read-only");
   });
 
+  test("the schemas, examples and code of an instance with camelCase have id, name, notes and done", () => {
+    const description = describeWith({ fieldNames: "camel" });
+    const spellings = (value: unknown) =>
+      [...partsOf(value)].flatMap(([path, part]) =>
+        ["ID", "Name", "Notes", "Done"].filter((name) => name in part).map((name) => `${path}/${name}`),
+      );
+    expect(spellings(description)).toEqual([]);
+    // Both are in the description of another instance, so the check above looks in the right places.
+    const others = spellings(describeWith()).join("\n");
+    expect([others.includes("/properties/ID"), others.includes("/value/ID")]).toEqual([true, true]);
+    // C# has properties with capitals, and options that spell them in camelCase.
+    for (const { operationId, "x-codeSamples": samples } of operationsOf(description))
+      for (const { label, source } of samples as readonly { label: string; source: string }[])
+        if (!label.startsWith("C#"))
+          expect([operationId, label, /\b(?:ID|Name|Notes|Done)\b/.exec(source)]).toEqual([operationId, label, null]);
+  });
+
   test("every problem code is explained, also those that no operation lists", () => {
     const table = describeWith()["x-problems"] as Part;
     expect(Object.keys(table)).toEqual(Object.keys(problemStatuses).sort());

@@ -3,7 +3,8 @@
 import { describeApi } from "../../src/description/api-description.ts";
 import type { DescribedInstance } from "../../src/description/described-instance.ts";
 import type { App } from "../../src/http/app.ts";
-import { type Answer, type HttpRequest, PieceBody } from "../../src/wire/message.ts";
+import { Answer, type HttpRequest, isStream } from "../../src/wire/message.ts";
+import { checkedFeed } from "./checked-feed.ts";
 import { differences, type SeenAnswer } from "./described-answers.ts";
 
 // Every limit and check is on, so every status that any instance can answer with is described.
@@ -13,7 +14,7 @@ const strictest: DescribedInstance = {
   fieldNames: "as-sent",
   requiredFields: ["Name"],
   auth: "all",
-  readOnly: false,
+  readOnly: true,
   hasAuthority: false,
   checksHosts: true,
   rateLimitPerSecond: 1,
@@ -26,6 +27,9 @@ const strictest: DescribedInstance = {
 };
 /** Larger bodies are not parsed. Some tests fetch long lists a thousand times. */
 const bodyBytesMax = 32 * 1024;
+
+/** How the message about an answer begins that is not described. */
+export const undescribed = "an answer differs from the API's description";
 
 export const fullDescription = describeApi(strictest, "/");
 
@@ -63,18 +67,29 @@ function held(answer: Answer, request: HttpRequest | undefined): Answer {
   // Input that is not a valid request has no path.
   const { method = "", path = "" } = request ?? {};
   hold({ method, path, status, headers: new Headers(answer.headers), body: bodyText(answer) });
-  return answer;
+  return withCheckedFeed(answer);
+}
+
+function withCheckedFeed(answer: Answer): Answer {
+  const { status, headers, body } = answer;
+  if (!headers["Content-Type"]?.startsWith("text/event-stream") || !isStream(body)) return answer;
+  return new Answer(status, headers, checkedFeed(body, fullDescription, refuse), answer);
 }
 
 function bodyText({ body, headers }: Answer): string | undefined {
   if (body === undefined || typeof body === "string") return body ?? "";
   if (headers["Content-Encoding"] !== undefined) return undefined;
   if (body instanceof Uint8Array) return body.length > bodyBytesMax ? undefined : Buffer.from(body).toString();
-  if (!(body instanceof PieceBody) || body.byteLength > bodyBytesMax) return undefined;
+  // Not `instanceof`: another build has a class of its own.
+  if (!("pieces" in body) || body.byteLength > bodyBytesMax) return undefined;
   return Buffer.concat(body.pieces.map(({ bytes }) => bytes)).toString();
 }
 
 function hold(seen: SeenAnswer): void {
   const found = differences(fullDescription, seen);
-  if (found.length > 0) throw new Error(`an answer differs from the API's description:\n${found.join("\n")}`);
+  if (found.length > 0) refuse(found.join("\n"));
+}
+
+function refuse(found: string): never {
+  throw new Error(`${undescribed}:\n${found}`);
 }

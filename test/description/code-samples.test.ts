@@ -3,7 +3,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { codeSamples } from "../../src/description/code-samples.ts";
-import type { SampleOptions } from "../../src/description/sample-programs.ts";
+import type { SampleOptions } from "../../src/description/sample-program.ts";
 import { bunCommand } from "../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
@@ -30,8 +30,7 @@ const camel = { id: "id", name: "name", notes: "notes", done: "done" };
 
 function samplesFor(origin: string, options: Pick<SampleOptions, "auth" | "form" | "names">): Map<string, string> {
   const samples = codeSamples({
-    listUrl: `${origin}/api/todoitems/`,
-    feedUrl: `${origin}/changes`,
+    server: origin,
     authorityFile: undefined,
     ...options,
   });
@@ -73,40 +72,83 @@ for (const [what, options, args] of [
   });
 }
 
-test("the samples in the description run against the instance that it describes, or are marked as not tested", async () => {
+/** The samples of each operation in the description of a running service. */
+async function describedSamples(service: Program): Promise<ReadonlyMap<string, readonly DescribedSample[]>> {
+  const { paths } = (await (await service.fetch("/openapi.json")).json()) as DescribedSamples;
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  return new Map(operations.map(({ operationId, "x-codeSamples": samples = [] }) => [operationId, samples]));
+}
+
+/** Writes a sample to a file that can be run here. */
+async function fileOf({ lang, source }: DescribedSample, operationId: string): Promise<string> {
+  const file = join(folder.path, `${operationId}-${lang}.ts`);
+  await Bun.write(file, source.replace("todoitems/client", join(projectFolder, "src/client/index.ts")));
+  return file;
+}
+
+test("every operation has a sample in every language, and those that are not run here say so", async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
-  const { paths } = (await (await program.fetch("/openapi.json")).json()) as DescribedSamples;
-  const operations = new Map(
-    Object.values(paths).flatMap((methods) =>
-      Object.values(methods).map(({ operationId, "x-codeSamples": samples = [] }) => [operationId, samples]),
-    ),
-  );
-  const sampleOf = (operationId: string, language: string) =>
-    operations.get(operationId)?.find(({ lang }) => lang === language)?.source ?? "";
-  const statuses: string[] = [];
-  for (const operationId of [
-    ...["createItem", "listItems", "readItem", "updateItem", "updateItemAt", "deleteItem"],
-    ...["createItemAt", "deleteItem"],
-  ]) {
-    const command = sampleOf(operationId, "Shell").replace("curl", "curl -s -o /dev/null -w '%{http_code}'");
-    statuses.push(Bun.spawnSync(["bash", "-c", command]).stdout.toString());
-  }
-  expect(statuses).toEqual(["201", "200", "200", "204", "204", "204", "201", "204"]);
-  for (const language of ["JavaScript", "TypeScript"])
-    for (const operationId of ["listItems", "createItem", "createItemAt", "updateItem", "updateItemAt", "deleteItem"]) {
-      const file = join(folder.path, `${operationId}-${language}.ts`);
-      const source = sampleOf(operationId, language);
-      expect([operationId, source]).toEqual([operationId, expect.stringContaining(`${program.origin}/api/todoitems/`)]);
-      await Bun.write(file, source.replace("todoitems/client", join(projectFolder, "src/client/index.ts")));
-      const run = Bun.spawnSync([...bunCommand, file]);
-      expect([operationId, language, run.exitCode, run.stderr.toString()]).toEqual([operationId, language, 0, ""]);
-    }
-  // Each of them has left its item, except the one that deletes it.
-  expect(JSON.parse(await program.list())).toHaveLength(8);
-  expect(operations.get("createItem")?.map(({ label }) => label)).toEqual([
+  const labels = [
     ...["curl", "fetch", "TypeScript"],
     ...["C# (not tested)", "Kotlin (not tested)", "Swift (not tested)", "Dart (not tested)"],
-  ]);
+  ];
+  for (const [operationId, samples] of await describedSamples(program)) {
+    expect([operationId, samples.map(({ label }) => label)]).toEqual([operationId, labels]);
+    for (const { label, source } of samples)
+      expect([operationId, label, source]).toEqual([operationId, label, expect.stringContaining(program.origin)]);
+  }
+});
+
+test("the curl commands in the description get the answers that they ask for", async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  const operations = await describedSamples(program);
+  const statuses: string[] = [];
+  for (const operationId of [
+    ...["createItem", "listItems", "readItem", "updateItem", "updateItemAt", "deleteItem", "createItemAt"],
+    ...["deleteItem", "readChanges", "isLive", "isReady"],
+  ]) {
+    const command = operations.get(operationId)?.find(({ label }) => label === "curl")?.source ?? "";
+    const statusOnly = command.replaceAll(/^curl/gm, "curl -s -o /dev/null -w '%{http_code} '");
+    statuses.push(Bun.spawnSync(["bash", "-c", statusOnly]).stdout.toString().trim());
+  }
+  const written = ["201", "200", "200", "204", "204", "204", "201", "204"];
+  expect(statuses).toEqual([...written, "200 200", "200", "200"]);
+});
+
+test("the samples in JavaScript and TypeScript run against the instance whose description has them", async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  for (const [operationId, samples] of await describedSamples(program)) {
+    // These never end. The next test is about them.
+    if (operationId === "followChanges") continue;
+    for (const sample of samples.filter(({ label }) => label === "fetch" || label === "TypeScript")) {
+      const command = [...bunCommand, await fileOf(sample, operationId)];
+      const running = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
+      const result = [operationId, sample.label, await running.exited, await running.stderr.text()];
+      expect(result).toEqual([operationId, sample.label, 0, ""]);
+    }
+  }
+  // Those that create, read or update an item have left it.
+  expect(JSON.parse(await program.list())).toHaveLength(10);
+});
+
+test("the samples that follow the changes print what happens", async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  const samples = (await describedSamples(program)).get("followChanges") ?? [];
+  for (const sample of samples.slice(0, 3)) {
+    const isShell = sample.lang === "Shell";
+    const command = isShell ? ["bash", "-c", `exec ${sample.source}`] : [...bunCommand, await fileOf(sample, "follow")];
+    const running = Bun.spawn(command, { stdout: "pipe", stderr: "ignore" });
+    let printed = "";
+    for await (const chunk of running.stdout) {
+      // The first output shows that it listens.
+      if (printed === "") await program.send("POST", "/api/todoitems/", `{"Name":"now in ${sample.label}"}`);
+      printed += new TextDecoder().decode(chunk);
+      if (printed.includes(`now in ${sample.label}`)) break;
+    }
+    running.kill();
+    expect(printed).toContain(`now in ${sample.label}`);
+  }
+  expect(samples.slice(0, 3).map(({ label }) => label)).toEqual(["curl", "fetch", "TypeScript"]);
 });
 
 test("every language names the address and the item's fields, and credentials only if they are needed", () => {

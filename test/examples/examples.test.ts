@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../../src/serve/bun-command.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder } from "../program.ts";
 import { comparable, expectTranscript, hasMono, hasPython, stepsOf } from "./transcript.ts";
@@ -85,7 +86,7 @@ test("the requests in todoitems.http get the answers that their titles promise",
     const [line = "", ...fields] = head.trim().split("\n");
     const [method = "", url = ""] = line.split(" ");
     const headers = Object.fromEntries(fields.map((field) => field.split(": ")));
-    const response = await fetch(url, { method, headers, ...(body.trim() === "" ? {} : { body }) });
+    const response = await checkedFetch(url, { method, headers, ...(body.trim() === "" ? {} : { body }) });
     statuses.push(response.status);
   }
   expect(statuses).toEqual([200, 201, 200, 204, 412, 409, 200, 204, 200]);

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
+import { Device } from "./device.ts";
 import { expectTranscript, hasPython, stepsOf } from "./transcript.ts";
 
 const folder = temporaryFolder();
@@ -17,48 +18,6 @@ afterEach(async () => {
   await program?.stop();
   folder.dispose();
 });
-
-/** The offline client as a process that reads commands. */
-class Device {
-  readonly #process;
-  readonly #prompt: string;
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #isReady = false;
-
-  constructor(name: string, server: string) {
-    const script = join(projectFolder, "examples/python/offline.py");
-    this.#process = Bun.spawn(["python3", script, join(folder.path, `${name}.json`)], {
-      env: { ...process.env, TODOITEMS_SERVER: server },
-      stdin: "pipe",
-      stdout: "pipe",
-    });
-    this.#prompt = `${name}> `;
-    this.#chunks = this.#process.stdout[Symbol.asyncIterator]();
-  }
-
-  /** Returns what the client prints. */
-  async run(command: string): Promise<string> {
-    if (!this.#isReady) await this.#untilPrompt();
-    this.#isReady = true;
-    this.#process.stdin.write(`${command}\n`);
-    await this.#process.stdin.flush();
-    return this.#untilPrompt();
-  }
-
-  end(): void {
-    this.#process.kill();
-  }
-
-  async #untilPrompt(): Promise<string> {
-    let text = "";
-    while (!text.endsWith(this.#prompt)) {
-      const { done, value } = await this.#chunks.next();
-      if (done) throw new Error(`the client ended: ${text}`);
-      text += new TextDecoder().decode(value);
-    }
-    return text.slice(0, -this.#prompt.length);
-  }
-}
 
 async function start(port: string): Promise<Program> {
   program = await Program.start({ args: ["--port", port, ...store] });
@@ -75,7 +34,7 @@ test.if(hasPython)(
       session += `${line.startsWith("#") && session !== "" ? "\n" : ""}${line}\n`;
       const [, device, command = ""] = /^(\w+)> (.*)$/.exec(line) ?? [];
       if (device !== undefined) {
-        const client = devices.get(device) ?? new Device(device, origin);
+        const client = devices.get(device) ?? new Device(device, { folder: folder.path, server: origin });
         devices.set(device, client);
         // The reason depends on the system.
         session += (await client.run(command)).replace(/^No connection: .*(?=\. Edits)/, "No connection: refused");

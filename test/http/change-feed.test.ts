@@ -10,6 +10,7 @@ import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
 import { listen } from "../../src/wire/listen.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
@@ -160,7 +161,7 @@ describeOnEveryEngine("the change feed", (start) => {
     await service.fetch("DELETE", `/api/todoitems/${ids.two}`);
     const { epoch } = service.collection;
     expect(await delta(service, "/changes")).toBe(
-      `{"epoch":"${epoch}","version":3,"whole":true,"changes":[{"version":1,"position":1,"id":"${ids.one}","etag":"\\"${epoch}-1\\"","item":${item(ids.one, exact)}}]}`,
+      `{"epoch":"${epoch}","version":3,"readOnly":false,"whole":true,"changes":[{"version":1,"position":1,"id":"${ids.one}","etag":"\\"${epoch}-1\\"","item":${item(ids.one, exact)}}]}`,
     );
   });
 
@@ -171,11 +172,11 @@ describeOnEveryEngine("the change feed", (start) => {
     const since = await token(service);
     const { epoch } = service.collection;
     expect(await delta(service, `/changes?since=${since}`)).toBe(
-      `{"epoch":"${epoch}","version":2,"whole":false,"changes":[]}`,
+      `{"epoch":"${epoch}","version":2,"readOnly":false,"whole":false,"changes":[]}`,
     );
     await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
     expect(await delta(service, `/changes?since=${since}`)).toBe(
-      `{"epoch":"${epoch}","version":3,"whole":false,"changes":[{"version":3,"position":1,"id":"${ids.one}","item":null}]}`,
+      `{"epoch":"${epoch}","version":3,"readOnly":false,"whole":false,"changes":[{"version":3,"position":1,"id":"${ids.one}","item":null}]}`,
     );
     expect(JSON.parse(await delta(service, "/changes?since=other-1"))).toMatchObject({ whole: true, version: 3 });
   });
@@ -199,6 +200,17 @@ describeOnEveryEngine("the change feed", (start) => {
     expect((await feed.next())?.data).toContain('"readOnly":true');
     await service.create(item(ids.one));
     expect(JSON.parse(await delta(service, "/changes"))).toMatchObject({ version: 0, changes: [] });
+  });
+
+  test("a feed and a document continue from a weak ETag, as a compressing proxy sends it", async () => {
+    const service = await start();
+    await service.create(item(ids.one));
+    const weak = `W/"${await token(service)}"`;
+    await service.create(item(ids.two));
+    const path = `/changes/delta?since=${encodeURIComponent(weak)}`;
+    expect(await (await service.fetch("GET", path)).json()).toMatchObject({ whole: false, changes: [{ version: 2 }] });
+    const feed = await openFeed(service, { headers: { "Last-Event-ID": weak } });
+    expect([(await feed.next())?.event, (await feed.next())?.event]).toEqual(["ready", "change"]);
   });
 
   test("a reader that falls too far behind gets a resync, and delays no write", async () => {
@@ -240,6 +252,25 @@ describeOnEveryEngine("the change feed", (start) => {
 function numbered(index: number): string {
   return `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`;
 }
+
+test("the JSON document of a read-only instance says so, and its ETag is not that of a writable one", async () => {
+  const engine = new MemoryEngine();
+  const writable = await Service.on(engine);
+  await writable.create(item(ids.one));
+  const readOnly = await Service.on(engine, { readOnly: true });
+  const paths = ["/changes/delta", `/changes/delta?since=${await token(writable)}`];
+  for (const path of paths) {
+    const stored = await writable.fetch("GET", path);
+    const headers = { "If-None-Match": stored.headers.get("etag") ?? "" };
+    expect(await stored.json()).toMatchObject({ readOnly: false });
+    // A cache that has the document of the writable instance must not use it for the read-only one.
+    const document = await readOnly.fetch("GET", path, { headers });
+    expect(await document.json()).toMatchObject({ readOnly: true });
+    const again = { "If-None-Match": document.headers.get("etag") ?? "" };
+    expect((await readOnly.fetch("GET", path, { headers: again })).status).toBe(304);
+    expect((await writable.fetch("GET", path, { headers: again })).status).toBe(200);
+  }
+});
 
 describe("access to the change feed", () => {
   test("the feed offers only GET", async () => {
@@ -395,7 +426,7 @@ describe("the change feed on sockets and across processes", () => {
   test("a feed without changes stays open longer than the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });
     const server = listen(service.app, { ...listenOptions, idleTimeoutMs: 5_000 });
-    const feed = new FeedReader(await fetch(`http://127.0.0.1:${server.port}/changes`));
+    const feed = new FeedReader(await checkedFetch(`http://127.0.0.1:${server.port}/changes`));
     for (let beats = 0; beats < 5; beats++) expect(await feed.block()).toBeDefined();
     await service.create(item(ids.one));
     expect((await feed.next())?.data).toContain(item(ids.one));

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { listen } from "../../src/wire/listen.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { eventually } from "../eventually.ts";
 import { Service, type ServiceOptions } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
@@ -117,13 +118,15 @@ describe("compressed lists", () => {
     const server = listen(service.app, listenOptions);
     try {
       const url = `http://127.0.0.1:${server.port}${path}`;
-      const get = () => fetch(url, { headers: { "Accept-Encoding": "gzip" } });
+      const get = () => checkedFetch(url, { headers: { "Accept-Encoding": "gzip" } });
       // A list of this size is not compressed at once. Until it is, the plain list is sent.
       expect((await get()).headers.get("content-encoding")).toBe(null);
       await eventually(async () => (await get()).headers.get("content-encoding") === "gzip");
       const response = await get();
       expect((await response.text()) === (await service.list())).toBe(true);
-      const raw = await (await fetch(url, { headers: { "Accept-Encoding": "gzip" }, decompress: false })).bytes();
+      const raw = await (
+        await checkedFetch(url, { headers: { "Accept-Encoding": "gzip" }, decompress: false })
+      ).bytes();
       const gzip = Bun.spawn(["gzip", "-t"], { stdin: raw, stderr: "pipe" });
       expect([await gzip.exited, await gzip.stderr.text()]).toEqual([0, ""]);
     } finally {

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { listen, type RunningServer } from "../../src/wire/listen.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { Service } from "../service.ts";
 import { chunked, conformanceGroups, get, line, outcomeOf, path, post, wellChunked } from "./conformance-cases.ts";
 import { listenOptions } from "./listen-options.ts";
@@ -91,7 +92,7 @@ describe("the connection", () => {
   });
 
   test("a body that ends before its declared length changes nothing", async () => {
-    const list = async () => (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
+    const list = async () => (await checkedFetch(`http://127.0.0.1:${server.port}${path}`)).text();
     const before = await list();
     const connection = await RawConnection.open(server.port);
     connection.send(post(["Content-Length: 50"]));

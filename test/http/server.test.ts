@@ -6,6 +6,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { withRequestLog } from "../../src/http/request-log.ts";
 import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, type LogEntry, Service, type ServiceOptions } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
@@ -100,7 +101,7 @@ describe("answers on the wire", () => {
   test("a long list has a Content-Length and is sent completely", async () => {
     for (let count = 0; count < 500; count++) await service.create(`{"Notes":"${"é".repeat(500)}"}`);
     const headers = { "Accept-Encoding": "identity" };
-    const response = await fetch(`http://127.0.0.1:${server.port}/api/todoitems/`, { headers });
+    const response = await checkedFetch(`http://127.0.0.1:${server.port}/api/todoitems/`, { headers });
     expect(response.headers.get("content-length")).toBe(String(service.collection.listBytes));
     expect(await response.json()).toHaveLength(500);
   });

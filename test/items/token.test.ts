@@ -35,6 +35,16 @@ describe("a version token", () => {
     expect(parseToken("ABC-7-CAMEL")).toEqual({ epoch: "ABC", version: 7 });
   });
 
+  test("may be a weak entity tag, which a proxy that compresses answers makes of ours", () => {
+    expect(parseToken(`W/"${formatToken(state)}"`)).toEqual(state);
+    expect(parseToken(`W/"${formatToken(state, "camel")}-gzip"`)).toEqual(state);
+  });
+
+  test("may be the tag of a read-only instance's document", () => {
+    expect(parseToken(`"${formatToken(state)}-read-only"`)).toEqual(state);
+    expect(parseToken(`W/"${formatToken(state, "camel")}-read-only-gzip"`)).toEqual(state);
+  });
+
   test("of a state that was not stored cannot be read", () => {
     expect(parseToken(`"${formatToken(state)}-not-kept"`)).toBeUndefined();
     expect(parseToken(`"${formatToken(state, "camel")}-not-kept"`)).toBeUndefined();
@@ -50,8 +60,8 @@ describe("a version token", () => {
     expect(parseToken(`${"e".repeat(65)}-1`)).toBeUndefined();
   });
 
-  const others = ["", '""', "*", "e", "e-", "-1", "e--1", "e-1.5", "e-1e3", "e 1", "é-1", "e-1-snake", 'W/"e-1"'];
-  for (const text of [...others, "e-1\n", " e-1", '""e-1""', "e-1-camel-camel", '"e-1", "e-2"']) {
+  const others = ["", '""', "*", "e", "e-", "-1", "e--1", "e-1.5", "e-1e3", "e 1", "é-1", "e-1-snake", "W/e-1"];
+  for (const text of [...others, "e-1\n", " e-1", '""e-1""', "e-1-camel-camel", 'W/W/"e-1"', '"e-1", "e-2"']) {
     test(`is not read from ${JSON.stringify(text)}`, () => expect(parseToken(text)).toBeUndefined());
   }
 });

@@ -57,7 +57,6 @@ export class PageFixture {
     const ports = this.scheme === "http" ? ["--port", "0"] : ["--port", "off", "--https-port", "0"];
     const home = this.#certificates ?? this.path;
     this.#program = await Program.start({
-      checksAnswers: true,
       environment: { XDG_DATA_HOME: home, HOME: home },
       args: [
         ...(args.includes("--demo") ? [] : ["--store", `sqlite:${join(this.path, "store.db")}`]),

@@ -104,7 +104,7 @@ test("if the list needs a sign-in, the form can be closed and opened again, and 
   await page.untilText("You are not signed in");
   expect(await barriers(page)).toEqual([]);
   await page.click('[data-control="connect"]');
-  await page.until("document.querySelector('dialog.panel')");
+  await page.until("document.querySelector('dialog.panel[open]')");
   await page.view.press("Escape");
   await page.until("!document.querySelector('dialog')");
   await page.click('[data-control="composer"]');
@@ -135,7 +135,7 @@ test("what was typed into an editor survives a sign-out, and is saved after the 
   await page.clickItem("Milk", "text");
   await page.fill('[data-control="name"]', "Oat milk");
   await page.click('[data-control="sign-out"]');
-  await page.until("document.querySelector('dialog.sign-in')");
+  await page.until("document.querySelector('dialog.sign-in[open]')");
   await page.view.press("Escape");
   await page.until("!document.querySelector('dialog')");
   expect(await textIn(page, "name")).toBe("Oat milk");

@@ -170,10 +170,10 @@ for (const scheme of ["http", "https"] as const) {
   });
 }
 
-describe("with both listeners", () => {
+describe("the connect panel", () => {
   const pages = usePages("http", certificates.path);
 
-  test("the connect panel shows the ports that the system has chosen, for HTTP and for HTTPS", async () => {
+  test("it shows the ports that the system has chosen, for HTTP and for HTTPS", async () => {
     await pages.start("--https-port", "0");
     const [http = "", https = ""] = pages.program.origins.map((origin) => new URL(origin).port);
     const page = await pages.openPage();
@@ -189,5 +189,15 @@ describe("with both listeners", () => {
       `https://localhost:${https}/api/todoitems/`,
       `https://10.0.2.2:${https}/api/todoitems/`,
     ]);
+  });
+
+  test("if the browser does not let the page copy an address, its Copy button selects the address", async () => {
+    await pages.start();
+    const page = await pages.openPage();
+    await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-write" }, setting: "denied" });
+    await page.click('[data-control="connect"]');
+    await page.click('[aria-label="Copy: This machine"]');
+    await page.until(`getSelection().toString() === "${pages.program.origin}/api/todoitems/"`);
+    await page.view.cdp("Browser.resetPermissions", {});
   });
 });

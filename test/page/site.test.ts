@@ -33,8 +33,7 @@ interface Manifest {
 
 const manifest = async () => (await (await program.fetch("/manifest.webmanifest")).json()) as Manifest;
 
-const raw = (path: string, headers: Record<string, string>) =>
-  fetch(`${program.origin}${path}`, { headers, decompress: false });
+const raw = (path: string, headers: Record<string, string>) => program.fetch(path, { headers, decompress: false });
 
 describe("the page's files", () => {
   test("the page is HTML with a policy that allows files of this service and no inline code", () => {

@@ -179,6 +179,12 @@ describe("settings", () => {
     expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));
   });
 
+  test("a setting is suggested for an unknown variable only if the names are similar", () => {
+    expect(readSettings([], { TODOITEMS_FOO: "1" })).toMatchObject({
+      warnings: ["TODOITEMS_FOO is not a setting and is ignored. todoitems help serve lists the settings"],
+    });
+  });
+
   test("an environment variable for an unknown setting causes a warning, not an error", () => {
     expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
       warnings: ["TODOITEMS_PROT is not a setting and is ignored. Did you mean TODOITEMS_PORT?"],

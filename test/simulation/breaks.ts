@@ -23,7 +23,7 @@ export const breaks: Readonly<Record<string, Break>> = {
   // A read does not ask whether others have committed.
   "no-refresh": {
     file: engine,
-    part: "return !this.#known.isAt(clock) || clock.batch !== this.#known.newest.batch;",
+    part: "return !this.#known.isNewest(clock);",
     replacement: "return !clock;",
   },
   // A commit without an answer counts as one that did not happen.
@@ -55,8 +55,8 @@ export const breaks: Readonly<Record<string, Break>> = {
   // A store that was rolled back keeps its epoch.
   "no-new-epoch": {
     file: history,
-    part: "|| (clock.epoch === since.epoch && !clock.continues)",
-    replacement: "|| since === undefined",
+    part: "|| !continues",
+    replacement: "|| continues === undefined",
   },
   // An epoch that the store had before is taken as it is.
   "returned-epoch": {

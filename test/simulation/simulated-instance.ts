@@ -8,6 +8,7 @@ import { Access } from "../../src/http/access.ts";
 import { App } from "../../src/http/app.ts";
 import type { Answer, StreamBody } from "../../src/wire/message.ts";
 import { isStream, PieceBody } from "../../src/wire/message.ts";
+import { checkAnswers } from "../description/checked-answer.ts";
 import { Violation } from "./ledger.ts";
 
 export interface SimulatedRequest {
@@ -34,21 +35,23 @@ export class SimulatedInstance {
     this.name = name;
     this.collection = collection;
     const access = new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false });
-    this.#app = new App(collection, {
-      hosts: undefined,
-      access,
-      cors: undefined,
-      site: undefined,
-      forms: "both",
-      fieldNames: "as-sent",
-      requiredFields: [],
-      compress: false,
-      bodyBytesMax: 1024 ** 2,
-      nestingDepthMax: 64,
-      staleSecondsMax: 0,
-      heartbeatMs: 15_000,
-      log: (_, message) => onDefect(new Violation(`the service has a defect: ${message}`)),
-    });
+    this.#app = checkAnswers(
+      new App(collection, {
+        hosts: undefined,
+        access,
+        cors: undefined,
+        site: undefined,
+        forms: "both",
+        fieldNames: "as-sent",
+        requiredFields: [],
+        compress: false,
+        bodyBytesMax: 1024 ** 2,
+        nestingDepthMax: 64,
+        staleSecondsMax: 0,
+        heartbeatMs: 15_000,
+        log: (_, message) => onDefect(new Violation(`the service has a defect: ${message}`)),
+      }),
+    );
   }
 
   /** Undefined if the store cannot be reached. */

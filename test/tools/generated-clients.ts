@@ -8,24 +8,33 @@ import { Program } from "../program.ts";
 import { generatedFolder, run, tool, toolsFolder, writeDescription } from "./tool.ts";
 
 const programs: Program[] = [];
-beforeAll(() => writeDescription("open"));
+const camelCase = ["--field-names", "camel"];
+beforeAll(async () => {
+  await writeDescription("open");
+  await writeDescription("camel-case", ...camelCase);
+});
 afterAll(() => Promise.all(programs.map((program) => program.stop())));
 
 /** The address of a new service without items. */
-async function serviceOrigin(): Promise<string> {
-  const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+async function serviceOrigin(...flags: readonly string[]): Promise<string> {
+  const program = await Program.start({ args: ["--port", "0", "--store", "memory:", ...flags] });
   programs.push(program);
   return program.origin;
 }
 
+const generateTypes = (description: string, types: string) =>
+  run(tool("openapi-typescript/bin/cli.js", `generated/${description}.json`, "-o", `generated/${types}.ts`));
+
 test("openapi-fetch and hey-api: the generated clients compile and make a round trip", async () => {
   await Promise.all([
-    run(tool("openapi-typescript/bin/cli.js", "generated/open.json", "-o", "generated/openapi-fetch.ts")),
+    generateTypes("open", "openapi-fetch"),
+    generateTypes("camel-case", "camel-case"),
     run(tool("@hey-api/openapi-ts/bin/run.js", "-i", "./generated/open.json", "-o", "generated/hey-api")),
   ]);
   await run(tool("typescript/bin/tsc", "-p", "round-trips"));
   for (const client of ["openapi-fetch", "hey-api"])
     await run([...bunCommand, `round-trips/${client}.ts`, await serviceOrigin()]);
+  await run([...bunCommand, "round-trips/camel-case.ts", await serviceOrigin(...camelCase)]);
 });
 
 test("NSwag: the generated C# client compiles and makes a round trip", async () => {

@@ -1,58 +1,22 @@
-// A Prism proxy stands between a client and the service. It compares every request and every answer with the
-// description, and lists what it has to complain about in the header sl-violations.
+// A Prism proxy stands between a client and the service, and has no complaint about the answers.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Program } from "../program.ts";
 import { ids, item } from "../service.ts";
-import { generatedFolder, tool, toolsFolder } from "./tool.ts";
+import { type Prism, startPrism, type Violation, violationsIn } from "./prism.ts";
+import { generatedFolder } from "./tool.ts";
 
 let program: Program;
-let proxy: Bun.Subprocess<"ignore", "pipe", "inherit">;
-let proxyOrigin: string;
+let prism: Prism;
 
 beforeAll(async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
   await Bun.write(join(generatedFolder, "served.json"), await (await program.fetch("/openapi.json")).text());
-  const port = freePort();
-  const args = ["proxy", "generated/served.json", program.origin, "--port", String(port)];
-  const command = tool("@stoplight/prism-cli/dist/index.js", ...args);
-  proxy = Bun.spawn([...command], { cwd: toolsFolder, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  proxyOrigin = `http://127.0.0.1:${port}`;
-  await untilListening(proxy.stdout);
+  prism = await startPrism("generated/served.json", program.origin);
 }, 60_000);
 
-afterAll(async () => {
-  proxy.kill();
-  await Promise.all([proxy.exited, program.stop()]);
-});
-
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = server;
-  server.stop(true);
-  return port;
-}
-
-/** Keeps reading the proxy's log, so that the proxy never has to wait for us. */
-async function untilListening(output: ReadableStream<Uint8Array>): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const read = async () => {
-    let log = "";
-    for await (const chunk of output) {
-      log = (log + new TextDecoder().decode(chunk)).slice(-10_000);
-      if (log.includes("Prism is listening")) resolve();
-    }
-    reject(new Error(`Prism ended:\n${log}`));
-  };
-  void read();
-  return promise;
-}
-
-interface Violation {
-  readonly location: readonly string[];
-  readonly message: string;
-}
+afterAll(() => Promise.all([prism.stop(), program.stop()]));
 
 async function send(
   method: string,
@@ -62,10 +26,10 @@ async function send(
 ): Promise<{ status: number; etag: string; violations: readonly Violation[] }> {
   const json: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
   const init = { method, headers: { ...json, ...headers }, ...(body === undefined ? {} : { body }) };
-  const answer = await fetch(`${proxyOrigin}${path}`, init);
+  const answer = await fetch(`${prism.origin}${path}`, init);
   await answer.arrayBuffer();
-  const violations = JSON.parse(answer.headers.get("sl-violations") ?? "[]") as Violation[];
-  return { status: answer.status, etag: answer.headers.get("etag") ?? "", violations };
+  const { status, headers: answered } = answer;
+  return { status, etag: answered.get("etag") ?? "", violations: violationsIn(answered) };
 }
 
 const collection = "/api/todoitems";
@@ -100,7 +64,6 @@ test("Prism has no complaint about any operation of the specification, in both f
 
 test("Prism has no complaint about the answer to a request that the service refuses", async () => {
   const requests: [status: number, ...Parameters<typeof send>][] = [
-    [400, "POST", collection, "{"],
     [400, "POST", collection, "[]"],
     [400, "POST", collection, '{"ID":"1"}'],
     [400, "PUT", collection, '{"Name":"x"}'],

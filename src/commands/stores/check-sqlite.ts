@@ -15,6 +15,9 @@ import { formatBytes, formatCount } from "./store-summary.ts";
 /** SQLite's heading of the findings about one of several open databases. Here there is only one. */
 const databaseHeading = "*** in database main ***\n";
 
+/** Less unused space than this is not worth the advice. */
+const freeBytesMin = 1024 ** 2;
+
 interface StoredRow extends Change {
   readonly checksum?: number;
 }
@@ -32,7 +35,7 @@ export function checkSqlite(path: string): CheckReport {
     checkFile(database, path, report);
     if (schemaOf(database) === 0) report.finding("the file has no tables");
     else checkTables(database, path, report);
-    reportFreeSpace(database, report);
+    reportFreeSpace(database, path, report);
   } catch (error) {
     if (!isDamage(error)) throw error;
     report.finding(`SQLite cannot read further: ${error.message}`);
@@ -146,12 +149,14 @@ function checkStoreRow(database: Database, path: string, report: CheckReport): v
   }
 }
 
-function reportFreeSpace(database: Database, report: CheckReport): void {
+function reportFreeSpace(database: Database, path: string, report: CheckReport): void {
   const read = (name: string) => database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
   const bytes = read("freelist_count") * read("page_size");
   report.fact(
     "Free space",
-    bytes === 0 ? "none" : `${formatBytes(bytes)} in the file are unused; VACUUM would give them back`,
+    bytes < freeBytesMin
+      ? "little"
+      : `${formatBytes(bytes)} in the file are unused. To give them back, stop the service and run: sqlite3 ${path} VACUUM`,
   );
 }
 

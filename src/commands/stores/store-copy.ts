@@ -49,7 +49,7 @@ export async function copyStore(
   }
 }
 
-/** Throws if there is a log beside a path where a new store shall be. SQLite would apply the log to the new store. */
+/** Throws if there is a log beside a path where a new store will be. SQLite would apply the log to the new store. */
 export function refuseLog(path: string): void {
   const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
   if (log !== undefined)

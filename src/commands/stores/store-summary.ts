@@ -21,6 +21,6 @@ export function timeStamp(now: Date): string {
 
 export function describeSummary({ items, bytes, hash }: StoreSummary, startedAt: number): string {
   const size = bytes === undefined ? [] : [formatBytes(bytes)];
-  const seconds = `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+  const seconds = `${Math.max(0.1, (performance.now() - startedAt) / 1_000).toFixed(1)} s`;
   return `${[countOf(items), ...size, seconds].join(", ")}, read back and compared\nHash ${hash}`;
 }

@@ -15,7 +15,10 @@ export interface ImportCounts {
 
 export class Checkpoint {
   readonly #path: string;
-  /** The server, and the size and time of the file. Progress that was saved for others of these is ignored. */
+  /**
+   * The server, and the size and time of the file. Progress that was saved for another server, or before the file was
+   * changed, is ignored.
+   */
   readonly #subject: string;
   #savedAt = performance.now();
   /** How many items of the source are done. */

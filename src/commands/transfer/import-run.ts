@@ -4,7 +4,7 @@
 // in the ETag, so a wrong order is noticed. Then the items from the first wrong one on are deleted and created again, one
 // after the other, and the following batches are smaller. A service whose ETags have no version gets one item at a time.
 
-import { isTodoError } from "../../client/errors.ts";
+import { isPassing, isTodoError } from "../../client/errors.ts";
 import { hasId, idOf, sameContent } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
@@ -100,7 +100,9 @@ export class ImportRun {
       this.#bar.clear();
       if (this.#done > 0) {
         this.#checkpoint?.save();
-        remark(`Stopped after ${countOf(this.#done)}. Run the same command again to continue.`);
+        // The same command would fail in the same way, unless the error may pass.
+        const advice = isPassing(error) ? " Run the same command again to continue." : "";
+        remark(`Stopped after ${countOf(this.#done)}.${advice}`);
       }
       throw error;
     }
@@ -110,7 +112,7 @@ export class ImportRun {
   }
 
   /**
-   * Sends these items all at once, and leaves them in their order. From the first one that failed, or that was stored
+   * Sends these items all at once, and sees to it that they are stored in order. From the first one that failed, or that was stored
    * before an earlier one, the created items are deleted again and then sent one by one, up to the one that fails. So
    * nothing is created after an item that failed. Items that existed before keep their place, and are not undone.
    */
@@ -179,7 +181,7 @@ export class ImportRun {
     if (this.#options.rule === "skip") return { kind: "skipped", etag };
     if (this.#options.rule === "replace") return { kind: "replaced", ...(await this.#client.update(json)) };
     throw new CommandError(
-      `The ID of ${place}, ${id}, belongs to another item already. To leave the other item as it is, add --on-conflict skip. To replace it, add --on-conflict replace.`,
+      `The item with the ID of ${place}, ${id}, is stored already, with other content. To leave the stored item as it is, add --on-conflict skip. To replace it, add --on-conflict replace.`,
     );
   }
 

@@ -1,13 +1,14 @@
 // Writes items to a file or to standard output in one of the formats, without holding them in memory. A file has the
 // ending `.partial` until it is complete.
 
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { CommandError } from "../failure.ts";
+import { outputError } from "../output.ts";
 import { csvLine, csvRow } from "./csv.ts";
 import { type ItemFormat, readItems } from "./item-formats.ts";
 
@@ -15,10 +16,12 @@ const bufferLength = 64 * 1024;
 
 /** Collects text and writes it in larger pieces. Waits if the disk or the reader is slow. */
 class Output {
+  readonly #file: Bun.BunFile;
   readonly #sink: Bun.FileSink;
   #pending = "";
 
   constructor(file: Bun.BunFile) {
+    this.#file = file;
     this.#sink = file.writer();
   }
 
@@ -39,9 +42,7 @@ class Output {
       this.#sink.write(text);
       await this.#sink.flush();
     } catch (error) {
-      // The reader of standard output closed the pipe, as in `todoitems export | head`.
-      if (error instanceof Error && "code" in error && error.code === "EPIPE") process.exit(0);
-      throw error;
+      throw this.#file === Bun.stdout ? outputError(error) : error;
     }
   }
 }
@@ -60,7 +61,9 @@ export async function writeItems(
   } catch (error) {
     rmSync(partial, { force: true });
     if (!isSystemError(error)) throw error;
-    throw new CommandError(`${path} cannot be written: ${systemReason(error)}.`, { cause: error });
+    const folder = dirname(path);
+    const reason = existsSync(folder) ? systemReason(error) : `there is no folder ${folder}`;
+    throw new CommandError(`${path} cannot be written: ${reason}.`, { cause: error });
   }
 }
 

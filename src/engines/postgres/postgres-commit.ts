@@ -8,7 +8,7 @@
 //   This takes two round trips, and nobody else can commit in between.
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
-import { type KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
+import { type KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
 import {
   isConflict,
   isServerError,
@@ -24,6 +24,7 @@ import {
   findBatch,
   lockClock,
   type Point,
+  readChanges,
   renameHistory,
   type SentBatch,
   touchClock,
@@ -80,7 +81,6 @@ export class PostgresCommit {
    * waiting in the server's socket, to be executed later. So we void the batch, and the database will never store it.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
-    const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer, [found]] = await withTimeout(
@@ -99,7 +99,7 @@ export class PostgresCommit {
         this.#batch.moved(missed, found.version - unanswered.version);
         // If the store was rolled back, do not make `start` the known point. Then the next pull notices the rollback
         // too, and gives the store a new epoch.
-        if (!known.isCut(answer, since)) known.learn(start);
+        if (!known.isCut(answer)) known.learn(start);
       }
       return true;
     });
@@ -133,14 +133,13 @@ export class PostgresCommit {
 
   /**
    * Returns false, and stores nothing, if the store was rolled back to an older version. The store then has a new
-   * epoch, and another attempt can follow.
+   * epoch, and another attempt can follow. Also returns false if it must first be found out whether it was rolled back.
    */
   async #locked(): Promise<boolean> {
-    const { since } = this.#batch;
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
-      if (known.isCut(answer, since)) {
+      if (known.isCut(answer)) {
         // The store has lost its newest versions, so it gets a new epoch. The epoch is committed in a transaction of
         // its own. If the batch were in the same transaction and failed, the new epoch would be lost too, and nobody
         // might ever notice again that versions are missing.
@@ -148,7 +147,13 @@ export class PostgresCommit {
         known.leave(answer.epoch);
         return false;
       }
+      const { newest } = known;
       const { start, missed } = await this.#missedFrom(sql, answer);
+      // While the whole store was read, a pull may have seen a point that this history lacks. See `#readMissed`.
+      if (known.newest !== newest && !known.isNewest(start)) {
+        await withTimeout(timeoutsMs.answer, this.#end(sql));
+        return false;
+      }
       const plan = this.#batch.decide(missed);
       known.learn(start);
       this.#context.contended = missed?.whole === true || isTouched(plan, answer.changes);
@@ -197,8 +202,19 @@ export class PostgresCommit {
     return this.#sent;
   }
 
-  #readMissed(sql: Sql): Promise<ClockAndChanges> {
-    return readNews(sql, this.#context.known, this.#batch.since);
+  /**
+   * Reads what the batch has missed, and checks that the history contains the newest known point. If a pull replaces
+   * that point in the meantime, this asks again. A pull may use an answer that is older than the new point, but a commit
+   * must not: if a rollback has taken that point, the commit would build on the rolled-back history, unnoticed.
+   * Nobody else can commit while the clock is locked, so this soon comes to an end.
+   */
+  async #readMissed(sql: Sql): Promise<ClockAndChanges> {
+    const { known } = this.#context;
+    for (;;) {
+      const { newest } = known;
+      const answer = await readChanges(sql, known.pointAt(this.#batch.since), newest);
+      if (known.newest === newest || known.isNewest(answer)) return answer;
+    }
   }
 
   async #missedFrom(sql: Sql, answer: ClockAndChanges): Promise<{ start: Point; missed: News | undefined }> {

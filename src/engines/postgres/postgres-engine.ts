@@ -12,7 +12,6 @@ import {
   type ClockAndChanges,
   everything,
   type Point,
-  readChanges,
   readClock,
   renameHistory,
   usableClock,
@@ -84,7 +83,7 @@ export class PostgresEngine implements Engine {
     this.#toAsk = undefined;
     const answer = this.#reader.read(this.#attemptMs, async (sql, leftMs) => {
       const clock = usableClock((await withTimeout(leftMs, readClock(sql)))[0]);
-      return !this.#known.isAt(clock) || clock.batch !== this.#known.newest.batch;
+      return !this.#known.isNewest(clock);
     });
     this.#asked = answer;
     answer.catch(() => {
@@ -107,7 +106,7 @@ export class PostgresEngine implements Engine {
       this.#known.restart(whole);
       return whole;
     }
-    const answer = await this.#readNews(since);
+    const answer = await this.#readNews(() => this.#known.pointAt(since));
     // If the store has an epoch again that is over, it may have been rolled back to before the bookmark, and may have
     // grown since then. Then its changes do not follow the bookmark.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
@@ -132,9 +131,11 @@ export class PostgresEngine implements Engine {
   /** Loads the whole store, because `answer` does not lead from the bookmark to the current state. */
   async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News & Point> {
     if (this.#options.readOnly) return this.#load();
-    const isCut = this.#known.isCut(answer, since);
-    if (isCut || answer.epoch !== since.epoch) this.#known.leave(since.epoch);
-    if (isCut) await this.#rename(answer.epoch);
+    if (answer.epoch !== since.epoch) this.#known.leave(since.epoch);
+    if (this.#known.isCut(answer)) {
+      this.#known.leave(answer.epoch);
+      await this.#rename(answer.epoch);
+    }
     for (;;) {
       const whole = await this.#load();
       // The store may also have got its new epoch between the answer and the load.
@@ -153,9 +154,7 @@ export class PostgresEngine implements Engine {
    * load itself cannot tell: others may have committed after `answer`, and the history may have been cut since.
    */
   async #learnsLoaded(whole: Point): Promise<boolean> {
-    const { continues } = await this.#reader.read(this.#attemptMs, (sql, firstMs) =>
-      withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => readChanges(sql, whole, this.#known.newest, onFirst)),
-    );
+    const { continues } = await this.#readNews(() => whole);
     if (!continues || this.#known.hasLeft(whole.epoch)) return false;
     this.#known.learn(whole);
     return true;
@@ -165,7 +164,7 @@ export class PostgresEngine implements Engine {
     await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
   }
 
-  async #readNews(since: Bookmark): Promise<ClockAndChanges> {
+  async #readNews(since: () => Point): Promise<ClockAndChanges> {
     const attemptMs = this.#attemptMs;
     this.#pullCount++;
     try {

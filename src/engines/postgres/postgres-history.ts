@@ -19,8 +19,10 @@ export class KnownHistory {
 
   /**
    * Notes how far the store has come. Ignores a point of the same epoch that is not newer than the newest known point.
+   * Ignores an epoch that is over, too: the answer to a commit may arrive after a pull has loaded another epoch.
    */
   learn({ epoch, version, batch }: Point): void {
+    if (this.hasLeft(epoch)) return;
     if (epoch === this.#newest.epoch && version <= this.#newest.version) return;
     this.#newest = { epoch, version, batch };
   }
@@ -34,6 +36,11 @@ export class KnownHistory {
     return epoch === this.#newest.epoch && version === this.#newest.version;
   }
 
+  /** True if this is the newest known point, and was reached by the same batch. */
+  isNewest(point: Point): boolean {
+    return this.isAt(point) && point.batch === this.#newest.batch;
+  }
+
   /** Notes that this epoch is over: the store was rolled back, or already has another epoch. */
   leave(epoch: string): void {
     this.#left.add(epoch);
@@ -44,12 +51,13 @@ export class KnownHistory {
   }
 
   /**
-   * True if the store was rolled back. Then it still has the bookmark's epoch, but its history no longer contains the
-   * bookmark; or it has an epoch again that it had left. Such a store gets a new epoch, so that no client takes its
-   * remembered state to be current.
+   * True if the store was rolled back. Then its history no longer contains the bookmark or the newest known point,
+   * although it has the epoch of that point; or it has an epoch again that it had left. Such a store gets a new epoch,
+   * so that no client takes its remembered state to be current. The bookmark alone is not enough: a commit may start
+   * from a bookmark of an older epoch, after a pull has loaded the epoch that was rolled back.
    */
-  isCut(clock: ClockAndChanges, since: Bookmark): boolean {
-    return this.hasLeft(clock.epoch) || (clock.epoch === since.epoch && !clock.continues);
+  isCut({ epoch, continues }: ClockAndChanges): boolean {
+    return this.hasLeft(epoch) || !continues;
   }
 
   /**
@@ -62,19 +70,20 @@ export class KnownHistory {
 }
 
 /**
- * Reads the changes since the bookmark. The same query checks that the history still contains the newest known point.
- * If another query or commit replaces that point in the meantime, the new point is unchecked. Then this asks again,
- * unless the new point has the same epoch as the answer and is at least as new: `learn` ignores such an answer.
+ * Reads the changes since a point, for a pull. The same query checks that the history still contains the newest known
+ * point. If another query or commit replaces that point in the meantime, the new point is unchecked. Then this asks
+ * again, unless the new point has the same epoch as the answer and is at least as new. `learn` ignores such an answer,
+ * so the next pull checks the new point. Otherwise an instance that commits all the time would ask forever.
  */
 export async function readNews(
   sql: Sql,
   known: KnownHistory,
-  since: Bookmark,
-  onFirst?: () => void,
+  since: () => Point,
+  onFirst: () => void,
 ): Promise<ClockAndChanges> {
   for (;;) {
     const { newest } = known;
-    const answer = await readChanges(sql, known.pointAt(since), newest, onFirst);
+    const answer = await readChanges(sql, since(), newest, onFirst);
     const isOvertaken = known.newest.epoch !== answer.epoch || known.newest.version < answer.version;
     if (known.newest === newest || !isOvertaken) return answer;
   }

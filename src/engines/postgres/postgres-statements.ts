@@ -42,7 +42,10 @@ interface ClockRow extends Point {
 
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /** True if the store's history contains both points that `readChanges` asked about, `since` and `known`. */
+  /**
+   * False if the store's history lacks one of the points that `readChanges` asked about, `since` and `known`. A point
+   * of another epoch says nothing about this history.
+   */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -117,7 +120,7 @@ export async function readChanges(
   return {
     ...clock,
     continues:
-      leadsThrough(clock, since, batchAtSince) &&
+      (since.epoch !== clock.epoch || leadsThrough(clock, since, batchAtSince)) &&
       (known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown)),
     changes,
   };

@@ -259,7 +259,7 @@ function replaced(finding: string): Interference {
   return { kind: "replaced", finding };
 }
 
-/** Which file is at this path. Undefined if there is none. */
+/** The identity of the file at this path. Undefined if there is none. */
 function identityAt(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat && identityOf(stat);

@@ -107,8 +107,7 @@ function Samples({ list, settings }: { list: URL; settings: PageSettings }) {
   const [chosen, setChosen] = useState("curl");
   const isCamel = settings.fieldNames === "camel";
   const samples = codeSamples({
-    listUrl: list.href,
-    feedUrl: new URL(feedPath, document.baseURI).href,
+    server: new URL(".", document.baseURI).href.slice(0, -1),
     auth: settings.auth,
     form: settings.form,
     names: isCamel

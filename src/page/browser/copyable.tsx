@@ -8,14 +8,14 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
   const code = useRef<HTMLElement>(null);
   const isBlock = text.includes("\n");
   const copy = async () => {
-    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. On other pages, the button
-    // only selects the text, and the user copies it.
-    if (!navigator.clipboard) {
-      if (code.current) getSelection()?.selectAllChildren(code.current);
-      return;
-    }
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine, and the user may have
+    // forbidden it. Then the button only selects the text, and the user copies it.
+    const isCopied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    if (isCopied) setCopied(true);
+    else if (code.current) getSelection()?.selectAllChildren(code.current);
   };
   return (
     <div class="copyable" data-long={isLong} data-block={isBlock}>

@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 import type { Session, SignIn } from "../session.ts";
+import { CredentialFields } from "./credential-fields.tsx";
 import { Dialog } from "./dialog.tsx";
 
 interface SignInDialogProps {
   readonly session: Session;
   readonly signIn: SignIn;
-  /** The name outlives the dialog, so whoever closes it does not have to type the name again. */
+  /** The name is kept outside the dialog, so that it is still there when the dialog opens again. */
   readonly username: string;
   readonly onUsername: (username: string) => void;
 }
@@ -24,28 +25,14 @@ export function SignInDialog({ session, signIn, username, onUsername }: SignInDi
           setPassword("");
         }}
       >
-        <label>
-          Name
-          <input
-            value={username}
-            onInput={(event) => onUsername(event.currentTarget.value)}
-            autocomplete="username"
-            autocapitalize="none"
-            required
-            data-control="username"
-          />
-        </label>
-        <label>
-          Password
-          <input
-            type="password"
-            value={password}
-            onInput={(event) => setPassword(event.currentTarget.value)}
-            autocomplete="current-password"
-            required
-            data-control="password"
-          />
-        </label>
+        <CredentialFields
+          credentials={{ username, password }}
+          onChange={(credentials) => {
+            onUsername(credentials.username);
+            setPassword(credentials.password);
+          }}
+          required
+        />
         <p class="problem" role="alert">
           {signIn.problem}
         </p>

@@ -156,7 +156,7 @@ test("backup - writes more than a pipe can hold, and fails if the reader has gon
   const closed = pipe("head -c 1");
   expect({ exitCode: closed.exitCode, stderr: String(closed.stderr) }).toEqual({
     exitCode: 1,
-    stderr: "error: the program that reads the output has closed it.\n",
+    stderr: "error: The output cannot be written: the program that reads the output has closed it.\n",
   });
   expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
 }, 20_000);

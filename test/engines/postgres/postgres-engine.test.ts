@@ -765,6 +765,25 @@ describe("a server that has stopped answering", () => {
   });
 });
 
+test("a list has what others have committed while past changes were read that the store no longer has", async () => {
+  const wire = await connectWire();
+  const service = await Service.on(await open(wire.through(store.url)));
+  const sibling = await Service.on(await open());
+  const { epoch, version } = service.collection;
+  await sibling.create(item(ids.one));
+  await service.list();
+  await store.run("UPDATE todoitems.store SET pruned_through = 1");
+  const loading = Promise.withResolvers<Pass>();
+  wire.onceSent("repeatable read", loading.resolve);
+  const changes = service.collection.changesSince({ epoch, version });
+  const pass = await loading.promise;
+  await service.list();
+  await sibling.create(item(ids.two));
+  await pass();
+  expect(await changes).toBeUndefined();
+  expect(await service.list()).toBe(await sibling.list());
+});
+
 describe("outages", () => {
   test("leave no rejected promise that nobody handles, at whatever moment the connections are cut", async () => {
     const unhandled: unknown[] = [];
@@ -881,6 +900,110 @@ describe("a store whose history was cut", () => {
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}', '{"n":5}', '{"after":true}']);
   });
 
+  for (const [means, notice] of [
+    ["a pull", (engine: PostgresEngine, since: Bookmark) => engine.pull(since)],
+    ["a commit", (engine: PostgresEngine, since: Bookmark) => commit(engine, since)],
+  ] as const) {
+    test(`is noticed by ${means} that starts from an older epoch than the engine knows`, async () => {
+      const engine = await open();
+      const other = await open();
+      const start = await warmUp(engine);
+      await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+      const older = await other.pull();
+      await store.backup();
+      const lost = await commit(other, older, '{"lost":true}');
+      expect(await engine.pull(start)).toMatchObject(lost);
+      await store.restore();
+      await notice(engine, start);
+      const [clock] = await store.run("SELECT epoch FROM todoitems.store");
+      expect([start.epoch, lost.epoch]).not.toContain(clock?.["epoch"]);
+      const news = await engine.pull(lost);
+      expect(news).toMatchObject({ whole: true, epoch: clock?.["epoch"] });
+      expect(jsonsOf(news)).not.toContain('{"lost":true}');
+    });
+  }
+
+  test("is noticed by a commit that has locked the clock, if a pull saw the lost commit after the commit began", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(other);
+    const start = await engine.pull();
+    await engine.pull(since);
+    await store.backup();
+    const locking = Promise.withResolvers<Pass>();
+    wire.onceSent("for update", locking.resolve);
+    // It does not begin at the known point, so it locks the clock.
+    const committing = engine.commit(
+      batchOf({ ...since, version: 1 }, (news) => {
+        const { version } = news ?? since;
+        return [row(version + 1, '{"after":1}'), row(version + 2, '{"after":2}')];
+      }),
+    );
+    const pass = await locking.promise;
+    const lost = await commit(other, since, '{"lost":true}');
+    expect(await engine.pull(since)).toMatchObject(lost);
+    await store.restore();
+    await pass();
+    await committing;
+    const news = await engine.pull(lost);
+    expect(news.whole).toBe(true);
+    expect(news.epoch).not.toBe(start.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"after":1}', '{"after":2}']);
+  });
+
+  test("is noticed even if the answer to a commit in an older epoch arrives after the engine has loaded a newer one", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const since = await warmUp(engine);
+    const committing = Promise.withResolvers<Pass>();
+    wire.onceSent("mark", committing.resolve);
+    const committed = commit(engine, since, '{"mark":true}');
+    const pass = await committing.promise;
+    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+    const newer = await engine.pull(since);
+    await store.run(`UPDATE todoitems.store SET epoch = '${since.epoch}'`);
+    await pass();
+    await committed;
+    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
+    await store.run("UPDATE todoitems.history SET batch = 'other' WHERE version = 2");
+    const news = await engine.pull(newer);
+    expect(news.whole).toBe(true);
+    expect([since.epoch, newer.epoch]).not.toContain(news.epoch);
+  });
+
+  test("is noticed if the cut has taken a commit that the engine made while it checked a loaded store", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const start = await engine.pull();
+    const since = await warmUp(engine);
+    await engine.pull(start);
+    const other = await open();
+    const later = await commit(other, await commit(other, await other.pull()));
+    await store.run("UPDATE todoitems.store SET pruned_through = 1");
+    const loading = Promise.withResolvers<Pass>();
+    wire.onceSent("repeatable read", loading.resolve);
+    const pulling = engine.pull(start);
+    const load = await loading.promise;
+    const checking = Promise.withResolvers<Pass>();
+    wire.onceSent(start.epoch, checking.resolve);
+    await load();
+    const check = await checking.promise;
+    // The store has lost the newest two commits for a while, and loses the engine's commit after that.
+    await store.backup();
+    const [clock] = await store.run("SELECT batch FROM todoitems.history WHERE version = 2");
+    await store.run("DELETE FROM todoitems.item WHERE version > 2");
+    await store.run("DELETE FROM todoitems.history WHERE version > 2");
+    await store.run(`UPDATE todoitems.store SET version = 2, batch = '${clock?.["batch"]}'`);
+    const lost = await commit(engine, since, '{"lost":true}');
+    expect(lost.version).toBeLessThan(later.version);
+    await store.restore();
+    await check();
+    const news = await pulling;
+    expect(news.epoch).not.toBe(start.epoch);
+    expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}']);
+  });
+
   for (const otherCommits of [1, 3]) {
     test(`is noticed by a read-only instance after a pull from an older bookmark, if the lost commit was replaced by ${otherCommits}`, async () => {
       const { engine, older, lost } = await cutBelow({ readOnly: true, otherCommits });
@@ -970,7 +1093,8 @@ describe("a store whose history was cut", () => {
     });
   }
 
-  test("gets a new epoch even if it is cut once more before the engine has loaded it", async () => {
+  /** An engine that is about to load a store: its newest commit is lost, and another instance has renamed its epoch. */
+  async function loadingAfterLoss() {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -980,30 +1104,26 @@ describe("a store whose history was cut", () => {
     const loading = Promise.withResolvers<Pass>();
     wire.onceSent("repeatable read", loading.resolve);
     const pulling = engine.pull(lost);
-    const pass = await loading.promise;
+    pulling.catch(() => {});
+    return { wire, engine, lost, pulling, pass: await loading.promise, oldEpochs: [since.epoch, "fedcba9876543210"] };
+  }
+
+  test("gets a new epoch even if it is cut once more before the engine has loaded it", async () => {
+    const { pulling, pass, oldEpochs } = await loadingAfterLoss();
     await store.restore();
     await pass();
-    expect([since.epoch, "fedcba9876543210"]).not.toContain((await pulling).epoch);
+    expect(oldEpochs).not.toContain((await pulling).epoch);
   });
 
   test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
-    const wire = await connectWire();
-    const engine = await open(wire.through(store.url));
-    const since = await warmUp(engine);
-    await store.backup();
-    const lost = await commit(engine, since, '{"lost":true}');
-    // Another instance gives the store a new epoch. A second cut undoes that while this engine loads the store.
-    await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
-    const loading = Promise.withResolvers<Pass>();
-    wire.onceSent("repeatable read", loading.resolve);
-    const failed = engine.pull(lost).catch((error: unknown) => error);
-    const pass = await loading.promise;
+    const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
+    // This cut undoes the renaming while the engine loads the store.
     await store.restore();
     wire.onceSent("set epoch", () => wire.cut());
     await pass();
-    expect(await failed).toBeInstanceOf(StoreError);
+    expect(await pulling.catch((error: unknown) => error)).toBeInstanceOf(StoreError);
     expect(await engine.hasNews()).toBe(true);
-    expect([since.epoch, "fedcba9876543210"]).not.toContain((await engine.pull(lost)).epoch);
+    expect(oldEpochs).not.toContain((await engine.pull(lost)).epoch);
   });
 
   test("is not mixed with lost items if it returns to its old epoch before the list was replaced", async () => {

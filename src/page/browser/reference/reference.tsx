@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Credentials } from "../../../client/basic.ts";
+import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
 import { type ApiDocument, DocumentContext, operationsOf, type PlacedOperation } from "./api-document.ts";
 import { OperationView } from "./operation-view.tsx";
@@ -119,26 +120,7 @@ function CredentialsForm(props: { credentials: Credentials; onChange: (credentia
   const { credentials, onChange } = props;
   return (
     <form id="credentials" class="credentials" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Name
-        <input
-          value={credentials.username}
-          onInput={({ currentTarget: { value } }) => onChange({ ...credentials, username: value })}
-          autocomplete="username"
-          autocapitalize="none"
-          data-control="username"
-        />
-      </label>
-      <label>
-        Password
-        <input
-          type="password"
-          value={credentials.password}
-          onInput={({ currentTarget: { value } }) => onChange({ ...credentials, password: value })}
-          autocomplete="current-password"
-          data-control="password"
-        />
-      </label>
+      <CredentialFields credentials={credentials} onChange={onChange} />
       <p class="hint">
         <Inline text="Used when you try an operation that needs credentials. They stay in this tab’s memory." />
       </p>
