@@ -117,8 +117,8 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   }
   const onWarning = (message: string) => log("warn", message);
   if (readOnly) return new SqliteEngine(store.path, { readOnly, onWarning });
-  const onThread = (commitMs: number) =>
-    log("info", `Commits take ${commitMs.toFixed(1)} ms. From now on they have a thread of their own`);
+  const onThread = (syncMs: number) =>
+    log("info", `The disk takes ${syncMs.toFixed(1)} ms for a sync. From now on commits have a thread of their own`);
   return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 

@@ -61,7 +61,7 @@ export async function openWithThread(
   onWarning: (message: string) => void = () => {},
 ): Promise<ServedSqliteEngine> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const engine = new ServedSqliteEngine(path, { onWarning, onThread: resolve, slowCommitMs: -1 });
+  const engine = new ServedSqliteEngine(path, { onWarning, onThread: resolve, slowSyncMs: -1 });
   await engine.commit(batchOf({ epoch: "", version: 0 }, () => []));
   await promise;
   return engine;

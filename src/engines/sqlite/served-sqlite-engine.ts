@@ -8,25 +8,25 @@ import { SqliteEngine } from "./sqlite-engine.ts";
 
 export interface ServedSqliteOptions {
   readonly onWarning: (message: string) => void;
-  /** Called once commits run in a thread of their own, with the time that they took on average until then. */
-  readonly onThread?: (commitMs: number) => void;
-  /** Commits move to a thread of their own once they take longer than this, on average. */
-  readonly slowCommitMs?: number;
+  /** Called once commits run in a thread of their own, with the time that a sync took on average until then. */
+  readonly onThread?: (syncMs: number) => void;
+  /** Commits move to a thread of their own once their syncs take longer than this, on average. */
+  readonly slowSyncMs?: number;
 }
 
-/** How much the newest commit counts in the average. One slow commit alone does not make commits slow. */
+/** How much the newest commit counts in the average. One slow sync alone does not move them. */
 const newestShare = 1 / 8;
-const defaultSlowCommitMs = 2;
+const defaultSlowSyncMs = 2;
 
 export class ServedSqliteEngine implements Engine {
   readonly #path: string;
   readonly #options: ServedSqliteOptions;
-  readonly #slowCommitMs: number;
+  readonly #slowSyncMs: number;
   readonly #engine: SqliteEngine;
   #thread: CommitThread | undefined;
   /** True once the thread has opened the store, so that it commits. */
   #isInThread = false;
-  #commitMs = 0;
+  #syncMs = 0;
   /** True if a commit of the thread has failed, but may have happened. */
   #isUndecided = false;
   /** The commit that the thread is at, and the state that it leads to. */
@@ -35,7 +35,7 @@ export class ServedSqliteEngine implements Engine {
   constructor(path: string, options: ServedSqliteOptions) {
     this.#path = path;
     this.#options = options;
-    this.#slowCommitMs = options.slowCommitMs ?? defaultSlowCommitMs;
+    this.#slowSyncMs = options.slowSyncMs ?? defaultSlowSyncMs;
     this.#engine = new SqliteEngine(path, { readOnly: false, onWarning: options.onWarning });
   }
 
@@ -56,10 +56,9 @@ export class ServedSqliteEngine implements Engine {
 
   async commit(batch: Batch): Promise<void> {
     if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
-    const startedAt = performance.now();
     await this.#watched(this.#engine.commit(batch));
-    this.#commitMs += (performance.now() - startedAt - this.#commitMs) * newestShare;
-    if (this.#commitMs > this.#slowCommitMs) this.#startThread();
+    this.#syncMs += (this.#engine.syncMs - this.#syncMs) * newestShare;
+    if (this.#syncMs > this.#slowSyncMs) this.#startThread();
   }
 
   /** If the engine finds that the files were replaced, the thread must not touch them any more either. */
@@ -86,7 +85,7 @@ export class ServedSqliteEngine implements Engine {
   #startThread(): void {
     if (this.#thread) return;
     const { onWarning, onThread } = this.#options;
-    const commitMs = this.#commitMs;
+    const syncMs = this.#syncMs;
     this.#thread = new CommitThread(this.#path, {
       onWarning: (message) => {
         if (!this.#engine.isRetired) onWarning(message);
@@ -99,7 +98,7 @@ export class ServedSqliteEngine implements Engine {
         // The thread notices what is done to the files from now on. What was done before, only this engine notices.
         this.#engine.checkFiles();
         this.#isInThread = true;
-        onThread?.(commitMs);
+        onThread?.(syncMs);
       })
       .catch(async (error: unknown) => {
         // Commits stay where they are.

@@ -56,6 +56,7 @@ export class SqliteEngine implements Engine {
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #erasing: Promise<void> | undefined;
+  #syncMs = 0;
 
   /**
    * Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. `onWarning`
@@ -236,9 +237,16 @@ export class SqliteEngine implements Engine {
     this.#table.remove(versions);
   }
 
+  /** How long SQLite took to write and sync the last commit, in milliseconds. */
+  get syncMs(): number {
+    return this.#syncMs;
+  }
+
   #runCommit(): void {
+    const startedAt = performance.now();
     try {
       this.#statements.commit.run();
+      this.#syncMs = performance.now() - startedAt;
     } catch (error) {
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
       // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit.

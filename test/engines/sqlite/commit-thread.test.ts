@@ -57,7 +57,7 @@ function lock(): Database {
 
 test("a service whose commits are fast starts no thread", async () => {
   threads = [];
-  const fast = new ServedSqliteEngine(join(folder.path, "fast.db"), { onWarning() {}, slowCommitMs: 60_000 });
+  const fast = new ServedSqliteEngine(join(folder.path, "fast.db"), { onWarning() {}, slowSyncMs: 60_000 });
   const { epoch } = await fast.pull();
   for (let version = 1; version <= 20; version++) {
     await fast.commit(batchOf({ epoch, version: version - 1 }, () => [row(version)]));
