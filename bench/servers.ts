@@ -84,9 +84,12 @@ export interface TodoitemsOptions {
   readonly flags?: readonly string[];
   readonly scheme?: "http" | "https";
   readonly headers?: readonly string[];
+  /** A command that runs the service, such as a tracer. */
+  readonly under?: readonly string[];
 }
 
-export function todoitems({ name = "todoitems", flags = [], scheme = "http", headers = [] }: TodoitemsOptions = {}) {
+export function todoitems(options: TodoitemsOptions = {}) {
+  const { name = "todoitems", flags = [], scheme = "http", headers = [], under = [] } = options;
   return {
     name,
     async start(items) {
@@ -97,7 +100,7 @@ export function todoitems({ name = "todoitems", flags = [], scheme = "http", hea
         scheme === "http"
           ? ["--port", String(port)]
           : ["--port", "off", "--https-port", String(port), ...onlyCertificate()];
-      const command = [...bunCommand, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
+      const command = [...under, ...bunCommand, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
       const server = await launch({ command: [...command, "--store", `sqlite:${store}`], port, scheme, headers });
       return {
         ...server,

@@ -10,6 +10,13 @@ let engine: SqliteEngine | undefined;
 /** Set while a commit waits for another plan. */
 let planned: PromiseWithResolvers<Plan> | undefined;
 
+/** A checkpoint waits until no commit has come for this long. It takes several syncs, and a commit would wait for it. */
+const quietMs = 5;
+/** If there is always another commit, a checkpoint waits no longer than this. */
+const untidyMsMax = 5_000;
+let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
+let lastCheckpointAt = performance.now();
+
 class Abandoned extends Error {}
 
 function send(message: FromThread): void {
@@ -23,7 +30,19 @@ function decideAgain(missed: News): Promise<Plan> {
   return planned.promise;
 }
 
+function checkpointSoon(): void {
+  const isOverdue = performance.now() - lastCheckpointAt > untidyMsMax;
+  checkpointTimer = setTimeout(
+    () => {
+      lastCheckpointAt = performance.now();
+      engine?.checkpoint();
+    },
+    isOverdue ? 0 : quietMs,
+  );
+}
+
 async function handle(message: ToThread): Promise<void> {
+  clearTimeout(checkpointTimer);
   switch (message[0]) {
     case "open":
       engine = new SqliteEngine(message[1], {
@@ -35,7 +54,8 @@ async function handle(message: ToThread): Promise<void> {
     case "commit": {
       const [, since, rows] = message;
       const plan = { changes: changesOf(rows), dependsOn: undefined };
-      await engine?.commit({ since, decide: (missed) => (missed ? decideAgain(missed) : plan) });
+      await engine?.commitOnly({ since, decide: (missed) => (missed ? decideAgain(missed) : plan) });
+      checkpointSoon();
       return;
     }
     case "check-ready":

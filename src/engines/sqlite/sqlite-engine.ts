@@ -124,7 +124,13 @@ export class SqliteEngine implements Engine {
     this.#files.retireToo(reason);
   }
 
-  async commit(batch: Batch | DecidedLater): Promise<void> {
+  async commit(batch: Batch): Promise<void> {
+    await this.commitOnly(batch);
+    this.checkpoint();
+  }
+
+  /** For a caller that runs checkpoints itself, at a time when they delay nobody. */
+  async commitOnly(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
       this.#lastFailed = false;
@@ -132,6 +138,10 @@ export class SqliteEngine implements Engine {
       this.#lastFailed = true;
       throw error;
     }
+  }
+
+  /** Copies the log into the store, if it has grown enough. */
+  checkpoint(): void {
     this.#files.checkpoint();
   }
 

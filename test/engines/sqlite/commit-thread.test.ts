@@ -2,9 +2,11 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
 import { ServedSqliteEngine } from "../../../src/engines/sqlite/served-sqlite-engine.ts";
+import { eventually } from "../../eventually.ts";
 import { staysPending } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { openWithThread, temporaryFolder } from "../engine-kinds.ts";
@@ -118,6 +120,15 @@ test("a commit of unknown outcome is settled by the thread before anything is re
   expect(sent).toEqual(["commit", "check-ready"]);
   settled.resolve(JSON.stringify(["done"]));
   expect(await pulling).toMatchObject({ version: 0 });
+  await engine.close();
+});
+
+test("a log that has grown long is copied into the store once the thread has no commit to do", async () => {
+  const long = { ...row(1), json: JSON.stringify({ n: 1, text: "long ".repeat(1_000_000) }) };
+  await engine.commit(batchOf(start, () => [long]));
+  // Each commit sees how long the log was before it.
+  await commit(2);
+  await eventually(() => expect(statSync(path).size).toBeGreaterThan(5_000_000));
   await engine.close();
 });
 
