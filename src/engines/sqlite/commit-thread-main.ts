@@ -12,10 +12,7 @@ let planned: PromiseWithResolvers<Plan> | undefined;
 
 /** A checkpoint waits until no commit has come for this long. It takes several syncs, and a commit would wait for it. */
 const quietMs = 5;
-/** If there is always another commit, a checkpoint waits no longer than this. */
-const untidyMsMax = 5_000;
 let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
-let lastCheckpointAt = performance.now();
 
 class Abandoned extends Error {}
 
@@ -30,15 +27,10 @@ function decideAgain(missed: News): Promise<Plan> {
   return planned.promise;
 }
 
-function checkpointSoon(): void {
-  const isOverdue = performance.now() - lastCheckpointAt > untidyMsMax;
-  checkpointTimer = setTimeout(
-    () => {
-      lastCheckpointAt = performance.now();
-      engine?.checkpoint();
-    },
-    isOverdue ? 0 : quietMs,
-  );
+/** If there is always another commit, a checkpoint waits until the log is long. */
+function checkpointLater(): void {
+  if (engine?.isLogLong()) engine.checkpoint();
+  else checkpointTimer = setTimeout(() => engine?.checkpoint(), quietMs);
 }
 
 async function handle(message: ToThread): Promise<void> {
@@ -55,7 +47,6 @@ async function handle(message: ToThread): Promise<void> {
       const [, since, rows] = message;
       const plan = { changes: changesOf(rows), dependsOn: undefined };
       await engine?.commitOnly({ since, decide: (missed) => (missed ? decideAgain(missed) : plan) });
-      checkpointSoon();
       return;
     }
     case "check-ready":
@@ -80,6 +71,7 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
   try {
     await handle(message);
     send(["done"]);
+    if (message[0] === "commit") checkpointLater();
   } catch (error) {
     const retired = engine?.isRetired ?? false;
     if (error instanceof StoreError) send(["failed", error.message, error.undecided, retired]);

@@ -30,7 +30,7 @@ export class GuardedDatabase {
   readonly #onWarning: (message: string) => void;
   /** Why the store was retired. */
   #retirement: string | undefined;
-  #checkpointAt = checkpointFrames;
+  #framesAtCheckpoint = 0;
 
   /** `isJoined` says that another thread of this process has the store open. */
   constructor(path: string, { readOnly, isJoined = false, onWarning }: GuardOptions) {
@@ -77,14 +77,16 @@ export class GuardedDatabase {
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
   }
 
-  /** Copies the log into the store, if it has grown enough. Call this after each commit. */
+  /** True if the log is so long that a checkpoint must not be put off any more. */
+  isLogLong(): boolean {
+    return this.#framesSinceCheckpoint() >= 2 * checkpointFrames;
+  }
+
+  /** Copies the log into the store, if it has grown enough. Call this after each commit, or a little later. */
   checkpoint(): void {
-    if (!this.#guard || this.isRetired) return;
+    if (!this.#guard || this.isRetired || this.#framesSinceCheckpoint() < checkpointFrames) return;
     const { frames, bytes } = this.#guard.logSize;
-    // SQLite has started to write the log from its beginning again.
-    if (frames < this.#checkpointAt - checkpointFrames) this.#checkpointAt = checkpointFrames;
-    if (frames < this.#checkpointAt) return;
-    this.#checkpointAt = frames + checkpointFrames;
+    this.#framesAtCheckpoint = frames;
     this.#logWatch.note(bytes, () => {
       this.#lookAtFiles();
       if (this.isRetired) return true;
@@ -93,6 +95,13 @@ export class GuardedDatabase {
       if (interference) this.#retire(interference);
       return isWhole;
     });
+  }
+
+  #framesSinceCheckpoint(): number {
+    const frames = this.#guard?.logSize.frames ?? 0;
+    // SQLite has started to write the log from its beginning again.
+    if (frames < this.#framesAtCheckpoint) this.#framesAtCheckpoint = 0;
+    return frames - this.#framesAtCheckpoint;
   }
 
   /** `closeOther` closes the connection that another thread may have to the same file. */

@@ -129,7 +129,7 @@ export class SqliteEngine implements Engine {
     this.checkpoint();
   }
 
-  /** For a caller that runs checkpoints itself, at a time when they delay nobody. */
+  /** For a caller that calls `checkpoint` itself, at a time when it delays nobody. */
   async commitOnly(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
@@ -143,6 +143,11 @@ export class SqliteEngine implements Engine {
   /** Copies the log into the store, if it has grown enough. */
   checkpoint(): void {
     this.#files.checkpoint();
+  }
+
+  /** True if the log is so long that `checkpoint` must not be put off any more. */
+  isLogLong(): boolean {
+    return this.#files.isLogLong();
   }
 
   async #commit(batch: Batch | DecidedLater): Promise<void> {

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
 import type { ServedSqliteEngine } from "../../../src/engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { eventually } from "../../eventually.ts";
 import { turns } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { openWithThread, temporaryFolder } from "../engine-kinds.ts";
@@ -291,7 +292,9 @@ describe.each([
     reader.query("SELECT count(*) FROM change").get();
     for (let count = 0; count < 6; count++) await commit(1, 4_000_000);
     await commit();
-    expect(warnings).toEqual([expect.stringMatching(/reads an old state of the store.* its log has [12]\d MiB/)]);
+    await eventually(() =>
+      expect(warnings).toEqual([expect.stringMatching(/reads an old state of the store.* its log has [12]\d MiB/)]),
+    );
     reader.close();
     await engine.close();
   });
