@@ -30,6 +30,7 @@ export function overview(commands: readonly Command[]): string {
       widthOf(process.stdout),
     ),
     "",
+    "todoitems alone is todoitems serve.",
     "For help with a command: todoitems help COMMAND",
     "For the version: todoitems --version",
     "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable, 4 nothing stored because the service is read-only",

@@ -126,7 +126,7 @@ interface SettingDescription {
   readonly choices: readonly string[] | undefined;
 }
 
-/** Describes all settings, for the help text and the README. */
+/** Describes all settings, for the help text and docs/reference.md. */
 export function describeSettings(): SettingDescription[] {
   return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
