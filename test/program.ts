@@ -151,8 +151,14 @@ function commandLine(command: string, options: ProgramOptions): string[] {
   return [...launcher, ...start, ...args];
 }
 
+/**
+ * What `npm test` and a CI service tell programs about themselves. The messages of the program depend on it, so the
+ * programs of tests do not get it.
+ */
+export const ownSurroundings = { npm_lifecycle_event: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined };
+
 function surroundings({ environment = {}, cwd = process.cwd() }: ProgramOptions) {
-  return { env: { ...process.env, ...environment }, cwd };
+  return { env: { ...process.env, ...ownSurroundings, ...environment }, cwd };
 }
 
 /** Reads output as it arrives: line by line, or all of the rest at the end. */
