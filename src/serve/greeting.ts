@@ -98,7 +98,8 @@ function describeFieldNames({ fieldNames }: Settings): string {
 
 function describeHttps({ httpsPort, tlsCert }: Settings): Row[] {
   if (httpsPort === undefined) return [];
-  return [["HTTPS", tlsCert ?? "development certificate: npx todoitems certificate shows how to trust it"]];
+  const command = Bun.isStandaloneExecutable ? "todoitems" : "npx todoitems";
+  return [["HTTPS", tlsCert ?? `development certificate: ${command} certificate shows how to trust it`]];
 }
 
 function describeHosts(settings: Settings): Row[] {
