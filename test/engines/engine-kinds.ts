@@ -13,6 +13,8 @@ import { createPostgresStore } from "./postgres/postgres-store.ts";
 
 /** One store, which is empty at first. */
 export interface TestStore {
+  /** As in the setting `--store`. */
+  readonly address: string;
   open(): Engine | Promise<Engine>;
   dispose(): void | Promise<void>;
 }
@@ -21,6 +23,8 @@ export interface EngineKind {
   readonly name: string;
   /** Whether the items outlive the engine. */
   readonly durable: boolean;
+  /** True if no setting chooses this kind. So no program can be started with it. */
+  readonly isHidden?: true;
   createStore(): TestStore | Promise<TestStore>;
 }
 
@@ -28,15 +32,17 @@ export const engineKinds: readonly EngineKind[] = [
   {
     name: "memory",
     durable: false,
-    createStore: () => ({ open: () => new MemoryEngine(), dispose() {} }),
+    createStore: () => ({ address: "memory:", open: () => new MemoryEngine(), dispose() {} }),
   },
   {
     name: "sqlite",
     durable: true,
     createStore() {
       const folder = temporaryFolder();
+      const path = join(folder.path, "store.db");
       return {
-        open: () => new SqliteEngine(join(folder.path, "store.db"), { readOnly: false }),
+        address: `sqlite:${path}`,
+        open: () => new SqliteEngine(path, { readOnly: false }),
         dispose: folder.dispose,
       };
     },
@@ -44,10 +50,13 @@ export const engineKinds: readonly EngineKind[] = [
   {
     name: "sqlite with a thread for commits",
     durable: true,
+    isHidden: true,
     createStore() {
       const folder = temporaryFolder();
+      const path = join(folder.path, "store.db");
       return {
-        open: () => openWithThread(join(folder.path, "store.db")),
+        address: `sqlite:${path}`,
+        open: () => openWithThread(path),
         dispose: folder.dispose,
       };
     },
