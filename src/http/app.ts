@@ -7,6 +7,7 @@ import type { Refusal } from "../wire/refusal.ts";
 import type { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
+import { Compression } from "./compression.ts";
 import { type Cors, RefusedPages } from "./cors.ts";
 import { liveAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
@@ -31,12 +32,14 @@ export class App implements Handler {
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
   readonly #refusedPages: RefusedPages;
+  readonly #compression: Compression;
   readonly changeFeed: ChangeFeed;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
-    this.#items = new ItemOperations(collection, options);
+    this.#compression = new Compression(options.compress);
+    this.#items = new ItemOperations(collection, this.#compression, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.changeFeed = new ChangeFeed(collection, options);
   }
@@ -45,11 +48,19 @@ export class App implements Handler {
   handle(request: HttpRequest): Answer | Promise<Answer> {
     this.#refusedPages.note(request.headers);
     const answer = this.#answer(request);
-    const { cors } = this.#options;
-    if (!cors) return answer;
     return answer instanceof Promise
-      ? answer.then((answer) => cors.open(request.headers, answer))
-      : cors.open(request.headers, answer);
+      ? answer.then((answer) => this.#prepared(request, answer))
+      : this.#prepared(request, answer);
+  }
+
+  /** The answer as this client gets it. */
+  #prepared({ headers }: HttpRequest, answer: Answer): Answer | Promise<Answer> {
+    const { cors } = this.#options;
+    const compressed = this.#compression.apply(headers, answer);
+    if (!cors) return compressed;
+    return compressed instanceof Promise
+      ? compressed.then((answer) => cors.open(headers, answer))
+      : cors.open(headers, compressed);
   }
 
   /** The answer to a request that was refused before it reached `handle`, or to input that is not a valid request. */
