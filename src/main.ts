@@ -1,4 +1,5 @@
 #!/usr/bin/env bun
+
 // The entry point: picks a command, runs it, and prints the reason if it fails.
 
 import { version } from "../package.json";
@@ -8,6 +9,7 @@ import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
 import { outputError, printLine, remark } from "./commands/output.ts";
 import { styleOf } from "./commands/terminal.ts";
+import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
@@ -31,11 +33,12 @@ function fail(error: unknown): never {
   remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
   const [name] = process.argv.slice(2);
   if (error instanceof UsageError && name !== "help" && commands.some((command) => command.name === name))
-    remark(`For help: todoitems help ${name}`);
+    remark(`For help: ${asTyped(`help ${name}`)}`);
   process.exit(exitCode);
 }
 
 process.stdout.on("error", (error) => fail(outputError(error)));
 // There is no place left to report this.
 process.stderr.on("error", () => {});
+noticeStart(process.env);
 run(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), fail);
