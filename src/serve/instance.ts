@@ -184,7 +184,7 @@ function openApp(
  * address, where an unknown name suggests DNS rebinding. They are not checked if every request needs credentials, or
  * behind a trusted proxy, because a proxy may forward its own public name.
  */
-function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
+export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 

@@ -43,21 +43,11 @@ export async function serve(
   environment: Environment,
   otherVariables: readonly string[],
 ): Promise<number> {
-  const result = readSettings(args, environment, otherVariables);
-  if ("problems" in result) {
-    const all = [...result.problems, ...addressProblems(addressesOf(result.host))];
-    const problems = all.map((problem) => `  ${problem}`);
-    throw new StartError(
-      ["todoitems cannot start with these settings:", ...problems, `${asTyped("help serve")} lists the settings.`].join(
-        "\n",
-      ),
-      2,
-    );
-  }
-  const { settings, warnings } = result;
+  const { settings, warnings } = requireSettings(args, environment, otherVariables);
   const log = openLog(settings);
   endOnDefect(log);
-  for (const warning of [...warnings, ...dangers(settings)]) log("warn", warning);
+  for (const warning of warnings) log("warn", warning);
+  for (const { text, hint } of dangers(settings)) log("warn", `${text}. ${hint}`);
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
   const stop = await atStart(async () => {
@@ -71,6 +61,16 @@ export async function serve(
   });
   log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
   return stop();
+}
+
+/** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */
+export function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
+  const result = readSettings(args, environment, otherVariables);
+  if (!("problems" in result)) return result;
+  const all = [...result.problems, ...addressProblems(addressesOf(result.host))];
+  const problems = all.map((problem) => `  ${problem}`);
+  const lastLine = `${asTyped("help serve")} lists the settings.`;
+  throw new StartError(["todoitems cannot start with these settings:", ...problems, lastLine].join("\n"), 2);
 }
 
 /** Runs one of the processes that `serve --workers` starts. It prints no greeting, and ends when its parent ends. */
@@ -128,10 +128,14 @@ function endOnDefect(log: Log): void {
   process.on("uncaughtException", end);
 }
 
-function dangers({ host, port, auth }: Settings): string[] {
+/** Settings that are allowed, but dangerous, and what to do about them. */
+export function dangers({ host, port, auth }: Settings): { readonly text: string; readonly hint: string }[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
-    `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them. Use --https-port with --port off, or listen on localhost`,
+    {
+      text: `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them`,
+      hint: "Use --https-port with --port off, or listen on localhost",
+    },
   ];
 }
 
