@@ -214,7 +214,8 @@ function problemResponse(
 ): Part {
   // Only reads are answered from memory while the store is away.
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
-  const headers = [...(headersOfStatus[status] ?? []), ...stale];
+  const id = status >= 500 ? ["X-Request-Id"] : [];
+  const headers = [...(headersOfStatus[status] ?? []), ...stale, ...id];
   const hasCurrent = codes.includes("PreconditionFailed");
   return {
     description: codes.map((code) => `\`${code}\`: ${explanations[code].when}`).join("\n\n"),
