@@ -9,6 +9,7 @@ import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-f
 import { DescriptionFiles } from "../description/description-files.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
+import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
@@ -143,7 +144,11 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   if (store.engine === "postgres") {
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
-  return new SqliteEngine(store.path, { readOnly, onWarning: (message) => log("warn", message) });
+  const onWarning = (message: string) => log("warn", message);
+  if (readOnly) return new SqliteEngine(store.path, { readOnly, onWarning });
+  const onThread = (syncMs: number) =>
+    log("info", `The disk takes ${syncMs.toFixed(1)} ms for a sync. From now on commits have a thread of their own`);
+  return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 
 /** Counts and logs when the store fails, and logs when it works again. */
@@ -210,7 +215,7 @@ function openApp(
  * address, where an unknown name suggests DNS rebinding. They are not checked if every request needs credentials, or
  * behind a trusted proxy, because a proxy may forward its own public name.
  */
-function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
+export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 

@@ -1,10 +1,9 @@
 // Runs several processes on one port and one store. The parent starts these workers, replaces those that die, and stops
 // all of them when it gets a signal. The parent itself never touches a request or the store.
 
-import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
 import type { ProcessMetrics } from "../metrics/metric.ts";
-import { bunCommand } from "./bun-command.ts";
+import { programCommand } from "./bun-command.ts";
 import { checkPortIsFree } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
@@ -92,7 +91,7 @@ class Workers {
   start(flags: readonly string[]): Promise<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     const startedAt = performance.now();
-    const worker = Bun.spawn([...bunCommand, program, workCommand, ...this.#args, ...flags], {
+    const worker = Bun.spawn([...programCommand, workCommand, ...this.#args, ...flags], {
       stdio: ["ignore", "ignore", "inherit"],
       ipc: (message: Message, worker) => {
         this.metrics.heard(worker, "metrics" in message ? message.metrics : []);
@@ -147,8 +146,6 @@ class Workers {
     setTimeout(() => this.#restart(flags), wait);
   }
 }
-
-const program = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 function portFlags({ scheme, port }: Listener): string[] {
   return [scheme === "http" ? "--port" : "--https-port", String(port)];
