@@ -217,7 +217,8 @@ function problemResponse(
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
   const hasCurrent = codes.includes("PreconditionFailed");
   const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];
-  const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...stale];
+  const id = status >= 500 ? ["X-Request-Id"] : [];
+  const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...stale, ...id];
   return {
     description: codes.map((code) => `\`${code}\`: ${explanations[code].when}`).join("\n\n"),
     ...(headers.length === 0 ? {} : { headers: headerRefs(...headers) }),

@@ -91,6 +91,10 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
     Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, seconds),
     Warning: header("Only while the store cannot be reached.", '110 - "Response is Stale"'),
     "Retry-After": header("How many seconds to wait.", 1, seconds),
+    "X-Request-Id": header(
+      "Names the request; the service's log has it too. It is the ID that the request had, or else a new one.",
+      "0f8fad5b-d9cb-469f-a165-70867728950e",
+    ),
     "WWW-Authenticate": header("The way to sign in.", 'Basic realm="todoitems", charset="UTF-8"'),
   };
 }
