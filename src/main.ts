@@ -1,4 +1,5 @@
 #!/usr/bin/env bun
+
 // The entry point: picks a command, runs it, and prints the reason if it fails.
 
 import { version } from "../package.json";
@@ -8,15 +9,17 @@ import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
 import { outputError, printLine, remark } from "./commands/output.ts";
 import { styleOf } from "./commands/terminal.ts";
+import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
-async function run([name, ...args]: readonly string[]): Promise<number> {
+// Without a command, the service runs: `npx todoitems` is all that a newcomer has to type.
+async function run([name = "serve", ...args]: readonly string[]): Promise<number> {
   const command = commands.find((one) => one.name === name);
   // Everything after a bare `--` is an argument, never a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const asksForHelp = flags.includes("--help") || flags.includes("-h");
-  if (name === undefined || name === "--help" || name === "-h") await printLine(overview(commands));
+  if (name === "--help" || name === "-h") await printLine(overview(commands));
   else if (name === workCommand) return work(args, process.env);
   else if (name === "--version" || (command && flags.includes("--version"))) await printLine(version);
   else if (command && asksForHelp) await printLine(commandHelp(command));
@@ -30,11 +33,12 @@ function fail(error: unknown): never {
   remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
   const [name] = process.argv.slice(2);
   if (error instanceof UsageError && name !== "help" && commands.some((command) => command.name === name))
-    remark(`For help: todoitems help ${name}`);
+    remark(`For help: ${asTyped(`help ${name}`)}`);
   process.exit(exitCode);
 }
 
 process.stdout.on("error", (error) => fail(outputError(error)));
 // There is no place left to report this.
 process.stderr.on("error", () => {});
+noticeStart(process.env);
 run(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), fail);

@@ -25,6 +25,10 @@ export const connectionFlags: readonly Flag[] = [
     short: "s",
     placeholder: "URL",
     meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
+    triedInstead: {
+      store: "this command asks a service, which --server names; the service has the store",
+      password: "other users can see it there. Set TODOITEMS_PASSWORD, or use --password-file FILE",
+    },
   },
   { name: "username", short: "u", placeholder: "NAME", meaning: "your name, if the service needs credentials" },
   {

@@ -4,6 +4,7 @@
 import { StoreError } from "../collection/engine.ts";
 import { isSystemError } from "../credentials/system-reason.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
+import { asTyped } from "../program-name.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
 import { parseFlags } from "../serve/flags.ts";
@@ -68,7 +69,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
   if ("problems" in result)
     return result.problems.map((problem) => ({
       area: "Settings",
-      ...fail(problem, "todoitems help serve lists the settings; the other checks need valid ones"),
+      ...fail(problem, `${asTyped("help serve")} lists the settings; the other checks need valid ones`),
     }));
   const subject = {
     settings: result.settings,
@@ -78,7 +79,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
   };
   const findings: AreaFinding[] = result.warnings.map((text) => ({
     area: "Settings",
-    ...warn(text, "todoitems help serve lists the settings"),
+    ...warn(text, `${asTyped("help serve")} lists the settings`),
   }));
   for (const [area, check] of checks)
     findings.push(...(await findingsOf(check, subject)).map((finding) => ({ area, ...finding })));

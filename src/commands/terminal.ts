@@ -1,5 +1,6 @@
-// The terminal: whether to use colour, and which characters must not reach it.
+// The terminal: its styles, and which characters must not reach it.
 
+import { usesColour } from "../serve/colour.ts";
 import type { Environment } from "../serve/environment.ts";
 
 export interface Style {
@@ -13,10 +14,8 @@ export interface Style {
 const paint = (code: number, end: number) => (text: string) => `\u001b[${code}m${text}\u001b[${end}m`;
 const plain = (text: string) => text;
 
-/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. */
 export function styleOf(stream: { readonly isTTY?: boolean }, environment: Environment): Style {
-  if (!stream.isTTY || environment["NO_COLOR"] || environment["TERM"] === "dumb")
-    return { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
+  if (!usesColour(stream, environment)) return { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),

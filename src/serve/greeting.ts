@@ -3,6 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
+import { asTyped } from "../program-name.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
@@ -98,7 +99,7 @@ function describeFieldNames({ fieldNames }: Settings): string {
 
 function describeHttps({ httpsPort, tlsCert }: Settings): Row[] {
   if (httpsPort === undefined) return [];
-  return [["HTTPS", tlsCert ?? "development certificate: npx todoitems certificate shows how to trust it"]];
+  return [["HTTPS", tlsCert ?? `development certificate: ${asTyped("certificate")} shows how to trust it`]];
 }
 
 function describeHosts(settings: Settings): Row[] {

@@ -9,6 +9,7 @@ import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-f
 import { DescriptionFiles } from "../description/description-files.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
+import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
@@ -114,7 +115,11 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   if (store.engine === "postgres") {
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
-  return new SqliteEngine(store.path, { readOnly, onWarning: (message) => log("warn", message) });
+  const onWarning = (message: string) => log("warn", message);
+  if (readOnly) return new SqliteEngine(store.path, { readOnly, onWarning });
+  const onThread = (syncMs: number) =>
+    log("info", `The disk takes ${syncMs.toFixed(1)} ms for a sync. From now on commits have a thread of their own`);
+  return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 
 /** Logs when the store fails and when it works again. */

@@ -26,10 +26,24 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
  * own listeners might not notice the other program.
  */
 export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
-  if (port === 0) return;
+  if (port !== 0) probe(addresses, port, flag);
+}
+
+/** Says what is wrong with addresses that this machine cannot listen on. */
+export function addressProblems(addresses: readonly string[]): string[] {
+  try {
+    probe(addresses, 0, "--port");
+    return [];
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    return [error.message];
+  }
+}
+
+function probe(addresses: readonly string[], port: number, flag: PortFlag): void {
   for (const hostname of addresses) {
-    const probe = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
-    listenOrExplain(port, flag, probe).stop(true);
+    const start = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
+    listenOrExplain(port, flag, start).stop(true);
   }
 }
 

@@ -1,14 +1,17 @@
 // `todoitems serve`: reads the settings, starts one instance or several workers, and runs until it gets a signal.
 
 import { StoreError } from "../collection/engine.ts";
+import { systemReason } from "../credentials/system-reason.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
+import { asTyped } from "../program-name.ts";
 import { CertificateError } from "./certificate-files.ts";
+import { usesColour } from "./colour.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
-import { ListenError } from "./listen-advice.ts";
-import { isLoopback } from "./loopback.ts";
+import { addressProblems, ListenError } from "./listen-advice.ts";
+import { addressesOf, isLoopback } from "./loopback.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
@@ -52,8 +55,8 @@ export async function serve(
       settings.workers === 1
         ? await startInstance(settings, environment, log)
         : await startWorkers(settings, args, log);
-    const text = greeting(settings, service, isColourful(environment), widthOf(process.stdout));
-    console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n`);
+    const text = greeting(settings, service, usesColour(process.stdout, environment), widthOf(process.stdout));
+    await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });
   log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
@@ -64,11 +67,10 @@ export async function serve(
 export function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
   const result = readSettings(args, environment, otherVariables);
   if (!("problems" in result)) return result;
-  const problems = result.problems.map((problem) => `  ${problem}`);
-  throw new StartError(
-    ["todoitems cannot start with these settings:", ...problems, "todoitems help serve lists the settings."].join("\n"),
-    2,
-  );
+  const all = [...result.problems, ...addressProblems(addressesOf(result.host))];
+  const problems = all.map((problem) => `  ${problem}`);
+  const lastLine = `${asTyped("help serve")} lists the settings.`;
+  throw new StartError(["todoitems cannot start with these settings:", ...problems, lastLine].join("\n"), 2);
 }
 
 /** Runs one of the processes that `serve --workers` starts. It prints no greeting, and ends when its parent ends. */
@@ -100,9 +102,13 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. */
-function isColourful(environment: Environment): boolean {
-  return process.stdout.isTTY && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+/** Prints the start-up text. If that fails, the service goes on, and the log says why nobody sees the text. */
+async function announce(text: string, log: Log): Promise<void> {
+  try {
+    await Bun.write(Bun.stdout, text);
+  } catch (error) {
+    log("warn", `The start-up text cannot be written to standard output: ${systemReason(error)}`);
+  }
 }
 
 function openLog({ log }: Settings): Log {

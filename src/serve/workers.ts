@@ -1,9 +1,8 @@
 // Runs several processes on one port and one store. The parent starts these workers, replaces those that die, and stops
 // all of them when it gets a signal. The parent itself never touches a request or the store.
 
-import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
-import { bunCommand } from "./bun-command.ts";
+import { programCommand } from "./bun-command.ts";
 import { checkPortIsFree } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
@@ -75,7 +74,7 @@ class Workers {
   start(flags: readonly string[]): Promise<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     const startedAt = performance.now();
-    const worker = Bun.spawn([...bunCommand, program, workCommand, ...this.#args, ...flags], {
+    const worker = Bun.spawn([...programCommand, workCommand, ...this.#args, ...flags], {
       stdio: ["ignore", "ignore", "inherit"],
       ipc: (message: Ready) => resolve(message),
       onExit: (worker, exitCode, signal) => {
@@ -126,8 +125,6 @@ class Workers {
     setTimeout(() => this.#restart(flags), wait);
   }
 }
-
-const program = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 function portFlags({ scheme, port }: Listener): string[] {
   return [scheme === "http" ? "--port" : "--https-port", String(port)];
