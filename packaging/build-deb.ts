@@ -23,8 +23,8 @@ import { manPage } from "./man-page.ts";
 
 const project = join(import.meta.dir, "..");
 const [
-  executable = join(project, "release/todoitems-linux-x64"),
-  architecture = "amd64",
+  executable = join(project, `release/todoitems-linux-${process.arch}`),
+  architecture = process.arch === "x64" ? "amd64" : process.arch,
   target = join(project, "release", `todoitems_${version}_${architecture}.deb`),
 ] = process.argv.slice(2);
 /** Whoever publishes the package names themselves. */
@@ -41,7 +41,7 @@ try {
   const root = join(folder, "root");
   fill(root);
   mkdirSync(dirname(target), { recursive: true });
-  const built = Bun.spawnSync(["dpkg-deb", "--build", "--root-owner-group", "-Zxz", root, target], {
+  const built = Bun.spawnSync(["dpkg-deb", "--build", "--root-owner-group", "-Zgzip", root, target], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(Math.floor(date.getTime() / 1_000)) },
     stdio: ["ignore", "inherit", "inherit"],
   });

@@ -5,12 +5,14 @@ set -eu
 cd "$(dirname "$0")"
 
 version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' ../../package.json)
-executable=$(realpath "${1:-../../release/todoitems-linux-x64}")
+platform=$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+executable=$(realpath "${1:-../../release/todoitems-linux-$platform}")
 tag=${2:-todoitems:$version}
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
-mkdir "$context/data" "$context/root"
+mkdir "$context/root"
+mkdir -m 0700 "$context/data"
 ./make-root.sh "$executable" "$context/root"
 cp Containerfile "$context/"
 

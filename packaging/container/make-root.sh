@@ -9,7 +9,7 @@ folder=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-(cd "$work" && apt-get download -q libc6 >/dev/null)
+(cd "$work" && apt-get download -q -o APT::Sandbox::User="$(id -un)" libc6 >/dev/null)
 dpkg-deb --extract "$work"/libc6_*.deb "$work/libc6"
 
 mkdir -p "$folder/usr/bin" "$folder/etc" "$folder/tmp" "$folder/usr/share/doc/libc6" "$folder/var/lib/dpkg/status.d"
