@@ -98,6 +98,8 @@ describe("errors", () => {
     ["list --store sqlite:sound.db", 2, "--store: there is no such flag; this command asks a service"],
     ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
     ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
+    ["show Buy milk", 2, "milk: unexpected argument. This command takes one."],
+    ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
     ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {
@@ -185,6 +187,16 @@ describe("success", () => {
     expect({ exitCode, output }).toEqual({
       exitCode: 0,
       output: "Password for bob: \nRepeat the password: \nAdded user bob to users\n",
+    });
+  });
+
+  test("Ctrl-C at the question for a password cancels the command", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("list", ["-u", "ann"], {
+      answers: [["Password for ann: ", "\u0003"]],
+    });
+    expect({ exitCode, output: plain(output) }).toEqual({
+      exitCode: 1,
+      output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
     });
   });
 
