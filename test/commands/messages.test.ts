@@ -99,6 +99,7 @@ describe("errors", () => {
     ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
     ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
     ["show Buy milk", 2, "milk: unexpected argument. This command takes one."],
+    ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
     ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
     ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
