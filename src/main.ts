@@ -13,12 +13,13 @@ import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
-async function run([name, ...args]: readonly string[]): Promise<number> {
+// Without a command, the service runs: `npx todoitems` is all that a newcomer has to type.
+async function run([name = "serve", ...args]: readonly string[]): Promise<number> {
   const command = commands.find((one) => one.name === name);
   // Everything after a bare `--` is an argument, never a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const asksForHelp = flags.includes("--help") || flags.includes("-h");
-  if (name === undefined || name === "--help" || name === "-h") await printLine(overview(commands));
+  if (name === "--help" || name === "-h") await printLine(overview(commands));
   else if (name === workCommand) return work(args, process.env);
   else if (name === "--version" || (command && flags.includes("--version"))) await printLine(version);
   else if (command && asksForHelp) await printLine(commandHelp(command));

@@ -1,8 +1,9 @@
 // `todoitems edit`: changes an item, in an editor or with flags. It never overwrites somebody else's change.
 
+import type { Stored } from "../client/client-options.ts";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
-import type { Stored, TodoClient } from "../client/todo-client.ts";
+import type { TodoClient } from "../client/todo-client.ts";
 import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";

@@ -70,7 +70,8 @@ export function explain(error: TodoClientError): string {
   return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
 }
 
-const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
+/** Matches the error codes of a certificate that is not trusted. */
+export const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
 
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

@@ -1,7 +1,8 @@
 // Finds the item that a user names by the first few characters of its ID.
 
+import type { Stored } from "../client/client-options.ts";
 import { idOf } from "../client/item-text.ts";
-import type { Stored, TodoClient } from "../client/todo-client.ts";
+import type { TodoClient } from "../client/todo-client.ts";
 import { isItemId } from "../items/todo-item.ts";
 import { asTyped } from "../program-name.ts";
 import { UsageError } from "./command.ts";

@@ -31,6 +31,7 @@ export function overview(commands: readonly Command[]): string {
       widthOf(process.stdout),
     ),
     "",
+    `${asTyped("").trim()} alone is ${asTyped("serve")}.`,
     `For help with a command: ${asTyped("help COMMAND")}`,
     `For the version: ${asTyped("--version")}`,
     "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable, 4 nothing stored because the service is read-only",

@@ -1,6 +1,6 @@
 // `todoitems remove`: deletes items.
 
-import type { Stored } from "../client/todo-client.ts";
+import type { Stored } from "../client/client-options.ts";
 import { idKey } from "../items/todo-item.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";

@@ -1,10 +1,9 @@
 // Runs commands as users do: in a pipe, or in a terminal whose output can be read and answered.
 
 import { join } from "node:path";
-import { bunCommand } from "../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { ownSurroundings, Program, projectFolder, runProgram } from "../program.ts";
+import { Program, programCommand, programEnvironment, runProgram } from "../program.ts";
 
 interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -50,9 +49,9 @@ export class CommandLine {
   async runInTerminal(command: string, args: readonly string[] = [], options: TerminalOptions = {}) {
     let output = "";
     const decoder = new TextDecoder();
-    const running = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), command, ...args], {
+    const running = Bun.spawn([...programCommand(), command, ...args], {
       cwd: options.cwd ?? process.cwd(),
-      env: { ...process.env, ...ownSurroundings, ...this.environment, TERM: "xterm", ...options.environment },
+      env: programEnvironment({ ...this.environment, TERM: "xterm", ...options.environment }),
       terminal: {
         cols: options.columns ?? 60,
         rows: 24,
