@@ -51,6 +51,17 @@ export async function run(
   };
 }
 
+/** Requests the list over HTTP/2, and returns how many were answered in a second. */
+export async function runHttp2(server: Server, seconds: number): Promise<number> {
+  const shape = ["--clients", "20", "--max-concurrent-streams", "20", "--duration", String(seconds)];
+  const command = ["h2load", ...shape, "--warm-up-time", "1", `${server.url}${server.listPath}`];
+  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
+  const output = await new Response(child.stdout).text();
+  const perSecond = Number(/finished in [^,]+, ([0-9.]+) req\/s/.exec(output)?.[1]);
+  if (!(perSecond > 0) || !/ 0 failed, 0 errored/.test(output)) throw new Error(`${command.join(" ")}\n${output}`);
+  return perSecond;
+}
+
 function amount(match: RegExpExecArray | null): number {
   return Number(match?.[1]) * 1024 ** " KMGT".indexOf(match?.[2] || " ");
 }

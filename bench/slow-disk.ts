@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fixture } from "./fixtures.ts";
 import { type Load, run } from "./load.ts";
-import type { Scene } from "./scenes.ts";
+import type { Scene } from "./scene.ts";
 import { todoitems } from "./servers.ts";
 
 const syncMs = 10;

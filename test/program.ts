@@ -19,11 +19,22 @@ export function programCommand(folder?: string): readonly string[] {
   return [...bunCommand, join(folder ?? projectFolder, "src/main.ts")];
 }
 
-/** The environment of a program that a test starts. The program would warn about a variable that it does not know. */
+/**
+ * What `npm test` and a CI service tell programs about themselves. The messages of the program depend on it, so the
+ * programs of tests do not get it. And the program would warn about a variable that it does not know.
+ */
+const ownSurroundings = {
+  npm_lifecycle_event: undefined,
+  FORCE_COLOR: undefined,
+  NO_COLOR: undefined,
+  [programVariable]: undefined,
+};
+
+/** The environment of a program that a test starts. */
 export function programEnvironment(
   more: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string | undefined> {
-  return { ...process.env, [programVariable]: undefined, ...more };
+  return { ...process.env, ...ownSurroundings, ...more };
 }
 
 /**
@@ -108,6 +119,11 @@ export class Program {
 
   async list(): Promise<string> {
     return (await this.fetch("/api/todoitems/")).text();
+  }
+
+  /** The next line of standard output, after the ready lines. */
+  stdoutLine(): Promise<string> {
+    return this.#stdout.line();
   }
 
   /** The next line of the log. */

@@ -50,6 +50,8 @@ export class Session {
   #client: TodoClient<string>;
   #watching = new AbortController();
   #shown: readonly ShownItem[] | undefined;
+  /** Names the state of `stored`, so that a new connection receives only what has changed since then. */
+  #token: string | undefined;
   /** The items as the service has them, without the user's unsent edits. */
   stored = new StoredItems();
   connection: ConnectionState = "connecting";
@@ -125,6 +127,8 @@ export class Session {
     this.username = credentials.username;
     this.signIn = { problem: undefined, busy: true };
     this.signInPostponed = false;
+    // The whole list is read again. Its arrival shows that the credentials are correct.
+    this.#token = undefined;
     this.#changed();
     this.reconnect();
   }
@@ -133,6 +137,7 @@ export class Session {
     this.#client = this.#parts.connect(undefined);
     this.username = undefined;
     this.stored = new StoredItems();
+    this.#token = undefined;
     this.loaded = false;
     this.#changed();
     this.reconnect();
@@ -298,8 +303,12 @@ export class Session {
     const { signal } = this.#watching;
     const client = this.#client;
     const onState = (state: WatchState) => this.#connectionIs(state);
+    const options = { signal, onState, since: this.#token, feedSilenceMsMax: 40_000 };
     try {
-      for await (const event of client.watch({ signal, onState, feedSilenceMsMax: 40_000 })) this.#take(event);
+      for await (const event of client.watch(options)) {
+        if (signal.aborted) return;
+        this.#take(event);
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (isTodoError(error, "UnauthorizedError")) {
@@ -336,6 +345,7 @@ export class Session {
     } else if (event.kind === "removed") this.stored.remove(event.id);
     else this.stored.put(event);
     this.version = event.version ?? this.version;
+    this.#token = event.token;
     // A snapshot is the whole list. It may come from another store, and the versions of two stores cannot be compared.
     // So after a snapshot, all stored edits are removed from the outbox.
     if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);

@@ -9,8 +9,8 @@ interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly cwd?: string;
-  /** Pairs of a text to wait for and what to type then. */
-  readonly answers?: readonly (readonly [waitFor: string, typed: string])[];
+  /** Pairs of a text to wait for and what to type, or do, then. */
+  readonly answers?: readonly (readonly [waitFor: string, next: string | (() => unknown)])[];
 }
 
 /** A service without credentials, and a folder for files. */
@@ -51,7 +51,7 @@ export class CommandLine {
     const decoder = new TextDecoder();
     const running = Bun.spawn([...programCommand(), command, ...args], {
       cwd: options.cwd ?? process.cwd(),
-      env: programEnvironment({ NO_COLOR: undefined, ...this.environment, TERM: "xterm", ...options.environment }),
+      env: programEnvironment({ ...this.environment, TERM: "xterm", ...options.environment }),
       terminal: {
         cols: options.columns ?? 60,
         rows: 24,
@@ -60,9 +60,10 @@ export class CommandLine {
         },
       },
     });
-    for (const [waitFor, typed] of options.answers ?? []) {
+    for (const [waitFor, next] of options.answers ?? []) {
       await eventually(async () => output.includes(waitFor));
-      running.terminal?.write(typed);
+      if (typeof next === "string") running.terminal?.write(next);
+      else await next();
     }
     const exitCode = await running.exited;
     running.terminal?.close();

@@ -269,6 +269,15 @@ describeBlackBox("Resources and their fields: field names in answers", (start) =
     expect(await service.list()).toBe(`[{"id":"${ids.one}","Name":1,"name":2,"notes":3,"Notes":4}]`);
   });
 
+  test("an error about the ID names the field as the client spells it", async () => {
+    const service = await start({ fieldNames: "camel" });
+    const detailOf = async (json: string) => (await service.send("PUT", "/api/todoitems/", json)).json();
+    expect(await detailOf('{"id":"x"}')).toMatchObject({ detail: expect.stringMatching(/^The field "id" is not/) });
+    expect(await detailOf('{"ID":"x"}')).toMatchObject({ detail: expect.stringMatching(/^The field "ID" is not/) });
+    expect(await detailOf('{"name":"a"}')).toMatchObject({ detail: expect.stringContaining('field "id", or in') });
+    expect(await detailOf('{"Name":"a"}')).toMatchObject({ detail: expect.stringContaining('field "ID", or in') });
+  });
+
   test("a field name that occurs twice is spelled the same both times", async () => {
     const camel = await start({ fieldNames: "camel" });
     await camel.create(item(ids.one, '"Name":1,"Name":2'));

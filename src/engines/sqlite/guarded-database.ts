@@ -4,6 +4,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
+import { asTyped } from "../../program-name.ts";
 import { FileGuard, type Interference } from "./file-guard.ts";
 import { identityOf } from "./held-file.ts";
 import { LogWatch } from "./log-watch.ts";
@@ -159,7 +160,7 @@ export class GuardedDatabase {
   /** Keeps SQLite from copying the log of the old store into the new file. Says where the last commits are. */
   #setLogAside(kind: Interference["kind"]): string {
     if (kind !== "replaced")
-      return "Commits that were only in the log will be lost with this process: save the list first, with todoitems export";
+      return `Commits that were only in the log will be lost with this process: save the list first, with ${asTyped("export")}`;
     // The log comes first: as long as it is in its place, other processes take a missing -shm file for an accident.
     const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
     if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
