@@ -189,6 +189,11 @@ function goals(results: Results): Goal[] {
       value: ratio([work.list(100), "credentials"], [work.list(100), "open"]),
       goal: 0.8,
     },
+    {
+      title: "list of 100 with metrics ÷ without",
+      value: ratio([work.list(100), "with metrics"], [work.list(100), "without metrics"]),
+      goal: 0.97,
+    },
   ];
   return rows.filter((row) => row !== undefined);
 }

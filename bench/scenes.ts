@@ -215,6 +215,22 @@ const smallUpdates: Scene = {
   },
 };
 
+const measured: Scene = {
+  title: "list of 100 with metrics",
+  async run({ seconds, results }) {
+    const contenders = [
+      todoitems({ name: "without metrics" }),
+      todoitems({ name: "with metrics", flags: ["--metrics-port", "0"] }),
+    ];
+    await side(100, contenders, async (server, { name }) => {
+      await warmUp(server);
+      const { perSecond, cpuMicroseconds } = await run(server, { connections: 64, seconds });
+      results.add(work.list(100), name, perSecond);
+      results.add(work.cpu(work.list(100)), name, cpuMicroseconds);
+    });
+  },
+};
+
 const rawSqlite: Scene = {
   title: "SQLite alone, in batches of 64",
   async run({ number, seconds, results }) {
@@ -310,6 +326,7 @@ export const scenes: readonly Scene[] = [
   latency,
   slowDisk,
   guarded,
+  measured,
   overHttps,
   overHttp2,
   newConnections,

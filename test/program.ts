@@ -121,6 +121,11 @@ export class Program {
     return (await this.fetch("/api/todoitems/")).text();
   }
 
+  /** The next line of standard output, after the ready lines. */
+  stdoutLine(): Promise<string> {
+    return this.#stdout.line();
+  }
+
   /** The next line of the log. */
   stderrLine(): Promise<string> {
     return this.#stderr.line();

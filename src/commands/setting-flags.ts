@@ -8,6 +8,7 @@ const usualValues: Readonly<Record<string, readonly string[]>> = {
   cors: ["off"],
   host: ["127.0.0.1", "0.0.0.0", "localhost", "::"],
   "https-port": ["5001", "off"],
+  "metrics-port": ["9464", "off"],
   port: ["5000", "off"],
   "rate-limit": ["off", "100/s"],
   "stale-reads": ["off"],

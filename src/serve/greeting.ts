@@ -21,9 +21,14 @@ export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, address, port)}/`;
 }
 
+interface GreetedService extends Pick<RunningService, "listeners" | "itemCount"> {
+  /** Undefined if metrics are switched off. */
+  readonly metricsPort?: number | undefined;
+}
+
 export function greeting(
   settings: Settings,
-  { listeners, itemCount }: Pick<RunningService, "listeners" | "itemCount">,
+  { listeners, itemCount, metricsPort }: GreetedService,
   isColoured: boolean,
   columns = Number.POSITIVE_INFINITY,
 ): string {
@@ -36,6 +41,7 @@ export function greeting(
     [".NET MAUI", describeFieldNames(settings)],
     ...describeHttps(settings),
     ...describeHosts(settings),
+    ...describeMetrics(settings.host, metricsPort),
   ];
   const cells = rows.flatMap(([label, ...lines]) =>
     lines.map((line, index) => [index === 0 ? label : "", line] as const),
@@ -106,6 +112,12 @@ function describeHosts(settings: Settings): Row[] {
   if (!checksHosts(settings)) return [];
   const names = settings.allowedHosts.join(", ");
   return [["Tunnel", names === "" ? "a tunnel or proxy needs --allow-host NAME, the name that it uses" : names]];
+}
+
+function describeMetrics(host: string, port: number | undefined): Row[] {
+  if (port === undefined) return [];
+  const address = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return [["Metrics", cyan(`${origin("http", address, port)}/metrics`)]];
 }
 
 function keepsChanges({ demo, readOnly }: Settings): boolean {

@@ -19,6 +19,7 @@ import { Cors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import type { Site } from "../http/site.ts";
+import { InstanceMetrics } from "../metrics/instance-metrics.ts";
 import { PageFiles } from "../page/page-files.ts";
 import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
@@ -44,19 +45,46 @@ const usersWatchMs = 1_000;
 const closeMsMax = 2_000;
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
-  const collection = await openCollection(settings, log);
+  const metrics = new InstanceMetrics();
+  const collection = await openCollection(settings, metrics, log);
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
-  const app = openApp(collection, settings, environment, log, listening.promise);
-  const listeners = await startServers(app, settings, environment, log);
+  const app = openApp(collection, settings, environment, metrics, log, listening.promise);
+  const connections = { open: 0, max: settings.connectionsMax };
+  const counts = settings.metricsPort !== undefined;
+  if (counts) metrics.eventLoopLag.start();
+  const handler = counts ? metrics.requests.counting(app) : app;
+  const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
     itemCount: collection.count,
-    stop: () => stop(collection, app, servers, settings, log),
+    collectMetrics: async () => {
+      await refreshIfPossible(collection);
+      const { count: itemCount, listBytes, waitingWrites } = collection;
+      const state = { itemCount, listBytes, waitingWrites, feedReaders: app.changeFeed.readerCount };
+      const store = settings.demo ? "memory" : settings.store.engine;
+      return [metrics.collect({ ...state, store, connections: connections.open })];
+    },
+    stop: async (delaySeconds) => {
+      app.announceStop();
+      for (const server of servers) server.drain();
+      await Bun.sleep(delaySeconds * 1_000);
+      return stop(collection, app, servers, settings, log);
+    },
   };
+}
+
+/** A process that gets no requests does not notice what other processes change. */
+async function refreshIfPossible(collection: TodoCollection): Promise<void> {
+  try {
+    await collection.refresh();
+  } catch (error) {
+    // The collection has reported the error. The last known numbers are better than none.
+    if (!(error instanceof StoreError)) throw error;
+  }
 }
 
 async function stop(
@@ -95,14 +123,15 @@ async function failAfter(ms: number): Promise<never> {
   throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
 }
 
-async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
+async function openCollection(settings: Settings, metrics: InstanceMetrics, log: Log): Promise<TodoCollection> {
   const seed = readSeed(settings);
   const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
     writeQueueMax: settings.writeQueueMax,
     storeBytesMax: settings.storeBytesMax,
-    ...storeLog(log),
+    onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
+    ...storeLog(metrics, log),
   });
   if (seed && !(await collection.seed(seed))) log("info", "The store already has items, so the seed was not used");
   return collection;
@@ -122,11 +151,12 @@ function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Pr
   return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 
-/** Logs when the store fails and when it works again. */
-function storeLog(log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
+/** Counts and logs when the store fails, and logs when it works again. */
+function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
   let last: { readonly message: string; readonly atMs: number } | undefined;
   return {
     onStoreError({ message }) {
+      metrics.storeErrors++;
       const now = performance.now();
       if (last?.message === message && now - last.atMs < sameErrorMs) return;
       last = { message, atMs: now };
@@ -158,12 +188,13 @@ function openApp(
   collection: TodoCollection,
   settings: Settings,
   environment: Environment,
+  metrics: InstanceMetrics,
   log: Log,
   listening: Promise<readonly Listener[]>,
 ): App {
   const app: App = new App(collection, {
     hosts: allowedHosts(settings),
-    access: openAccess(settings, log, () => app.changeFeed.endAll()),
+    access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
     forms: settings.forms,
@@ -214,9 +245,9 @@ function openPage(settings: Settings, environment: Environment, listening: Promi
   });
 }
 
-function openAccess(settings: Settings, log: Log, onUsersChanged: () => void): Access {
+function openAccess(settings: Settings, metrics: InstanceMetrics, log: Log, onUsersChanged: () => void): Access {
   const { auth: mode, users, rateLimitPerSecond, trustProxy } = settings;
-  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, metrics, log, onUsersChanged);
   const rate =
     rateLimitPerSecond === undefined
       ? undefined
@@ -224,8 +255,8 @@ function openAccess(settings: Settings, log: Log, onUsersChanged: () => void): A
   return new Access({ mode, auth, rate, trustProxy });
 }
 
-function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
-  const auth = new BasicAuth(readSomeUsers(path));
+function openUsers(path: string, metrics: InstanceMetrics, log: Log, onChanged: () => void): BasicAuth {
+  const auth = new BasicAuth(readSomeUsers(path), { onFailure: () => metrics.authenticationFailures++ });
   watchFiles([path], usersWatchMs, () => {
     try {
       auth.replaceUsers(readUsers(path));

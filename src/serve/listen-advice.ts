@@ -9,7 +9,7 @@ export class ListenError extends Error {
 }
 
 /** The flag that sets the port. It is named in the advice to the operator. */
-type PortFlag = "--port" | "--https-port";
+type PortFlag = "--port" | "--https-port" | "--metrics-port";
 
 /** Calls `start`, which must listen on this port. Turns an `AddressError` of it into a `ListenError`. */
 export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () => Server): Server {

@@ -12,6 +12,7 @@ import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
 import { addressProblems, ListenError } from "./listen-advice.ts";
 import { addressesOf, isLoopback } from "./loopback.ts";
+import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
@@ -55,12 +56,17 @@ export async function serve(
       settings.workers === 1
         ? await startInstance(settings, environment, log)
         : await startWorkers(settings, args, log);
-    const text = greeting(settings, service, usesColour(process.stdout, environment), widthOf(process.stdout));
+    const metricsPort = startMetricsServer(settings, service, log);
+    const isColoured = usesColour(process.stdout, environment);
+    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
     await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });
-  log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
-  return stop();
+  const signal = await stopSignal;
+  const { shutdownDelaySeconds } = settings;
+  const delay = shutdownDelaySeconds === 0 ? "" : ` in ${shutdownDelaySeconds} s`;
+  log("info", `${signal}: stopping${delay} after the requests in progress are answered`);
+  return stop(shutdownDelaySeconds);
 }
 
 /** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */
@@ -80,14 +86,16 @@ export async function work(args: readonly string[], environment: Environment): P
   const { settings } = result;
   const log = openLog(settings);
   endOnDefect(log);
-  const stopSignal = Promise.race([firstSignal(), parentLost()]);
+  const lost = parentLost();
+  const stopSignal = Promise.race([firstSignal(), lost]);
   const stop = await atStart(async () => {
     const service = await startInstance(settings, environment, log);
     reportReady(service);
     return service.stop;
   });
-  await stopSignal;
-  return stop();
+  // A worker without its parent must not keep the port, because whoever starts the service again needs it.
+  if ((await stopSignal) === undefined) return stop(0);
+  return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);
 }
 
 /** Starts a service. Throws a `StartError` if that fails for a reason that the operator can fix. */

@@ -56,9 +56,7 @@ export function readSettings(
   if (settings.port === undefined && settings.httpsPort === undefined) {
     problems.push("--port off needs --https-port: there is nothing left to listen on");
   }
-  if (settings.port !== undefined && settings.port !== 0 && settings.port === settings.httpsPort) {
-    problems.push(`--port and --https-port are both ${settings.port}: give each a port of its own`);
-  }
+  problems.push(...samePorts(settings));
   if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
     problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
   }
@@ -108,6 +106,16 @@ function unknownVariables(environment: Environment, otherVariables: readonly str
     );
     return `${name} is not a setting and is ignored. ${meant === undefined ? `${asTyped("help serve")} lists the settings` : `Did you mean ${prefix}${meant}?`}`;
   });
+}
+
+function samePorts({ port, httpsPort, metricsPort }: Settings): string[] {
+  const ports = Object.entries({ "--port": port, "--https-port": httpsPort, "--metrics-port": metricsPort });
+  return ports.flatMap(([flag, port], index) =>
+    ports
+      .slice(index + 1)
+      .filter(([, other]) => port !== undefined && port !== 0 && port === other)
+      .map(([otherFlag]) => `${flag} and ${otherFlag} are both ${port}: give each a port of its own`),
+  );
 }
 
 /** `npm start --demo` gives the flag to npm, which puts it into a variable of its own. */

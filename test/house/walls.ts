@@ -36,10 +36,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
+  metrics: { rooms: ["http", "wire/message.ts"], packages: /^prom-client$/ },
   serve: {
     rooms: [
-      ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page", "description"],
-      "program-name.ts",
+      ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+      ...["description", "metrics", "program-name.ts"],
     ],
     packages: runtime,
   },

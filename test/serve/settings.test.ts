@@ -46,7 +46,9 @@ describe("settings", () => {
       idleTimeoutSeconds: 30,
       connectionsMax: 10_000,
       writeQueueMax: 10_000,
+      shutdownDelaySeconds: 0,
       shutdownGraceSeconds: 10,
+      metricsPort: undefined,
       log: "text",
       logRequests: false,
     });
