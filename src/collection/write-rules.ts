@@ -105,7 +105,7 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
  *
  * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
  * created its item. So if a position is later than the state that the plan is based on, the plan creates the item.
- * `commit_batch` in engines/postgres/postgres-schema.ts moves rows by the same criterion, `position > since_version`.
+ * `commit_batch` in engines/postgres/postgres-migrations.ts moves rows by the same criterion, `position > since_version`.
  */
 export function movedPlan(plan: WritePlan, by: number): WritePlan {
   const isNew = ({ position }: PlannedChange) => position > plan.decidedOn.version;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../../src/collection/engine.ts";
-import { currentSchema as postgresSchema } from "../../src/engines/postgres/postgres-schema.ts";
+import { currentSchema as postgresSchema } from "../../src/engines/postgres/postgres-migrations.ts";
 import { currentSchema as sqliteSchema } from "../../src/engines/sqlite/schema.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { ids, item, Service } from "../service.ts";

@@ -73,7 +73,7 @@ whiteBoxTest(
 whiteBoxTest(
   "the checker catches a build that does not decide a write again after others have changed its item",
   async () => {
-    const history = await recordOnBroken("src/engines/postgres/postgres-schema.ts", "ON id = needed", "ON false");
+    const history = await recordOnBroken("src/engines/postgres/postgres-migrations.ts", "ON id = needed", "ON false");
     expect(check(history)).toBeString();
   },
   120_000,

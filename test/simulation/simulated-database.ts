@@ -43,7 +43,7 @@ interface Transaction {
 
 const lockTimeoutMs = 5_000;
 const idleInTransactionMs = 10_000;
-/** The number of migrations in postgres-schema.ts. The simulated store never needs one. */
+/** The number of migrations in postgres-migrations.ts. The simulated store never needs one. */
 const schemaVersion = 2;
 
 export class SimulatedDatabase {

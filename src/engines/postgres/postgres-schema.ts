@@ -2,128 +2,8 @@
 // database; one of them creates the tables, and the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
-import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
-
-/** The step at index N brings the schema from version N to version N + 1. Steps are added, never changed. */
-const migrations: readonly string[] = [
-  `
-CREATE SCHEMA IF NOT EXISTS todoitems;
--- One row, the clock. Every commit locks this row first, so commits happen one after the other.
-CREATE TABLE todoitems.store (
-  one boolean PRIMARY KEY DEFAULT true CHECK (one),
-  schema_version integer NOT NULL,
-  epoch text NOT NULL,
-  version bigint NOT NULL,
-  batch text NOT NULL,
-  pruned_through bigint NOT NULL
-);
--- The current state of each item. json is null if the item was deleted.
-CREATE TABLE todoitems.item (
-  position bigint PRIMARY KEY,
-  version bigint NOT NULL,
-  id text NOT NULL,
-  json text
-);
-CREATE UNIQUE INDEX item_version ON todoitems.item (version);
-CREATE INDEX item_tombstone ON todoitems.item (version) WHERE json IS NULL;
--- The batches that were committed. If the answer to a batch was lost, the batch is looked up here. Batches also tell
--- one history from another.
-CREATE TABLE todoitems.history (
-  version bigint PRIMARY KEY,
-  batch text NOT NULL
-);
-INSERT INTO todoitems.store (schema_version, epoch, version, batch, pruned_through)
-  VALUES (1, left(replace(gen_random_uuid()::text, '-', ''), 16), 0, '', 0);
-`,
-  `
--- Every commit locks the clock first. This migration does so too, so that it cannot deadlock with a commit.
-LOCK TABLE todoitems.store;
--- Rows are found by their version. The index on positions is dropped: it took a fifth of the time of every commit.
-ALTER TABLE todoitems.item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY USING INDEX item_version;
--- The size of each batch: how much other instances have to read to catch up.
-ALTER TABLE todoitems.history ADD bytes bigint NOT NULL DEFAULT 0;
--- Batches that were sent but not stored, and whose answers were lost. A batch in this table can never be stored.
-CREATE TABLE todoitems.voided (
-  batch text PRIMARY KEY,
-  version bigint NOT NULL
-);
--- Commits a batch that was planned for the state at since_version. If others have committed since then, the batch is
--- moved: it is stored after their changes, with higher versions than planned. In that case nothing is stored if an item
--- that the batch depends on has changed, if the batch depends on all items (depends_on is null), or if others have
--- committed too much. Returns the number of versions by which the batch was moved, and a line for each change that
--- others have committed. Returns null if nothing was stored.
--- A position after since_version belongs to an item that the batch creates, so it moves up too. All other items were
--- created up to since_version and keep their positions. movedPlan in collection/write-rules.ts moves the plan by the
--- same criterion.
-CREATE FUNCTION todoitems.commit_batch(
-  since_epoch text, since_version bigint, since_batch text,
-  new_version bigint, new_batch text, lines text, replaced text, depends_on text,
-  prune_every bigint, tombstones_max bigint, history_length bigint
-) RETURNS text LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-  clock todoitems.store;
-  moved bigint;
-  continues boolean;
-  missed_bytes bigint;
-  missed text;
-  pruned bigint;
-BEGIN
-  SELECT * INTO clock FROM todoitems.store WHERE epoch = since_epoch FOR UPDATE;
-  IF NOT FOUND THEN RETURN NULL; END IF;
-  moved := clock.version - since_version;
-  -- Each statement from here on sees everything that was committed up to the clock's version.
-  IF moved <> 0 OR clock.batch <> since_batch THEN
-    IF depends_on IS NULL OR moved NOT BETWEEN 0 AND 1000 OR clock.pruned_through > since_version THEN
-      RETURN NULL;
-    END IF;
-    SELECT coalesce(bool_or(version = since_version AND batch = since_batch), false), sum(bytes)
-      INTO continues, missed_bytes
-      FROM todoitems.history WHERE version >= since_version;
-    IF NOT continues AND since_version > 0 OR missed_bytes > 1000000 THEN RETURN NULL; END IF;
-    PERFORM FROM todoitems.item JOIN unnest(string_to_array(depends_on, E'\\n')) AS needed ON id = needed
-      WHERE version > since_version;
-    IF FOUND THEN RETURN NULL; END IF;
-    SELECT string_agg(line, E'\\n') INTO missed
-      FROM (
-        SELECT concat_ws(E'\\t', version, position, id, json) AS line
-        FROM todoitems.item WHERE version > since_version ORDER BY version
-      ) AS change;
-  END IF;
-  UPDATE todoitems.store SET version = new_version + moved, batch = new_batch
-    WHERE NOT EXISTS (SELECT FROM todoitems.voided WHERE batch = new_batch);
-  IF NOT FOUND THEN RETURN NULL; END IF;
-  INSERT INTO todoitems.history (version, batch, bytes)
-    VALUES (new_version + moved, new_batch, octet_length(lines));
-  IF replaced <> '' THEN
-    DELETE FROM todoitems.item WHERE version = ANY (string_to_array(replaced, ',')::bigint[]);
-  END IF;
-  INSERT INTO todoitems.item (version, position, id, json)
-    SELECT version + moved, CASE WHEN position > since_version THEN position + moved ELSE position END, id, json
-    FROM (
-      SELECT split_part(line, E'\\t', 1)::bigint AS version, split_part(line, E'\\t', 2)::bigint AS position,
-        split_part(line, E'\\t', 3) AS id, nullif(split_part(line, E'\\t', 4), '') AS json
-      FROM unnest(string_to_array(lines, E'\\n')) AS line
-    ) AS planned;
-  -- Once for every prune_every versions, the oldest tombstones and the oldest history are deleted.
-  IF (new_version + moved) / prune_every > clock.version / prune_every THEN
-    SELECT version INTO pruned FROM todoitems.item
-      WHERE json IS NULL ORDER BY version DESC OFFSET tombstones_max LIMIT 1;
-    IF FOUND THEN
-      DELETE FROM todoitems.item WHERE json IS NULL AND version <= pruned;
-      UPDATE todoitems.store SET pruned_through = pruned;
-    END IF;
-    DELETE FROM todoitems.history WHERE version < clock.version - history_length;
-    DELETE FROM todoitems.voided WHERE version < clock.version - history_length;
-  END IF;
-  RETURN concat_ws(E'\\n', moved, missed);
-END
-$$;
-`,
-];
-
-/** The schema that this program reads and writes. */
-export const currentSchema = migrations.length;
+import { currentSchema, migrations } from "./postgres-migrations.ts";
+import { applicationName, type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
 
 /** The number of the lock that migrations take. Any number will do, but it must never change. This is ASCII "todo". */
 const migrationLock = 0x746f646f;
@@ -153,9 +33,27 @@ async function migrate(sql: Sql): Promise<void> {
   await sql`set local lock_timeout = 0`;
   await sql`select pg_advisory_xact_lock(${migrationLock})`;
   // Read again: another instance may have migrated while this one waited for the lock.
-  for (const migration of migrations.slice(await readSchemaVersion(sql))) await sql.unsafe(migration);
+  const version = await readSchemaVersion(sql);
+  if (version > 0 && version < currentSchema) await checkOthersStopped(sql, version);
+  for (const migration of migrations.slice(version)) await sql.unsafe(migration);
   await sql`update todoitems.store set schema_version = ${currentSchema}`;
   await sql`commit`;
+}
+
+/** Throws if an older program is connected, because it could not use the tables of the new schema. */
+async function checkOthersStopped(sql: Sql, version: number): Promise<void> {
+  // Every program with this schema has the same name. So instances that start together do not keep each other out.
+  const connections = await sql<{ pid: number; address: string }[]>`
+    select pid, coalesce(host(client_addr), 'a local socket') as address from pg_stat_activity
+    where datname = current_database() and application_name <> ${applicationName}
+      and (application_name = 'todoitems' or application_name like 'todoitems (schema %')
+    order by pid`;
+  if (connections.length === 0) return;
+  const addresses = [...new Set(connections.map(({ address }) => address))];
+  const pids = connections.map(({ pid }) => pid);
+  throw new StoreError(
+    `the store has schema ${version} and needs ${currentSchema}, but an older todoitems is connected from ${addresses.join(", ")}, which cannot use schema ${currentSchema}. Stop every older instance, then start this one again; it brings the store up to date. If a connection is left over from an instance that has ended, close it with: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (${pids.join(", ")})`,
+  );
 }
 
 async function checkEncoding(sql: Sql): Promise<void> {
@@ -200,6 +98,7 @@ function administratorSql(fromVersion: number, user: string): string {
   const role = `"${user.replaceAll('"', '""')}"`;
   return [
     "BEGIN;",
+    ...(fromVersion > 0 ? [`-- Stop every older instance first: it cannot use schema ${currentSchema}.`] : []),
     ...migrations.slice(fromVersion).map((migration) => migration.trim()),
     `UPDATE todoitems.store SET schema_version = ${currentSchema};`,
     `GRANT USAGE ON SCHEMA todoitems TO ${role};`,

@@ -5,6 +5,13 @@
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+import { currentSchema } from "./postgres-migrations.ts";
+
+/**
+ * How the server's list of connections names this program, with the schema that it knows. A program that wants to bring
+ * the store up to date finds the older ones by it. Programs before 1.0.0 are called "todoitems".
+ */
+export const applicationName = `todoitems (schema ${currentSchema})`;
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -156,7 +163,7 @@ export class PostgresSession {
       // No statement has an array, so the library need not look up the types of arrays. If a connection is lost during
       // that lookup, the library leaves a rejected promise that nobody can handle.
       fetch_types: false,
-      connection: { application_name: "todoitems" },
+      connection: { application_name: applicationName },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
         // When the server stops waiting for a standby to confirm a commit, it warns with 01000, the general code.
@@ -242,6 +249,8 @@ const advice: Readonly<Record<string, string>> = {
   "3D000": "there is no such database; make it with: createdb NAME",
   "42501": "this user may not do that in the schema todoitems; an administrator can grant it",
   "42P01": "a table of the schema todoitems is gone; restart the service to make it",
+  "42883":
+    "a function of the schema todoitems is gone; if a newer todoitems has brought the store up to date, start that one instead",
   "3F000": "the schema todoitems is gone; restart the service to make it",
   "25006": "the server is read-only at present",
   "53100": "the server's disk is full; free some space there",

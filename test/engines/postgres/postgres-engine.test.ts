@@ -2,6 +2,8 @@
 // PostgreSQL.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Bookmark, type News, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
@@ -166,11 +168,25 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
   });
 });
 
+test("if a newer version has replaced the function that commits, the message says to start that version", async () => {
+  const engine = await open();
+  const since = await warmUp(engine);
+  await store.run("ALTER FUNCTION todoitems.commit_batch RENAME TO commit_batch_3");
+  const message = await commit(engine, since).then(String, String);
+  expect(message).toContain("if a newer todoitems has brought the store up to date, start that one instead");
+});
+
 describe("starting on PostgreSQL", () => {
   test("many instances that start at once on an empty database create one store", async () => {
     const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
     const epochs = await Promise.all(engines.map(async (engine) => (await engine.pull()).epoch));
     expect(new Set(epochs).size).toBe(1);
+  });
+
+  test("many instances that start at once on a store of the first schema do not keep each other out", async () => {
+    await store.run(readFileSync(join(import.meta.dir, "schema-1.sql"), "utf8"));
+    const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
+    for (const engine of engines) expect(await jsons(engine)).toHaveLength(2);
   });
 
   test("a host that does not answer is skipped for one that does", async () => {

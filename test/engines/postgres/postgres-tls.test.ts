@@ -39,11 +39,11 @@ async function encryptionWith(query: string): Promise<unknown> {
   });
   await engine.pull();
   const connections = await server.run(
-    "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'todoitems'",
+    "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name LIKE 'todoitems%'",
   );
   await engine.close();
   await eventually(async () =>
-    expect(await server.run("SELECT FROM pg_stat_activity WHERE application_name = 'todoitems'")).toEqual([]),
+    expect(await server.run("SELECT FROM pg_stat_activity WHERE application_name LIKE 'todoitems%'")).toEqual([]),
   );
   return connections.map(({ ssl }) => ssl);
 }
