@@ -4,12 +4,21 @@
 
 export type Edit =
   | { readonly kind: "create"; readonly id: string; readonly json: string }
-  | { readonly kind: "update"; readonly id: string; readonly json: string; readonly etag: string | undefined }
+  | {
+      readonly kind: "update";
+      readonly id: string;
+      readonly json: string;
+      readonly etag: string | undefined;
+      /** The item as it was before the edit, when it had this ETag. Edits of older versions of the page lack it. */
+      readonly base?: string;
+    }
   | { readonly kind: "delete"; readonly id: string; readonly etag: string | undefined };
 
 /** The service's version of an item that the user has edited too. */
 export interface Theirs {
   readonly json: string;
+  /** The same with the user's changes to those fields that nobody else has changed. */
+  readonly withMine: string;
   readonly etag: string | undefined;
 }
 
@@ -179,6 +188,14 @@ export class Outbox {
     this.#keepUnsent();
   }
 
+  /** Bases an update on a newer version of its item. It waits to be sent again. */
+  rebase(entry: OutboxEntry, json: string, { json: base, etag }: Pick<Theirs, "json" | "etag">): void {
+    entry.edit = { kind: "update", id: entry.edit.id, json, etag, base };
+    entry.state = "waiting";
+    entry.conflict = undefined;
+    this.#keepUnsent();
+  }
+
   conflicted(entry: OutboxEntry, theirs: Theirs | undefined): void {
     entry.state = "conflict";
     entry.conflict = { theirs, deletes: entry.edit.kind === "delete" };
@@ -196,6 +213,10 @@ export class Outbox {
    */
   insist(entry: OutboxEntry): void {
     const { edit, conflict } = entry;
+    if (conflict?.theirs && edit.kind === "update") {
+      this.rebase(entry, edit.json, conflict.theirs);
+      return;
+    }
     if (conflict?.theirs) entry.edit = edit.kind === "create" ? edit : { ...edit, etag: conflict.theirs.etag };
     else if (edit.kind === "update") entry.edit = { kind: "create", id: edit.id, json: edit.json };
     entry.state = "waiting";
@@ -251,6 +272,7 @@ export class Outbox {
       return;
     }
     if (before.kind === "create" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
+    else if (before.kind === "update" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: before.etag };
     if (entry.state !== "refused") return;
     entry.state = "waiting";

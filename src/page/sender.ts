@@ -4,6 +4,7 @@
 import { isPassing } from "../client/errors.ts";
 import { isTodoError, type PreconditionFailedError, type TodoClient } from "../client/index.ts";
 import { sameContent } from "../client/item-text.ts";
+import { mergeFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
 import type { Edit, Outbox, OutboxEntry } from "./outbox.ts";
 
@@ -15,7 +16,9 @@ export type SendOutcome =
    * succeeded but its answer was lost.
    */
   | { readonly kind: "alreadyDone" }
-  /** Somebody else has changed or deleted the item. The user must decide which version to keep. */
+  /** Somebody else has changed other fields of the item. The edit now contains their changes and will be sent again. */
+  | { readonly kind: "merged" }
+  /** Somebody else has deleted the item, or changed a field that the user has changed. The user must decide which version to keep. */
   | { readonly kind: "conflict" }
   /** The service asks for credentials. The edit waits until the user signs in. */
   | { readonly kind: "signInNeeded" }
@@ -126,12 +129,25 @@ export class Sender {
 
   #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): SendOutcome {
     const { edit } = entry;
-    const theirs = typeof current === "string" ? { json: current, etag: currentEtag } : undefined;
-    if (edit.kind !== "delete" && theirs && sameContent(theirs.json, edit.json)) {
+    if (typeof current !== "string") {
+      this.#outbox.conflicted(entry, undefined);
+      return { kind: "conflict" };
+    }
+    if (edit.kind !== "delete" && sameContent(current, edit.json)) {
       this.#outbox.stored(entry, currentEtag, versionOf(currentEtag));
       return { kind: "alreadyDone" };
     }
-    this.#outbox.conflicted(entry, theirs);
+    const theirs = { json: current, withMine: current, etag: currentEtag };
+    if (edit.kind !== "update" || edit.base === undefined) {
+      this.#outbox.conflicted(entry, theirs);
+      return { kind: "conflict" };
+    }
+    const { json, conflicts } = mergeFields(edit.base, edit.json, current);
+    this.#outbox.rebase(entry, json, theirs);
+    if (conflicts.length === 0) return { kind: "merged" };
+    // The dialog then shows only the fields that both have changed.
+    const withMine = mergeFields(edit.base, current, edit.json).json;
+    this.#outbox.conflicted(entry, { ...theirs, withMine });
     return { kind: "conflict" };
   }
 }

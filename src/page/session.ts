@@ -1,8 +1,8 @@
 // The state of the page and the actions of its user. A session follows the list, accepts the user's edits, signs in and
 // out, and collects messages for the user. The view draws this state. Nothing here uses the browser's document.
 
-import { type Credentials, isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
-import { newId } from "../client/item-text.ts";
+import { type Credentials, isTodoError, type TodoClient, type WatchEvent } from "../client/index.ts";
+import { newId, sameContent } from "../client/item-text.ts";
 import {
   defaultShapes,
   type ItemFields,
@@ -18,6 +18,7 @@ import { NoticeList } from "./notice-list.ts";
 import type { Edit, Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
 import { messageOf, Sender, type SendOutcome } from "./sender.ts";
+import { type Feed, type FeedState, ownFeed } from "./shared-feed.ts";
 import { StoredItems } from "./stored-items.ts";
 
 /** `signed-out` means that the service does not show the list to this user without a sign-in. */
@@ -37,6 +38,8 @@ export interface SessionParts {
   /** How new items spell their field names. If undefined, they use the spelling of the newest item. */
   readonly spelling: Spelling | undefined;
   readonly readOnly: boolean;
+  /** Reads the changes of the list as long as nobody is signed in. If undefined, the session reads a feed of its own. */
+  readonly feed?: Feed;
 }
 
 /** How long a deletion waits at most for the user to undo it. Usually its message is closed sooner, which sends it. */
@@ -185,7 +188,7 @@ export class Session {
 
   /** Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. */
   save(base: ShownItem, json: string): void {
-    this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base) });
+    this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base), base: base.json });
   }
 
   /** Deletes items. The deletions are sent when the message with the Undo button is closed. */
@@ -220,13 +223,16 @@ export class Session {
   }
 
   /**
-   * Resolves a conflict: "mine" sends the user's edit again, "theirs" drops it, and "both" drops it and adds the user's
-   * version as a new item.
+   * Resolves a conflict: "mine" sends the user's edit again, "theirs" drops what contradicts the other version, and
+   * "both" drops the edit and adds the user's version as a new item.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
     if (!entry) return;
+    const theirs = entry.conflict?.theirs;
     if (which === "mine") this.#outbox.insist(entry);
+    else if (which === "theirs" && theirs && !sameContent(theirs.withMine, theirs.json))
+      this.#outbox.rebase(entry, theirs.withMine, theirs);
     else this.#outbox.drop(entry);
     if (which === "both" && entry.edit.kind !== "delete") {
       const copyId = newId();
@@ -296,10 +302,14 @@ export class Session {
 
   async #watch(): Promise<void> {
     const { signal } = this.#watching;
-    const client = this.#client;
-    const onState = (state: WatchState) => this.#connectionIs(state);
+    // Somebody who signs in reads a feed of their own, because only that checks the password.
+    const feed = this.username === undefined ? (this.#parts.feed ?? ownFeed) : ownFeed;
     try {
-      for await (const event of client.watch({ signal, onState, feedSilenceMsMax: 40_000 })) this.#take(event);
+      await feed(this.#client, {
+        signal,
+        onEvent: (event) => this.#take(event),
+        onState: (state) => this.#connectionIs(state),
+      });
     } catch (error) {
       if (signal.aborted) return;
       if (isTodoError(error, "UnauthorizedError")) {
@@ -316,13 +326,13 @@ export class Session {
     }
   }
 
-  #connectionIs(state: WatchState): void {
+  #connectionIs(state: FeedState): void {
     this.connection = state.kind === "lost" ? "lost" : "live";
     if (state.kind === "live") this.readOnly = state.readOnly;
     if (state.kind === "lost") this.#outbox.disconnected();
     else this.#outbox.connected(state.kind === "live" ? state.epoch : undefined);
     // The password could not be checked, because the connection failed or there had been too many wrong passwords.
-    if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: messageOf(state.error), busy: false };
+    if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: state.problem, busy: false };
     this.#changed();
     this.#send();
   }

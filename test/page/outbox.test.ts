@@ -166,7 +166,7 @@ describe("conflicts", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
     outbox.add(update("b", "2"));
-    outbox.conflicted(next(outbox), { json: "theirs", etag: "9" });
+    outbox.conflicted(next(outbox), { json: "theirs", withMine: "theirs", etag: "9" });
     expect(next(outbox).edit.id).toBe("b");
     expect(outbox.unsentCount).toBe(2);
   });
@@ -177,11 +177,11 @@ describe("conflicts", () => {
     outbox.add(update("b", "2"));
     const [a, b] = outbox.entries;
     if (!a || !b) throw new Error("two were added");
-    outbox.conflicted(a, { json: "theirs", etag: "9" });
+    outbox.conflicted(a, { json: "theirs", withMine: "theirs", etag: "9" });
     outbox.conflicted(b, undefined);
     outbox.insist(a);
     outbox.insist(b);
-    expect(edits(outbox)).toEqual([update("a", "1", "9"), create("b", "2")]);
+    expect(edits(outbox)).toMatchObject([update("a", "1", "9"), create("b", "2")]);
   });
 });
 

@@ -83,7 +83,7 @@ describe("overlay", () => {
   test("a conflicting deletion leaves the service's version of the item visible, marked as a conflict", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "delete", id: "a", etag: "0" });
-    const theirs = { json: json("a", "A"), etag: "1" };
+    const theirs = { json: json("a", "A"), withMine: json("a", "A"), etag: "1" };
     outbox.conflicted(entryOf(outbox, "a"), theirs);
     expect(show()[1]).toMatchObject({ json: theirs.json, etag: "1", conflict: { theirs, deletes: true } });
   });

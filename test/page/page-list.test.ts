@@ -159,3 +159,17 @@ test("the page of a read-only instance says so once, and offers no Undo for what
   expect(await page.items()).toEqual(before);
   expect(await page.evaluate<number>("document.querySelectorAll('.notice').length")).toBe(1);
 });
+
+test("eight tabs share one change feed, and when the tab that reads it is closed, another one goes on", async () => {
+  await pages.start();
+  const tabs = [];
+  for (let index = 0; index < 8; index++) tabs.push(await pages.openPage());
+  await pages.create(named(ids.one, "One"));
+  for (const tab of tabs) await tab.untilNames("One");
+  const [first, ...others] = tabs;
+  if (first) pages.closePage(first);
+  await pages.create(named(ids.two, "Two"));
+  for (const tab of others) await tab.untilNames("Two", "One");
+  await others[0]?.add("Three");
+  for (const tab of others) await tab.untilNames("Three", "Two", "One");
+});

@@ -177,6 +177,34 @@ describe("conflicts", () => {
     });
   }
 
+  test("changes of different fields are merged without a question", async () => {
+    const { service, session } = await open();
+    await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));
+    session.start();
+    await untilLive(session);
+    const base = shown(session, "One");
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"One","Notes":"theirs","Done":false'));
+    session.save(base, item(ids.one, '"Name":"Mine","Notes":"","Done":false'));
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine","Notes":"theirs","Done":false')}]`);
+  });
+
+  for (const which of ["mine", "theirs"] as const) {
+    test(`if both changed a field, choosing ${which} decides that field, and all other changes stay`, async () => {
+      const { service, session } = await open();
+      await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));
+      session.start();
+      await untilLive(session);
+      const base = shown(session, "One");
+      await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs","Notes":"","Done":true'));
+      session.save(base, item(ids.one, '"Name":"mine","Notes":"my notes","Done":false'));
+      await eventually(async () => expect(shown(session, "mine").conflict).toBeDefined());
+      session.decide(ids.one, which);
+      await untilSent(session);
+      expect(JSON.parse(await service.list())).toEqual([{ ID: ids.one, Name: which, Notes: "my notes", Done: true }]);
+    });
+  }
+
   test("keeping both leaves the other version and adds the user's as a new item", async () => {
     const { service, session } = await open();
     await service.create(named(ids.one, "One"));

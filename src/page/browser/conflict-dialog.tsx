@@ -20,7 +20,13 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
   if (!conflict) return null;
   const { theirs, deletes } = conflict;
   const choice = (which: Decision, label: string, isPrimary = false) => (
-    <button type="button" class={isPrimary ? "primary" : ""} onClick={() => onDecide(which)} data-control={which}>
+    <button
+      type="button"
+      class={isPrimary ? "primary" : ""}
+      autofocus={isPrimary}
+      onClick={() => onDecide(which)}
+      data-control={which}
+    >
       {label}
     </button>
   );
@@ -32,12 +38,12 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
       </p>
       {theirs && !deletes && (
         <>
-          <Differences mine={json} theirs={theirs.json} />
+          <Differences mine={json} theirs={theirs.withMine} />
           <details>
             <summary>Show both as JSON</summary>
             <div class="versions">
               <Version title="Yours" json={json} />
-              <Version title="Theirs" json={theirs.json} />
+              <Version title="Theirs" json={theirs.withMine} />
             </div>
           </details>
         </>
@@ -67,7 +73,7 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
 function explanation(deletes: boolean, isThere: boolean): string {
   if (deletes) return "You deleted this item, but somebody changed it before your deletion arrived.";
   return isThere
-    ? "You and somebody else changed this item at the same time. Which version do you want?"
+    ? "You and somebody else changed the same field at the same time. Which version do you want?"
     : "Somebody deleted this item before your change arrived. Do you want to keep it?";
 }
 

@@ -94,7 +94,7 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
       )}
       {item.json !== base.json && (
         <p class="hint">
-          Changed elsewhere meanwhile. Saving will ask which version to keep.{" "}
+          Changed elsewhere meanwhile. Saving keeps both changes, and asks if they are in one field.{" "}
           <button
             type="button"
             class="link"

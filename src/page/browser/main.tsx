@@ -5,10 +5,16 @@ import { jsonText, TodoClient } from "../../client/index.ts";
 import { Outbox } from "../outbox.ts";
 import { listPath, type PageSettings, settingsMetaName } from "../page-settings.ts";
 import { Session } from "../session.ts";
+import { sharedFeed } from "../shared-feed.ts";
 import { App } from "./app.tsx";
 import { KeptEdits } from "./kept-edits.ts";
 
-const restAfterMs = 20_000;
+/**
+ * Browsers offer locks only to pages that come over HTTPS or from this machine. Without locks, each tab reads a feed of
+ * its own, and a hidden tab must make room soon.
+ */
+const hasLocks = "locks" in navigator;
+const restAfterMs = hasLocks ? 20_000 : 2_000;
 
 function readSettings(): PageSettings {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
@@ -41,15 +47,16 @@ const session = new Session({
     }),
   spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
   readOnly: settings.readOnly,
+  ...(hasLocks && { feed: sharedFeed(`todoitems feed ${document.baseURI}`, navigator.locks) }),
 });
 
 addEventListener("online", () => session.reconnect());
 
-// Over plain HTTP, a browser opens at most six connections to a host, and each tab's change feed holds one of them.
-// With six open feeds, a seventh tab would not even load. So a tab closes its feed when it has been hidden for a while.
+// A tab stops following the list when it has been hidden for a while: the browser may freeze it, and another tab should
+// read the shared feed then. A feed of its own holds one of the six connections that the browser opens to a host.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
-addEventListener("visibilitychange", () => {
+function restIfHidden(): void {
   clearTimeout(resting);
   if (document.hidden)
     resting = setTimeout(() => {
@@ -60,7 +67,8 @@ addEventListener("visibilitychange", () => {
     isResting = false;
     session.reconnect();
   }
-});
+}
+addEventListener("visibilitychange", restIfHidden);
 
 // The browser asks before it closes the page, but only if something would be lost: text that is still in a field, or
 // edits that the browser's database does not have.
@@ -74,3 +82,5 @@ if (edits.length > 0) outbox.restore(edits, !areSure);
 const root = document.getElementById("page");
 if (root) render(<App session={session} settings={settings} />, root);
 session.start();
+// A tab that was opened in the background is hidden from the start.
+restIfHidden();

@@ -1,0 +1,105 @@
+// Lets all tabs of the page share one change feed. Over plain HTTP, a browser opens at most six connections to a host,
+// and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads. When
+// it is closed or rests, the lock elects the next tab, which begins with the whole list. So nothing is lost.
+
+import type { TodoClient, WatchEvent, WatchedItem, WatchState } from "../client/index.ts";
+import { newId } from "../client/item-text.ts";
+import { messageOf } from "./sender.ts";
+
+/** The state of the feed. An error cannot be passed on to other tabs, so this has its text. */
+export type FeedState = Exclude<WatchState, { kind: "lost" }> | { readonly kind: "lost"; readonly problem: string };
+
+interface FeedReader {
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: WatchEvent<string>) => void;
+  readonly onState: (state: FeedState) => void;
+}
+
+/** Follows the list until the signal is aborted. Throws if the list cannot be read. */
+export type Feed = (client: TodoClient<string>, reader: FeedReader) => Promise<void>;
+
+type Message =
+  /** A tab has begun to listen. The reading tab sends it the list. */
+  | { readonly kind: "ask"; readonly from: string }
+  /** `to` names the only tab that this is for. If it is undefined, it is for all of them. */
+  | { readonly kind: "event"; readonly from: string; readonly to?: string; readonly event: WatchEvent<string> }
+  | { readonly kind: "state"; readonly from: string; readonly to?: string; readonly state: FeedState };
+
+/** A feed for this tab alone. */
+export const ownFeed: Feed = async (client, { signal, onEvent, onState }) => {
+  const report = (state: WatchState) =>
+    onState(state.kind === "lost" ? { kind: "lost", problem: messageOf(state.error) } : state);
+  for await (const event of client.watch({ signal, onState: report, feedSilenceMsMax: 40_000 })) onEvent(event);
+};
+
+/** The browser's locks. The promise settles with that of the work, which begins when the lock is free. */
+interface Locks {
+  request(name: string, options: { signal: AbortSignal }, work: () => Promise<void>): Promise<void>;
+}
+
+/** A feed for all tabs that use the same name. */
+export function sharedFeed(name: string, locks: Locks): Feed {
+  return async (client, reader) => {
+    const { signal } = reader;
+    const self = newId();
+    const channel = new BroadcastChannel(name);
+    const post = (message: Message) => channel.postMessage(message);
+    /** The tab whose list this tab has. Events of any other tab belong to another list. */
+    let source: string | undefined;
+    channel.onmessage = ({ data }: { data: Message }) => {
+      if (signal.aborted || data.kind === "ask" || (data.to !== undefined && data.to !== self)) return;
+      if (data.kind === "event" && data.event.kind === "snapshot") source = data.from;
+      if (data.kind === "state" && data.state.kind === "lost") reader.onState(data.state);
+      else if (data.from !== source) return;
+      else if (data.kind === "event") reader.onEvent(data.event);
+      else reader.onState(data.state);
+    };
+    post({ kind: "ask", from: self });
+    try {
+      await locks.request(name, { signal }, () => lead(client, reader, self, channel));
+    } finally {
+      channel.close();
+    }
+  };
+}
+
+/** Reads the feed for this tab and all others. */
+async function lead(client: TodoClient<string>, reader: FeedReader, self: string, channel: BroadcastChannel) {
+  const { signal } = reader;
+  const post = (message: Message) => channel.postMessage(message);
+  let items: Map<string, WatchedItem<string>> | undefined;
+  let version: number | undefined;
+  let state: FeedState | undefined;
+  let attempt = new AbortController();
+  channel.onmessage = ({ data }: { data: Message }) => {
+    if (data.kind !== "ask" || !state) return;
+    // A tab that asks now has perhaps been told to try again at once.
+    if (state.kind === "lost") attempt.abort();
+    else if (items) {
+      const event = { kind: "snapshot", items: [...items.values()], version } as const;
+      post({ kind: "event", from: self, to: data.from, event });
+      post({ kind: "state", from: self, to: data.from, state });
+    }
+  };
+  const onEvent = (event: WatchEvent<string>) => {
+    if (event.kind === "snapshot") items = new Map(event.items.map((item) => [item.id, item]));
+    else if (event.kind === "removed") items?.delete(event.id);
+    else items?.set(event.id, event);
+    version = event.version ?? version;
+    reader.onEvent(event);
+    post({ kind: "event", from: self, event });
+  };
+  const onState = (next: FeedState) => {
+    state = next;
+    reader.onState(next);
+    post({ kind: "state", from: self, state: next });
+  };
+  while (!signal.aborted) {
+    attempt = new AbortController();
+    try {
+      await ownFeed(client, { signal: AbortSignal.any([signal, attempt.signal]), onEvent, onState });
+    } catch (error) {
+      if (!attempt.signal.aborted) throw error;
+    }
+  }
+}
