@@ -47,7 +47,9 @@ const session = new Session({
     }),
   spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
   readOnly: settings.readOnly,
-  ...(hasLocks && { feed: sharedFeed(`todoitems feed ${document.baseURI}`, navigator.locks) }),
+  // If the list needs a sign-in, there is nothing to share: each tab has a sign-in of its own.
+  ...(hasLocks &&
+    settings.auth !== "all" && { feed: sharedFeed(`todoitems feed ${document.baseURI}`, navigator.locks) }),
 });
 
 addEventListener("online", () => session.reconnect());
