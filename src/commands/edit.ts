@@ -3,11 +3,12 @@
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { Stored, TodoClient } from "../client/todo-client.ts";
+import { mergeFields } from "../items/field-merge.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect, connectionFlags } from "./connect.ts";
 import { agrees, Draft } from "./draft.ts";
 import { CommandError, explain } from "./failure.ts";
-import { combineChanges, describeChanges } from "./field-changes.ts";
+import { describeChanges } from "./field-changes.ts";
 import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
@@ -65,7 +66,7 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
     }
     remark(describeConflict(base, conflict));
     if (!(await agrees("Edit again, with their changes and yours?"))) throw draft.keep(undefined);
-    text = combineChanges(base.item, mine, conflict.item);
+    text = mergeFields(base.item, mine, conflict.item).json;
     base = conflict;
   }
 }

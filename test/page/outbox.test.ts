@@ -1,7 +1,8 @@
 // The outbox: the order of its edits, which edits replace others, and what it keeps in the browser's storage.
 
 import { describe, expect, test } from "bun:test";
-import { type Edit, type KeptEdit, Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
+import type { Edit, KeptEdit } from "../../src/page/edit.ts";
+import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
 
 /** An outbox that is connected to the store "e", and what it keeps. */
 function open(): { outbox: Outbox; kept: () => readonly KeptEdit[] } {
@@ -50,10 +51,10 @@ describe("edits that are not sent yet", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
     outbox.add(remove("b"), 9);
-    next(outbox).state = "sending";
+    outbox.sending(next(outbox));
     const both = [
-      { edit: create("a"), epoch: "e", notBefore: 0 },
-      { edit: remove("b"), epoch: "e", notBefore: 9 },
+      { edit: create("a"), epoch: "e", notBefore: 0, maybeStored: true },
+      { edit: remove("b"), epoch: "e", notBefore: 9, maybeStored: false },
     ];
     expect(kept()).toEqual(both);
     outbox.stored(next(outbox), "2", 2);
@@ -181,7 +182,7 @@ describe("conflicts", () => {
     outbox.conflicted(b, undefined);
     outbox.insist(a);
     outbox.insist(b);
-    expect(edits(outbox)).toEqual([update("a", "1", "9"), create("b", "2")]);
+    expect(edits(outbox)).toMatchObject([update("a", "1", "9"), create("b", "2")]);
   });
 });
 
