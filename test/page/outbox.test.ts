@@ -162,6 +162,35 @@ describe("an edit made while another edit of the same item is being sent", () =>
   });
 });
 
+describe("an edit that was merged with somebody else's changes", () => {
+  const edited = (json: string, base: string): Edit => ({ kind: "update", id: "a", json, etag: "1", base });
+
+  test("an edit that is not based on the result keeps an outdated ETag, so that it is compared with the result", () => {
+    for (const isStored of [true, false]) {
+      const { outbox } = open();
+      outbox.add(edited("mine", "before"));
+      const first = next(outbox);
+      outbox.sending(first);
+      outbox.rebase(first, "merged", { json: "theirs", etag: "2" });
+      if (isStored) outbox.stored(first, "3", 3);
+      outbox.add(edited("typed", "mine"));
+      if (!isStored) outbox.stored(first, "3", 3);
+      expect(next(outbox).edit).toEqual({ ...edited("typed", "mine"), etag: "2" });
+    }
+  });
+
+  test("an edit that is based on the result gets the ETag of the result", () => {
+    const { outbox } = open();
+    outbox.add(edited("mine", "before"));
+    const first = next(outbox);
+    outbox.rebase(first, "merged", { json: "theirs", etag: "2" });
+    outbox.sending(first);
+    outbox.add(edited("typed", "merged"));
+    outbox.stored(first, "3", 3);
+    expect(next(outbox).edit).toEqual({ ...edited("typed", "merged"), etag: "3" });
+  });
+});
+
 describe("conflicts", () => {
   test("a conflict holds back only the edits of its own item", () => {
     const { outbox } = open();

@@ -207,6 +207,21 @@ describe("edits that the service refuses", () => {
     expect(await service.list()).toBe(`[${named(ids.two, "Two")},${named(ids.one, "Short")}]`);
   });
 
+  test("if the user corrects an edit while it is being refused, the corrected one is sent", async () => {
+    const { service, network, outbox, outcomes, sender } = await open({ bodyBytesMax: 100 });
+    const answer = Promise.withResolvers<void>();
+    network.answersAfter = answer.promise;
+    const tooLarge = create(ids.one, "x".repeat(200));
+    outbox.add(tooLarge);
+    const sending = sender.send();
+    const base = named(ids.one, "x".repeat(200));
+    outbox.add({ kind: "update", id: ids.one, json: named(ids.one, "Short"), etag: undefined, base });
+    answer.resolve();
+    await sending;
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["merged", "stored"]);
+    expect(await service.list()).toBe(`[${named(ids.one, "Short")}]`);
+  });
+
   test("a new item whose first answer was lost counts as stored when it is sent again", async () => {
     const { service, network, outbox, send, sender, outcomes } = await open();
     network.state = "lossy";
