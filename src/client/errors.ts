@@ -41,14 +41,20 @@ export function noAnswer(request: RequestName, cause: unknown): NetworkError {
 }
 
 /** What to do if the browser refused the request because of the page's origin. Empty outside a browser. */
-function originHint({ url }: RequestName): string {
-  const location: unknown = Reflect.get(globalThis, "location");
-  if (location === undefined) return "";
-  const { origin } = new URL(String(location));
-  if (origin === new URL(url).origin) return "";
+function originHint(request: RequestName): string {
+  const origin = otherOrigin(request);
+  if (origin === undefined) return "";
   // A page that was opened from a file has the origin `null`. `--cors` cannot allow that one alone, only all origins.
   const allowed = origin === "null" ? '"*"' : origin;
   return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
+}
+
+/** The origin of the web page that sends a request. Undefined outside a browser, or if the server has the same origin. */
+export function otherOrigin({ url }: RequestName): string | undefined {
+  const location: unknown = Reflect.get(globalThis, "location");
+  if (location === undefined) return undefined;
+  const { origin } = new URL(String(location));
+  return origin === new URL(url).origin ? undefined : origin;
 }
 
 /** The server was silent for longer than `timeoutMs`, or the change feed for longer than `feedSilenceMsMax`. */
@@ -149,11 +155,38 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   readonly current: Item | undefined;
   /** The ETag of the current item. Send it as `ifMatch` after merging your change into the current item. */
   readonly currentEtag: string | undefined;
+  /**
+   * True if the answer to an earlier attempt was lost. So your write may have been stored, and somebody else may have
+   * changed the item after that.
+   */
+  readonly mayBeStored: boolean;
 
-  constructor(request: RequestName, refusal: ErrorReply, current: Item | undefined, currentEtag: string | undefined) {
+  constructor(
+    request: RequestName,
+    refusal: ErrorReply,
+    current: Item | undefined,
+    currentEtag: string | undefined,
+    mayBeStored = false,
+  ) {
     super(request, refusal);
     this.current = current;
     this.currentEtag = currentEtag;
+    this.mayBeStored = mayBeStored;
+  }
+}
+
+/** `change` gave up: each time, somebody else changed the item first. The last `PreconditionFailedError` is its cause. */
+export class TooManyConflictsError extends TodoClientError {
+  override readonly name = "TooManyConflictsError";
+  readonly attempts: number;
+
+  constructor(cause: PreconditionFailedError<unknown>, attempts: number) {
+    super(
+      cause,
+      `the change was not stored, because somebody else changed the item before each of ${attempts} attempts; call change() again later, or with more attempts`,
+      { cause },
+    );
+    this.attempts = attempts;
   }
 }
 
@@ -226,6 +259,7 @@ interface ErrorsByName {
   readonly ServerError: ServerError;
   readonly TimeoutError: TimeoutError;
   readonly TodoClientError: TodoClientError;
+  readonly TooManyConflictsError: TooManyConflictsError;
   readonly TooManyRequestsError: TooManyRequestsError;
   readonly UnauthorizedError: UnauthorizedError;
   readonly UnsupportedMediaTypeError: UnsupportedMediaTypeError;

@@ -1,6 +1,7 @@
-// Everything that `todoitems/client` exports.
+// Everything that `todoitems-client` and `todoitems/client` export.
 
 export type { Credentials } from "./basic.ts";
+export type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
 export {
   exactNumbers,
   type ItemCodec,
@@ -27,16 +28,12 @@ export {
   ServerError,
   TimeoutError,
   TodoClientError,
+  TooManyConflictsError,
   TooManyRequestsError,
   UnauthorizedError,
   UnsupportedMediaTypeError,
 } from "./errors.ts";
+export type { LiveConnection, LiveList, LiveListOptions, LiveListSnapshot } from "./live-list.ts";
 export type { RequestOptions, RetryOptions } from "./requester.ts";
-export {
-  type ItemsOptions,
-  type Stored,
-  TodoClient,
-  type TodoClientOptions,
-  type WriteOptions,
-} from "./todo-client.ts";
+export { TodoClient } from "./todo-client.ts";
 export type { WatchEvent, WatchedItem, WatchOptions, WatchState } from "./watch.ts";

@@ -6,6 +6,9 @@ import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLar
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
 import type { SilenceTimeout } from "./silence-timeout.ts";
 
+/** Makes an item from its text, which is a part of this reply. */
+export type ParseItem<Item> = (reply: Reply, json: string) => Item;
+
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export class Reply {

@@ -5,8 +5,8 @@
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
-import type { Credentials } from "./basic.ts";
-import { type ItemCodec, type NewItem, plainValues, type TodoItem } from "./codecs.ts";
+import type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
+import { type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 import {
   ConflictError,
   type HttpError,
@@ -15,55 +15,19 @@ import {
   NotFoundError,
   PreconditionFailedError,
   type TodoClientError,
+  TooManyConflictsError,
 } from "./errors.ts";
 import { hasId, idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
-import type { Reply } from "./reply.ts";
-import { backoffMs, pause, Requester, type RequestOptions, type RetryOptions } from "./requester.ts";
+import { ListReader } from "./list-reader.ts";
+import { LiveList, type LiveListOptions } from "./live-list.ts";
+import type { ParseItem, Reply } from "./reply.ts";
+import { backoffMs, pause, Requester, type RequestOptions } from "./requester.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
-
-export interface TodoClientOptions<Item = TodoItem> {
-  /**
-   * Where the server expects the ID of an item that is created or updated. `a`: in the path. `b` (the default): only in
-   * the body.
-   */
-  readonly form?: "a" | "b";
-  /** The user name and password for HTTP Basic, or a function that returns them and is called before each request. */
-  readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
-  /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
-  readonly codec?: ItemCodec<Item>;
-  /** The size limit for an answer, in bytes after decompression. Default: 2,147,483,647. */
-  readonly maxResponseBytes?: number;
-  /** How long the server may be silent, both before its answer and between two pieces of it. Default: 30,000. */
-  readonly timeoutMs?: number;
-  /**
-   * How often, and after which pauses, a request that failed for a temporary reason is sent again.
-   * Default: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`.
-   */
-  readonly retry?: RetryOptions;
-  /** Sends the requests. Default: the global `fetch`. */
-  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-}
-
-export interface WriteOptions extends RequestOptions {
-  /** Write only if the item still has this ETag; otherwise throw a `PreconditionFailedError`. */
-  readonly ifMatch?: string | undefined;
-}
-
-export interface ItemsOptions extends RequestOptions {
-  /** Called with the number of bytes that have arrived, and with the total if the server states it. */
-  readonly onProgress?: ((bytes: number, total: number | undefined) => void) | undefined;
-}
-
-/** An item as the server stores it. */
-export interface Stored<Item> {
-  readonly id: string;
-  readonly item: Item;
-  /** Identifies this state of the item, for `ifMatch`. Undefined if the server has no ETags. */
-  readonly etag: string | undefined;
-}
 
 export class TodoClient<Item = TodoItem> {
   readonly #requester: Requester<Item>;
+  readonly #listReader: ListReader;
+  readonly #parseItem: ParseItem<Item>;
   readonly #form: "a" | "b";
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item> = {}) {
@@ -76,6 +40,8 @@ export class TodoClient<Item = TodoItem> {
       retry: { limit: 2, delayMs: 300, delayMsMax: 10_000, ...options.retry },
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     });
+    this.#listReader = new ListReader(this.#requester);
+    this.#parseItem = (reply, json) => this.#requester.parseItem(reply, json);
   }
 
   /** The address of the list. */
@@ -83,14 +49,17 @@ export class TodoClient<Item = TodoItem> {
     return this.#requester.listUrl;
   }
 
-  /** Reads every item, in the order of the list. */
+  /**
+   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list, so the
+   * next call transfers the list only if it has changed and, if the list is long, only its changes.
+   */
   list(options: RequestOptions = {}): Promise<Item[]> {
-    return this.#requester.retrying(options, () => collect(this.#itemsOnce(options)));
+    return this.#requester.retrying(options, () => this.#listReader.read(options, this.#parseItem));
   }
 
   /**
-   * Yields the items as the list arrives. Memory use does not grow with the list, and the client does not read far
-   * ahead of your loop.
+   * Yields the items as the list arrives. The client does not read far ahead of your loop and keeps nothing, so memory
+   * use does not grow with the list.
    *
    * If the connection breaks and the server has ETags, the list is requested again. If the ETag of the list is still
    * the same, the loop continues where it stopped. In all other cases, the error is thrown.
@@ -153,6 +122,37 @@ export class TodoClient<Item = TodoItem> {
     return this.#requester.retrying(options, (replyWasLost) => this.#updateOnce(id, json, replyWasLost, options));
   }
 
+  /**
+   * Changes an item: reads it, calls `edit` with it, and stores the item that `edit` returns. If somebody else has
+   * changed the item in the meantime, it is read again and `edit` is called again, so nobody's change is lost. If `edit`
+   * returns the item as it was, nothing is sent.
+   *
+   * If the server has no ETags, a change that somebody else makes at the same moment is overwritten.
+   */
+  async change(
+    id: string,
+    edit: (item: Item) => Item | Promise<Item>,
+    { attempts = 10, signal }: ChangeOptions = {},
+  ): Promise<Stored<Item>> {
+    const { codec } = this.#requester.options;
+    for (let attempt = 1; ; attempt++) {
+      const { item: before, etag: ifMatch, ...found } = await this.get(id, { signal });
+      const jsonBefore = codec.stringify(before);
+      const item = await edit(before);
+      const json = codec.stringify(item);
+      if (json === jsonBefore) return { ...found, item, etag: ifMatch };
+      if (!sameId(idOf(json), id))
+        throw new TypeError("The function that you give to change() must keep the item's ID.");
+      try {
+        return { ...found, item, ...(await this.update(item, { ifMatch, signal })) };
+      } catch (error) {
+        if (!(error instanceof PreconditionFailedError) || error.mayBeStored) throw error;
+        if (attempt >= attempts) throw new TooManyConflictsError(error, attempts);
+        await pause(backoffMs(attempt, 10, 500), signal);
+      }
+    }
+  }
+
   /** Deletes an item. The ETag is undefined, unless the service is read-only: then it ends in `-not-kept`. */
   async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
     return this.#requester.retrying(options, async (replyWasLost) => {
@@ -173,7 +173,14 @@ export class TodoClient<Item = TodoItem> {
    * to `onState` and retried.
    */
   watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<Item>, void, undefined> {
-    return watch(this.#requester, options);
+    return watch(this.#requester, this.#parseItem, options);
+  }
+
+  /**
+   * The list as a value that stays current, for user interfaces. It connects while somebody subscribes. See `LiveList`.
+   */
+  liveList(options: LiveListOptions = {}): LiveList<Item> {
+    return new LiveList(this.#requester, options);
   }
 
   async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
@@ -198,9 +205,11 @@ export class TodoClient<Item = TodoItem> {
     } catch (error) {
       // If the item on the server equals the item that we sent, an earlier attempt stored it, but the reply to that
       // attempt was lost. So the update has succeeded.
-      if (!(replyWasLost && error instanceof PreconditionFailedError && error.current !== undefined)) throw error;
-      if (!sameContent(this.#requester.options.codec.stringify(error.current), json)) throw error;
-      return { etag: error.currentEtag };
+      if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
+      const { current, currentEtag } = error;
+      const isStored = current !== undefined && sameContent(this.#requester.options.codec.stringify(current), json);
+      if (isStored) return { etag: currentEtag };
+      throw new PreconditionFailedError(error, error, current, currentEtag, true);
     }
   }
 
@@ -236,11 +245,6 @@ export class TodoClient<Item = TodoItem> {
     throw error;
   }
 
-  async *#itemsOnce(options: RequestOptions): AsyncGenerator<Item> {
-    const reply = await this.#getList(options);
-    for await (const json of reply.objects()) yield this.#requester.parseItem(reply, json);
-  }
-
   async #getText(id: string, { signal }: RequestOptions): Promise<Found> {
     const url = this.#requester.itemUrl(id);
     return this.#requester.retrying({ signal }, async () => {
@@ -257,11 +261,8 @@ export class TodoClient<Item = TodoItem> {
   }
 
   async #findInList(id: string, options: RequestOptions): Promise<Found | undefined> {
-    const reply = await this.#getList(options);
-    for await (const json of reply.objects()) {
-      if (sameId(reply.parse(json, idOf), id)) return { json, etag: undefined, reply };
-    }
-    return undefined;
+    const all = await this.#listReader.read(options, (reply, json) => ({ json, etag: undefined, reply }));
+    return all.find(({ json, reply }) => sameId(reply.parse(json, idOf), id));
   }
 }
 
@@ -280,10 +281,4 @@ interface Found {
 function offersNoSuchRequest(error: unknown): error is HttpError {
   if (error instanceof MethodNotAllowedError) return true;
   return error instanceof NotFoundError && error.code !== "RecordNotFound";
-}
-
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }

@@ -1,8 +1,8 @@
 // Watches the list through the server's change feed or, if the server has no change feed, by polling. Either way the
 // caller gets the same three kinds of event, and lost connections are retried.
 
-import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
+import { type Change, readChange, readChangeDocument } from "./change-document.ts";
 import {
   InvalidResponseError,
   isPassing,
@@ -13,7 +13,7 @@ import {
 } from "./errors.ts";
 import { EventStreamReader, type ServerSentEvent } from "./event-stream.ts";
 import { idOf } from "./item-text.ts";
-import type { Reply } from "./reply.ts";
+import type { ParseItem, Reply } from "./reply.ts";
 import { backoffMs, pause, type Requester, type RequestOptions } from "./requester.ts";
 
 /** An item on the list. */
@@ -30,6 +30,11 @@ export interface WatchedItem<Item> {
 export type WatchEvent<Item> = WatchedChange<Item> & {
   /** The number of changes to the list so far, including this one. Undefined while polling. */
   readonly version: number | undefined;
+  /**
+   * Names the state of the list after this event. A later `watch({ since: token })` continues from there. Undefined
+   * while polling.
+   */
+  readonly token: string | undefined;
 };
 
 type WatchedChange<Item> =
@@ -51,6 +56,11 @@ export type WatchState =
   | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
 
 export interface WatchOptions extends RequestOptions {
+  /**
+   * The `token` of the last event that you have applied to your copy of the list. Only what has changed since then is
+   * sent. If the server cannot say what that is, a `snapshot` comes first, as it does without this option.
+   */
+  readonly since?: string | undefined;
   /** Called when the connection is made, lost or restored. */
   readonly onState?: (state: WatchState) => void;
   /** How often the list is requested if there is no change feed. Default: 5,000. */
@@ -63,10 +73,11 @@ const firstRetryMs = 500;
 const retryMsMax = 30_000;
 
 export async function* watch<Item>(
-  requester: Requester<Item>,
+  requester: Requester<unknown>,
+  parseItem: ParseItem<Item>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<Item>, void, undefined> {
-  const sources = [new Feed(requester, options), new Poll(requester, options)];
+  const sources = [new Feed(requester, parseItem, options), new Poll(requester, parseItem, options)];
   let failures = 0;
   let state: WatchState | undefined;
   for (;;) {
@@ -101,18 +112,21 @@ type SourceEvent<Item> = WatchEvent<Item> | { readonly kind: "state"; readonly s
 
 /** The change feed. It remembers how far it was read, so that a new connection continues where the old one broke. */
 class Feed<Item> {
-  readonly #requester: Requester<Item>;
+  readonly #requester: Requester<unknown>;
+  readonly #parseItem: ParseItem<Item>;
   readonly #options: WatchOptions;
   #token: string | undefined;
 
-  constructor(requester: Requester<Item>, options: WatchOptions) {
+  constructor(requester: Requester<unknown>, parseItem: ParseItem<Item>, options: WatchOptions) {
     this.#requester = requester;
+    this.#parseItem = parseItem;
     this.#options = options;
+    this.#token = options.since;
   }
 
   /**
-   * Yields a snapshot of the list, and then its changes. Returns only if the server has no feed. Throws if the
-   * connection breaks.
+   * Yields a snapshot of the list, unless there is a token to continue from, and then its changes. Returns only if the
+   * server has no feed. Throws if the connection breaks.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (;;) {
@@ -166,14 +180,13 @@ class Feed<Item> {
   }
 
   async #snapshot(reply: Reply): Promise<SourceEvent<Item>> {
-    const values = reply.values(await reply.text());
-    const items = reply
-      .parse(values.get("changes") ?? "", (text) => scanArray(text))
-      .map((change) => this.#change(reply, change))
-      .filter((change) => change.kind === "changed")
+    const { changes, token, version } = await readChangeDocument(reply);
+    const items = changes
+      .map((change) => this.#event(reply, change, token))
+      .filter((event) => event.kind === "changed")
       .sort((one, other) => one.position - other.position);
-    this.#token = `${stringOf(values.get("epoch")) ?? ""}-${values.get("version") ?? ""}`;
-    return { kind: "snapshot", items, version: Number(values.get("version")) };
+    this.#token = token;
+    return { kind: "snapshot", items, version, token };
   }
 
   async *#follow(reply: Reply): AsyncGenerator<SourceEvent<Item>> {
@@ -186,7 +199,8 @@ class Feed<Item> {
           return;
         }
         if (event.type === "ready") yield { kind: "state", state: this.#ready(reply, event) };
-        else if (event.type === "change") yield this.#change(reply, event.data);
+        else if (event.type === "change")
+          yield this.#event(reply, readChange(reply, event.data), event.id || undefined);
         // The token, which says how far the feed was read, is set only after the `yield`. If the caller did not receive
         // the event, the next connection must ask for it again.
         if (event.id !== "") this.#token = event.id;
@@ -201,34 +215,25 @@ class Feed<Item> {
     return { kind: "live", readOnly: values.get("readOnly") === "true", epoch: stringOf(values.get("epoch")) };
   }
 
-  #change(reply: Reply, json: string): Exclude<WatchEvent<Item>, { kind: "snapshot" }> {
-    const values = reply.values(json);
-    const id = stringOf(values.get("id"))?.toLowerCase();
-    if (id === undefined) throw new InvalidResponseError(reply.request, "a change without an ID");
-    const version = Number(values.get("version"));
-    const item = values.get("item") ?? "null";
-    if (item === "null") return { kind: "removed", id, version };
-    return {
-      kind: "changed",
-      id,
-      item: this.#requester.parseItem(reply, item),
-      etag: stringOf(values.get("etag")),
-      position: Number(values.get("position")),
-      version,
-    };
+  #event(reply: Reply, change: Change, token: string | undefined): Exclude<WatchEvent<Item>, { kind: "snapshot" }> {
+    const { id, json, etag, position, version } = change;
+    if (json === undefined) return { kind: "removed", id, version, token };
+    return { kind: "changed", id, item: this.#parseItem(reply, json), etag, position, version, token };
   }
 }
 
 /** Polls the list and yields what changed. */
 class Poll<Item> {
-  readonly #requester: Requester<Item>;
+  readonly #requester: Requester<unknown>;
+  readonly #parseItem: ParseItem<Item>;
   readonly #options: WatchOptions;
   #etag: string | undefined;
   #known: Map<string, { readonly json: string; readonly position: number }> | undefined;
   #positions = 0;
 
-  constructor(requester: Requester<Item>, options: WatchOptions) {
+  constructor(requester: Requester<unknown>, parseItem: ParseItem<Item>, options: WatchOptions) {
     this.#requester = requester;
+    this.#parseItem = parseItem;
     this.#options = options;
   }
 
@@ -278,16 +283,16 @@ class Poll<Item> {
     );
     const items = changed.map(({ id, json, position }) => ({
       id,
-      item: this.#requester.parseItem(reply, json),
+      item: this.#parseItem(reply, json),
       etag: undefined,
       position,
     }));
-    const version = undefined;
-    if (!inOrder) return [{ kind: "snapshot", items, version }];
+    const unversioned = { version: undefined, token: undefined };
+    if (!inOrder) return [{ kind: "snapshot", items, ...unversioned }];
     const removed = [...before.keys()].filter((id) => !listed.has(id));
     return [
-      ...removed.map((id) => ({ kind: "removed", id, version }) as const),
-      ...items.map((item) => ({ kind: "changed", ...item, version }) as const),
+      ...removed.map((id) => ({ kind: "removed", id, ...unversioned }) as const),
+      ...items.map((item) => ({ kind: "changed", ...item, ...unversioned }) as const),
     ];
   }
 }

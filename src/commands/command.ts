@@ -22,6 +22,8 @@ export interface Command {
   readonly flags: readonly Flag[];
   /** Shown below the flags in the help text. */
   readonly notes?: string;
+  /** Shown below the notes, after the name of the program. */
+  readonly example?: string;
   /** Resolves to the exit code. */
   readonly run: (args: readonly string[], environment: Environment) => Promise<number>;
 }

@@ -3,7 +3,8 @@
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { doneFieldOf, setFields, titleOf } from "./fields.ts";
 import { findId } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";

@@ -1,7 +1,9 @@
 // Finds the item that a user names by the first few characters of its ID.
 
+import type { Stored } from "../client/client-options.ts";
 import { idOf } from "../client/item-text.ts";
-import type { Stored, TodoClient } from "../client/todo-client.ts";
+import type { TodoClient } from "../client/todo-client.ts";
+import { asTyped } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -24,7 +26,7 @@ export async function findId(client: TodoClient<string>, prefix: string, consequ
   const [only, ...more] = found;
   if (only === undefined)
     throw new CommandError(
-      `No item has an ID that begins with ${prefix}. ${consequence}Items are chosen by their IDs, which todoitems list shows.`,
+      `No item has an ID that begins with ${prefix}. ${consequence}Items are chosen by their IDs, which ${asTyped("list")} shows.`,
     );
   if (more.length > 0)
     throw new UsageError(

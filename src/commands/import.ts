@@ -3,7 +3,8 @@
 
 import { existsSync, statSync } from "node:fs";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, ImportRun } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";

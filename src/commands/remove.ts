@@ -1,8 +1,9 @@
 // `todoitems remove`: deletes items.
 
-import type { Stored } from "../client/todo-client.ts";
+import type { Stored } from "../client/client-options.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";

@@ -3,6 +3,7 @@
 
 import { type Credentials, isTodoError, type TodoClient, type WatchEvent } from "../client/index.ts";
 import { newId, sameContent } from "../client/item-text.ts";
+import { parseToken } from "../items/token.ts";
 import type { Edit } from "./edit.ts";
 import {
   defaultShapes,
@@ -20,7 +21,7 @@ import type { Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
 import type { NewEntry } from "./pasted-lines.ts";
 import { messageOf, Sender, type SendOutcome } from "./sender.ts";
-import { type Feed, type FeedState, ownFeed } from "./shared-feed.ts";
+import { type Feed, type FeedState, ownFeed, type Snapshot } from "./shared-feed.ts";
 import { StoredItems } from "./stored-items.ts";
 
 /** `signed-out` means that the service does not show the list to this user without a sign-in. */
@@ -56,6 +57,8 @@ export class Session {
   #watching = new AbortController();
   #isResting = false;
   #shown: readonly ShownItem[] | undefined;
+  /** Names the state of `stored`, so that a new connection receives only what has changed since then. */
+  #token: string | undefined;
   /** The items as the service has them, without the user's unsent edits. */
   stored = new StoredItems();
   connection: ConnectionState = "connecting";
@@ -138,6 +141,8 @@ export class Session {
     this.username = credentials.username;
     this.signIn = { problem: undefined, busy: true };
     this.signInPostponed = false;
+    // The whole list is read again. Its arrival shows that the credentials are correct.
+    this.#token = undefined;
     this.#changed();
     this.reconnect();
   }
@@ -146,6 +151,7 @@ export class Session {
     this.#client = this.#parts.connect(undefined);
     this.username = undefined;
     this.stored = new StoredItems();
+    this.#token = undefined;
     this.loaded = false;
     this.#changed();
     this.reconnect();
@@ -330,6 +336,7 @@ export class Session {
     try {
       await feed(this.#client, {
         signal,
+        list: () => this.#list(),
         onEvent: (event) => this.#take(event),
         onState: (state) => this.#connectionIs(state),
       });
@@ -360,6 +367,17 @@ export class Session {
     this.#send();
   }
 
+  #list(): Snapshot | undefined {
+    if (!this.loaded) return undefined;
+    const items = Array.from(this.stored.inOrder(), ({ id, json, etag, position }) => ({
+      id,
+      item: json,
+      etag,
+      position,
+    }));
+    return { kind: "snapshot", items, version: this.version, token: this.#token };
+  }
+
   #take(event: WatchEvent<string>): void {
     if (event.kind === "snapshot") {
       this.stored = new StoredItems();
@@ -370,10 +388,12 @@ export class Session {
       this.stored.remove(event.id);
       this.notices.closeAbout(event.id);
     } else this.stored.put(event);
+    const isSameStore = event.token !== undefined && epochOf(event.token) === epochOf(this.#token);
     this.version = event.version ?? this.version;
-    // A snapshot is the whole list. It may come from another store, and the versions of two stores cannot be compared.
-    // So after a snapshot, all stored edits are removed from the outbox.
-    if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
+    this.#token = event.token;
+    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with those of the
+    // stored edits. So they are all removed from the outbox.
+    if (event.kind === "snapshot" && !isSameStore) this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();
   }
@@ -399,6 +419,10 @@ export class Session {
     if (!this.signInPostponed) this.signIn = { problem, busy: false };
     this.#changed();
   }
+}
+
+function epochOf(token: string | undefined): string | undefined {
+  return parseToken(token ?? "")?.epoch;
 }
 
 function refusalText(edit: Edit, problem: string): string {

@@ -1,17 +1,21 @@
 // Lets all tabs of the page share one change feed. Over plain HTTP, a browser opens at most six connections to a host,
 // and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads. When
-// it is closed or rests, the lock elects the next tab, which begins with the whole list. So nothing is lost. Every tab
-// sends its own edits.
+// it is closed or rests, the lock elects the next tab, which continues with the token of its own list. So nothing is
+// lost. Every tab sends its own edits.
 
-import type { TodoClient, WatchEvent, WatchedItem, WatchState } from "../client/index.ts";
+import type { TodoClient, WatchEvent, WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
 import { messageOf } from "./sender.ts";
 
 /** The state of the feed. An error cannot be passed on to other tabs, so this has its text. */
 export type FeedState = Exclude<WatchState, { kind: "lost" }> | { readonly kind: "lost"; readonly problem: string };
 
+export type Snapshot = Extract<WatchEvent<string>, { kind: "snapshot" }>;
+
 interface FeedReader {
   readonly signal: AbortSignal;
+  /** The list with all events applied; undefined if the reader has none yet. */
+  readonly list: () => Snapshot | undefined;
   readonly onEvent: (event: WatchEvent<string>) => void;
   readonly onState: (state: FeedState) => void;
 }
@@ -27,10 +31,14 @@ type Message =
   | { readonly kind: "state"; readonly from: string; readonly to?: string; readonly state: FeedState };
 
 /** A feed for this tab alone. */
-export const ownFeed: Feed = async (client, { signal, onEvent, onState }) => {
+export const ownFeed: Feed = async (client, { signal, list, onEvent, onState }) => {
   const report = (state: WatchState) =>
     onState(state.kind === "lost" ? { kind: "lost", problem: messageOf(state.error) } : state);
-  for await (const event of client.watch({ signal, onState: report, feedSilenceMsMax: 40_000 })) onEvent(event);
+  const options = { signal, onState: report, since: list()?.token, feedSilenceMsMax: 40_000 };
+  for await (const event of client.watch(options)) {
+    if (signal.aborted) return;
+    onEvent(event);
+  }
 };
 
 /** The browser's locks. The promise settles with that of the work, which begins when the lock is free. */
@@ -79,32 +87,31 @@ function follow(reader: FeedReader, self: string, channel: BroadcastChannel): vo
 
 /** Reads the feed for this tab and all others. */
 async function lead(client: TodoClient<string>, reader: FeedReader, self: string, channel: BroadcastChannel) {
-  const { signal } = reader;
+  const { signal, list } = reader;
   const post = (message: Message) => channel.postMessage(message);
-  let items: Map<string, WatchedItem<string>> | undefined;
-  let version: number | undefined;
   let state: FeedState | undefined;
   let attempt = new AbortController();
+  const shareList = (to?: string) => {
+    const event = list();
+    if (event) post({ kind: "event", from: self, event, ...(to !== undefined && { to }) });
+  };
   channel.onmessage = ({ data }: { data: Message }) => {
-    if (data.kind !== "ask") return;
+    if (data.kind !== "ask" || !state) return;
     // The user of the tab that asks has perhaps told it to try again now.
-    if (state?.kind === "lost") attempt.abort();
-    else if (items) {
-      const event = { kind: "snapshot", items: [...items.values()], version } as const;
-      post({ kind: "event", from: self, to: data.from, event });
-      // Without a state yet, the list comes before it. The state then follows for all tabs.
-      if (state) post({ kind: "state", from: self, to: data.from, state });
+    if (state.kind === "lost") attempt.abort();
+    else {
+      shareList(data.from);
+      post({ kind: "state", from: self, to: data.from, state });
     }
   };
   const onEvent = (event: WatchEvent<string>) => {
-    if (event.kind === "snapshot") items = new Map(event.items.map((item) => [item.id, item]));
-    else if (event.kind === "removed") items?.delete(event.id);
-    else items?.set(event.id, event);
-    version = event.version ?? version;
     reader.onEvent(event);
-    post({ kind: "event", from: self, event });
+    // Before the first state, the other tabs get nothing. Then they get the whole list.
+    if (state) post({ kind: "event", from: self, event });
   };
   const onState = (next: FeedState) => {
+    // Until now, the other tabs have had the list of the tab that read the feed before.
+    if (!state && next.kind !== "lost") shareList();
     state = next;
     reader.onState(next);
     post({ kind: "state", from: self, state: next });
@@ -112,7 +119,7 @@ async function lead(client: TodoClient<string>, reader: FeedReader, self: string
   while (!signal.aborted) {
     attempt = new AbortController();
     try {
-      await ownFeed(client, { signal: AbortSignal.any([signal, attempt.signal]), onEvent, onState });
+      await ownFeed(client, { signal: AbortSignal.any([signal, attempt.signal]), list, onEvent, onState });
     } catch (error) {
       if (!attempt.signal.aborted) throw error;
     }

@@ -68,9 +68,9 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
 }
 
 export function onOff(value: string): boolean {
-  if (["on", "true", "1", "yes"].includes(value.toLowerCase())) return true;
-  if (["off", "false", "0", "no", ""].includes(value.toLowerCase())) return false;
-  throw new WrongValue("expected on or off");
+  if (["on", "true", "yes", "1"].includes(value.toLowerCase())) return true;
+  if (["off", "false", "no", "0"].includes(value.toLowerCase())) return false;
+  throw new WrongValue("expected on (or true, yes, 1) or off (or false, no, 0)");
 }
 
 export function allowedOrigins(value: string): AllowedOrigins | undefined {

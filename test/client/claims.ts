@@ -134,6 +134,63 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
+    title: "liveList() shows the list and its changes, live or by polling, until the last subscriber leaves",
+    async run(deployment) {
+      const todo = client(deployment);
+      const { item, id } = await todo.create({ Name: "shown" });
+      const list = todo.liveList({ pollMs: 20 });
+      let calls = 0;
+      const unsubscribe = list.subscribe(() => {
+        calls++;
+      });
+      const shown = () => list.getSnapshot().items.find((entry) => entry.id === id.toLowerCase())?.item.Name;
+      await until(() => shown() === "shown");
+      await until(() => list.getSnapshot().connection.kind === (deployment.ours ? "live" : "polling"));
+      await todo.update({ ...item, Name: "changed" });
+      await until(() => shown() === "changed");
+      await todo.remove(id);
+      await until(() => shown() === undefined);
+      ok(calls > 2, "the listener was not called");
+      unsubscribe();
+      await until(() => list.getSnapshot().connection.kind === "stopped");
+    },
+  },
+  {
+    title: "change() keeps the changes of all writers",
+    async run(deployment) {
+      const todo = client(deployment);
+      const { id } = await todo.create({ Name: "counted", Count: 0 });
+      // A server without ETags cannot tell one writer about another.
+      const writers = deployment.ours ? 3 : 1;
+      const increment = (item: TodoItem) => ({ ...item, Count: Number(item["Count"]) + 1 });
+      await Promise.all(Array.from({ length: writers }, () => todo.change(id, increment)));
+      same((await todo.get(id)).item["Count"], writers);
+      await todo.remove(id);
+    },
+  },
+  {
+    title: "a list that has not changed is not sent again, and of a long list only the changes are sent",
+    async run(deployment) {
+      if (!deployment.ours) return;
+      const answers: string[] = [];
+      const recording = async (url: string, init: RequestInit) => {
+        const response = await fetch(url, init);
+        answers.push(`${new URL(url).pathname} ${response.status}`);
+        return response;
+      };
+      const reader = client(deployment, { fetch: recording });
+      same([await reader.list(), answers], [await reader.list(), ["/api/todoitems/ 200", "/api/todoitems/ 304"]]);
+      const todo = client(deployment);
+      const long = await todo.create({ Name: "long", Notes: "x".repeat(9_000) });
+      await reader.list();
+      const short = await todo.create({ Name: "short" });
+      answers.length = 0;
+      same(await reader.list(), await todo.list());
+      same(answers, ["/changes 200"]);
+      for (const { id } of [long, short]) await todo.remove(id);
+    },
+  },
+  {
     title: "wrong or missing credentials are refused; correct ones may be in the address or come from a function",
     async run(deployment) {
       const { credentials } = deployment;

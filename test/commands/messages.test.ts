@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { Program } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
 
 let commandLine: CommandLine;
@@ -86,6 +87,18 @@ describe("errors", () => {
     ["serve --auth all --users weak.txt", 1, "set it again with: todoitems user add ann --users weak.txt"],
     ["serve --port 0 --host 192.0.2.77", 1, "192.0.2.77 is not an address of this machine. Choose one with --host"],
     ["help lst", 2, "Did you mean todoitems list?"],
+    [
+      "serve --port 99999 --host nosuch.invalid --auth al",
+      2,
+      "--port 99999: expected a port",
+      "--auth al: expected one of",
+      "nosuch.invalid is not an address of this machine. Choose one with --host",
+    ],
+    ["backup --server 127.0.0.1:9", 2, "--server: there is no such flag; this command works on the store itself"],
+    ["list --store sqlite:sound.db", 2, "--store: there is no such flag; this command asks a service"],
+    ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
+    ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
+    ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {
       const [command = "", ...args] = line.split(" ");
@@ -154,14 +167,37 @@ describe("success", () => {
     const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "users"], {
       cwd: commandLine.path("."),
       answers: [
-        ["Password for ann: ", "hidden\n"],
-        ["Repeat the password: ", "hidden\n"],
+        ["Password for ann: ", "hidden words\n"],
+        ["Repeat the password: ", "hidden words\n"],
       ],
     });
     expect({ exitCode, output }).toEqual({
       exitCode: 0,
       output: "Password for ann: \nRepeat the password: \nAdded user ann to users\n",
     });
+  });
+
+  test("a password may be typed twice before the second question appears, and is not shown then", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "bob", "--users", "users"], {
+      cwd: commandLine.path("."),
+      answers: [["Password for bob: ", "hidden worda\u007fs\nhidden words\n"]],
+    });
+    expect({ exitCode, output }).toEqual({
+      exitCode: 0,
+      output: "Password for bob: \nRepeat the password: \nAdded user bob to users\n",
+    });
+  });
+
+  test("watch says that a connection was lost, without advice about the address", async () => {
+    const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+    const { output } = await commandLine.runInTerminal("watch", ["--server", service.origin], {
+      columns: 200,
+      answers: [
+        ["Connected.", () => service.stop("SIGKILL")],
+        ["Trying again", "\u0003"],
+      ],
+    });
+    expect(output).toContain(`The connection to ${service.origin}/ was lost. Trying again`);
   });
 
   test("watch says once why it cannot connect, and then only when it tries again", async () => {

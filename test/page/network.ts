@@ -1,5 +1,4 @@
-// A simulated network between the page's client and a service in this process. A test can interrupt it or lose an
-// answer.
+// A simulated network between a client and a service in this process. A test can interrupt it or lose an answer.
 
 import { type Credentials, jsonText, TodoClient } from "../../src/client/index.ts";
 import type { Service } from "../service.ts";
@@ -9,6 +8,8 @@ export class Network {
   service: Service;
   /** Every request that reached the service, such as `PUT /api/todoitems/`. */
   readonly requests: string[] = [];
+  /** The same requests with their answers, such as `/changes?since=… 304`. Tokens are left out. */
+  readonly exchanges: string[] = [];
   /** "down" fails every request, "lossy" loses the answers, and a number is a status that replaces every answer. */
   state: "up" | "down" | "lossy" | number = "up";
   /** The answers to writes wait for this promise, if there is one. */
@@ -25,7 +26,7 @@ export class Network {
     return new TodoClient("http://localhost/", {
       codec: jsonText,
       retry: { limit: 0 },
-      fetch: (url, init) => this.#fetch(url, init),
+      fetch: this.fetch,
       credentials,
     });
   }
@@ -36,7 +37,7 @@ export class Network {
     this.#feeds = new AbortController();
   }
 
-  async #fetch(url: string, init: RequestInit): Promise<Response> {
+  readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
     const { state } = this;
     if (state === "down") throw new TypeError("the network is down");
     if (typeof state === "number") return new Response(null, { status: state });
@@ -44,12 +45,13 @@ export class Network {
     const method = init.method ?? "GET";
     this.requests.push(`${method} ${pathname}`);
     const response = await this.service.fetch(method, pathname + search, init);
-    const isFeed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const isFeed = response.headers.get("content-type") === "text/event-stream; charset=utf-8";
+    this.exchanges.push(`${pathname}${search.replace(/=.*/, "=…")} ${response.status}${isFeed ? " events" : ""}`);
     await (isFeed ? this.feedsAfter : method === "GET" ? undefined : this.answersAfter);
     if (state === "lossy") throw new TypeError("the answer was lost");
     const { body, status, headers } = response;
     // Aborting a request also ends its answer, as it would with a real socket.
     const signal = AbortSignal.any([...(init.signal ? [init.signal] : []), ...(isFeed ? [this.#feeds.signal] : [])]);
     return new Response(body?.pipeThrough(new TransformStream(), { signal }), { status, headers });
-  }
+  };
 }

@@ -493,6 +493,30 @@ test("a resting page sends its edits, but after a failure it sends nothing until
   expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }, { Name: "Two" }]);
 });
 
+describe("the connection, opened again", () => {
+  test("after a rest, the page receives only what has changed, and not the whole list", async () => {
+    const { service, network, session, names } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    session.rest();
+    await service.create(named(ids.two, "Two"));
+    session.reconnect();
+    await eventually(() => expect(names()).toEqual(["Two", "One"]));
+    expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
+  });
+
+  test("after signing in, the page reads the whole list", async () => {
+    const { network, session } = await open(await guarded("writes"));
+    session.start();
+    await untilLive(session);
+    session.openSignIn();
+    session.signInAs({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn === undefined);
+    expect(network.exchanges.filter((exchange) => exchange === "/changes 200")).toHaveLength(2);
+  });
+});
+
 describe("signing in", () => {
   test("if the list needs credentials, the page asks for them, reports wrong ones, and shows the list after the sign-in", async () => {
     const { session } = await open(await guarded("all"));

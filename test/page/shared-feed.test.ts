@@ -1,9 +1,10 @@
 // One change feed for several tabs. The service is the real one, in this process; only the browser's locks are simulated.
 
 import { afterEach, expect, test } from "bun:test";
+import type { WatchedItem } from "../../src/client/index.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { readFields } from "../../src/page/item-fields.ts";
 import { type FeedState, sharedFeed } from "../../src/page/shared-feed.ts";
-import { StoredItems } from "../../src/page/stored-items.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
 import { Network } from "./network.ts";
@@ -44,16 +45,20 @@ async function open() {
   const [name, locks] = [`feed ${crypto.randomUUID()}`, new Locks()];
   const openTab = (): Tab => {
     const closing = new AbortController();
-    let stored = new StoredItems();
+    const stored = new Map<string, WatchedItem<string>>();
+    let token: string | undefined;
     let state: FeedState | undefined;
     const done = sharedFeed(name, locks)(network.connect(), {
       signal: closing.signal,
+      list: () =>
+        token === undefined ? undefined : { kind: "snapshot", items: [...stored.values()], version: undefined, token },
       onEvent: (event) => {
+        ({ token } = event);
         if (event.kind === "snapshot") {
-          stored = new StoredItems();
-          for (const each of event.items) stored.put(each);
-        } else if (event.kind === "removed") stored.remove(event.id);
-        else stored.put(event);
+          stored.clear();
+          for (const each of event.items) stored.set(each.id, each);
+        } else if (event.kind === "removed") stored.delete(event.id);
+        else stored.set(event.id, event);
       },
       onState: (next) => {
         state = next;
@@ -63,10 +68,10 @@ async function open() {
     });
     const close = () => closing.abort();
     cleanups.push(() => done, close);
-    return { names: () => [...stored.inOrder()].map(({ fields }) => fields.name), state: () => state, close };
+    const names = () => Array.from(stored.values(), ({ item: json }) => readFields(json).name);
+    return { names, state: () => state, close };
   };
-  const feedCount = () => network.requests.filter((request) => request === "GET /changes").length;
-  return { service, network, openTab, feedCount, name };
+  return { service, network, openTab, name };
 }
 
 const named = (id: string, text: string) => item(id, `"Name":"${text}"`);
@@ -85,8 +90,8 @@ test("a later tab gets the list and every change from the first one, and sends n
   expect([network.requests.length, second.state()]).toEqual([before, first.state()]);
 });
 
-test("when the tab that reads the feed is closed, the next one goes on and misses nothing", async () => {
-  const { service, openTab } = await open();
+test("when the tab that reads the feed is closed, the next one continues from its own list and misses nothing", async () => {
+  const { service, network, openTab } = await open();
   const tabs = [openTab(), openTab(), openTab()];
   for (const tab of tabs) await eventually(() => tab.state()?.kind === "live");
   tabs[0]?.close();
@@ -94,6 +99,8 @@ test("when the tab that reads the feed is closed, the next one goes on and misse
   for (const tab of tabs.slice(1)) await eventually(async () => expect(tab.names()).toEqual(["One"]));
   await service.create(named(ids.two, "Two"));
   for (const tab of tabs.slice(1)) await eventually(async () => expect(tab.names()).toEqual(["One", "Two"]));
+  // The whole list was read once.
+  expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
 });
 
 test("a tab that opens while the feed has the list but is not live yet becomes live with it", async () => {

@@ -1,0 +1,12 @@
+// Runs before `npm pack ./packages/client`. Copies into that folder what the package contains: the client that
+// `npm run build` has built, the licence, and docs/client.md as the README.
+
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+const project = join(import.meta.dir, "..");
+const target = join(project, "packages/client");
+rmSync(join(target, "dist"), { recursive: true, force: true });
+for (const path of ["dist/client.js", "dist/types", "LICENSE"])
+  cpSync(join(project, path), join(target, path), { recursive: true });
+cpSync(join(project, "docs/client.md"), join(target, "README.md"));

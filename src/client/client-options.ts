@@ -1,0 +1,51 @@
+// What a client and its calls can be told, and what they return.
+
+import type { Credentials } from "./basic.ts";
+import type { ItemCodec, TodoItem } from "./codecs.ts";
+import type { RequestOptions, RetryOptions } from "./requester.ts";
+
+export interface TodoClientOptions<Item = TodoItem> {
+  /**
+   * Where the server expects the ID of an item that is created or updated. `a`: in the path. `b` (the default): only in
+   * the body.
+   */
+  readonly form?: "a" | "b";
+  /** The user name and password for HTTP Basic, or a function that returns them and is called before each request. */
+  readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
+  /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
+  readonly codec?: ItemCodec<Item>;
+  /** The size limit for an answer, in bytes after decompression. Default: 2,147,483,647. */
+  readonly maxResponseBytes?: number;
+  /** How long the server may be silent, both before its answer and between two pieces of it. Default: 30,000. */
+  readonly timeoutMs?: number;
+  /**
+   * How often, and after which pauses, a request that failed for a temporary reason is sent again.
+   * Default: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`.
+   */
+  readonly retry?: RetryOptions;
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** Write only if the item still has this ETag; otherwise throw a `PreconditionFailedError`. */
+  readonly ifMatch?: string | undefined;
+}
+
+export interface ChangeOptions extends RequestOptions {
+  /** How often the change is tried if others keep changing the item. Default: 10. */
+  readonly attempts?: number;
+}
+
+export interface ItemsOptions extends RequestOptions {
+  /** Called with the number of bytes that have arrived, and with the total if the server states it. */
+  readonly onProgress?: ((bytes: number, total: number | undefined) => void) | undefined;
+}
+
+/** An item as the server stores it. */
+export interface Stored<Item> {
+  readonly id: string;
+  readonly item: Item;
+  /** Identifies this state of the item, for `ifMatch`. Undefined if the server has no ETags. */
+  readonly etag: string | undefined;
+}

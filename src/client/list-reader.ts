@@ -1,0 +1,134 @@
+// Reads the list and keeps its text, so that the next time the server sends only what is new: no body if nothing has
+// changed and, if the list is long, only the changes.
+
+import { parseToken } from "../items/token.ts";
+import { type ChangeDocument, readChangeDocument } from "./change-document.ts";
+import { MethodNotAllowedError, NetworkError, NotFoundError, otherOrigin } from "./errors.ts";
+import { idOf } from "./item-text.ts";
+import type { ParseItem, Reply } from "./reply.ts";
+import type { Requester, RequestOptions } from "./requester.ts";
+
+/** A shorter list is always sent whole. Compressed, it fits into a few packets, so the changes would hardly be shorter. */
+const changesFromCharacters = 8_192;
+/** A longer list is not kept, because it would take too much memory. */
+const keptCharactersMax = 16_777_216;
+
+/** A list as the server sent it, or with changes applied to it. It never changes, so concurrent reads may share it. */
+interface KeptList {
+  readonly etag: string;
+  readonly texts: readonly string[];
+  readonly characters: number;
+  /** The items by ID. Undefined until the first changes are applied, because most lists never need it. */
+  readonly places: ReadonlyMap<string, Place> | undefined;
+  /** The version of the last list that was read without positions. Its items have negative positions in `places`. */
+  readonly listedAt: number;
+}
+
+interface Place {
+  readonly json: string;
+  readonly position: number;
+}
+
+export class ListReader {
+  readonly #requester: Requester<unknown>;
+  #kept: KeptList | undefined;
+  /** False once the server has shown that it cannot list changes. */
+  #offersChanges = true;
+
+  constructor(requester: Requester<unknown>) {
+    this.#requester = requester;
+  }
+
+  /** Reads every item, in the order of the list. */
+  async read<Item>(options: RequestOptions, parseItem: ParseItem<Item>): Promise<Item[]> {
+    const kept = this.#kept;
+    try {
+      const update = kept && (await this.#update(kept, options));
+      if (!update) return await this.#readList(kept, options, parseItem);
+      this.#keep(update.list);
+      return update.list.texts.map((json) => parseItem(update.reply, json));
+    } catch (error) {
+      // If a server does not allow pages of another origin to send If-None-Match, the browser reports a network failure.
+      // The next attempt sends the plain request, which was allowed the first time.
+      if (error instanceof NetworkError && otherOrigin(error) !== undefined) this.#kept = undefined;
+      throw error;
+    }
+  }
+
+  /** Brings a list up to date. Returns undefined if it must be read again, or if that costs no more. */
+  async #update(kept: KeptList, { signal }: RequestOptions): Promise<{ reply: Reply; list: KeptList } | undefined> {
+    if (!this.#offersChanges || kept.characters < changesFromCharacters || !parseToken(kept.etag)) return undefined;
+    const url = `${this.#requester.feedUrl}?since=${encodeURIComponent(kept.etag)}`;
+    try {
+      const reply = await this.#requester.send({ method: "GET", url, signal, ...onlyIfChanged(kept) });
+      if (reply.status === 304) return { reply, list: kept };
+      if (reply.isJson && reply.etag !== undefined) {
+        const list = withChanges(kept, await readChangeDocument(reply), reply.etag);
+        return list && { reply, list };
+      }
+      reply.discard();
+    } catch (error) {
+      if (!(error instanceof NotFoundError || error instanceof MethodNotAllowedError)) throw error;
+    }
+    this.#offersChanges = false;
+    return undefined;
+  }
+
+  async #readList<Item>(
+    kept: KeptList | undefined,
+    { signal }: RequestOptions,
+    parseItem: ParseItem<Item>,
+  ): Promise<Item[]> {
+    const url = this.#requester.listUrl;
+    const reply = await this.#requester.send({ method: "GET", url, signal, ...(kept && onlyIfChanged(kept)) });
+    if (kept && reply.status === 304) return kept.texts.map((json) => parseItem(reply, json));
+    const items: Item[] = [];
+    const texts: string[] = [];
+    let characters = 0;
+    for await (const json of reply.objects()) {
+      items.push(parseItem(reply, json));
+      characters += json.length;
+      if (reply.etag !== undefined && characters <= keptCharactersMax) texts.push(json);
+    }
+    const listedAt = parseToken(reply.etag ?? "")?.version ?? 0;
+    this.#keep(
+      reply.etag === undefined ? undefined : { etag: reply.etag, texts, characters, places: undefined, listedAt },
+    );
+    return items;
+  }
+
+  #keep(list: KeptList | undefined): void {
+    this.#kept = list && list.characters <= keptCharactersMax ? list : undefined;
+  }
+}
+
+function onlyIfChanged({ etag }: KeptList) {
+  return { headers: { "If-None-Match": etag }, alsoAccept: 304 };
+}
+
+/** Applies changes to a list. Returns undefined if the server has begun to spell field names in another way. */
+function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: string): KeptList | undefined {
+  if (!whole && spellingOf(etag) !== spellingOf(kept.etag)) return undefined;
+  const listedAt = whole ? 0 : kept.listedAt;
+  const places = new Map<string, Place>(whole ? [] : (kept.places ?? placesIn(kept.texts)));
+  for (const { id, json, position } of changes) {
+    const before = places.get(id);
+    // An item that is as old as the list is still in its place there, whose real position is not known. A later one
+    // was added to the list, or removed and added again.
+    if (json === undefined) places.delete(id);
+    else places.set(id, { json, position: before && position <= listedAt ? before.position : position });
+  }
+  const texts = [...places.values()].sort((one, other) => one.position - other.position).map(({ json }) => json);
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  return { etag, texts, characters, places, listedAt };
+}
+
+/** Items that are added later have positions above zero, so they come after these. */
+function placesIn(texts: readonly string[]): [id: string, place: Place][] {
+  return texts.map((json, index) => [idOf(json)?.toLowerCase() ?? "", { json, position: index - texts.length }]);
+}
+
+/** A service that spells field names in its own way says so in its ETags. */
+function spellingOf(etag: string): string | undefined {
+  return ["-camel", "-pascal"].find((suffix) => etag.includes(suffix));
+}

@@ -1,0 +1,168 @@
+// The list as a value that stays current, for user interfaces. `subscribe` and `getSnapshot` are what React's
+// `useSyncExternalStore` expects. Other libraries can use them in the same way.
+
+import type { ParseItem } from "./reply.ts";
+import type { Requester } from "./requester.ts";
+import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, watch } from "./watch.ts";
+
+export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
+
+/** What is known about the connection. `live`, `polling` and `lost` come from `watch`. */
+export type LiveConnection =
+  | WatchState
+  /** Nobody subscribes, so nothing is received. */
+  | { readonly kind: "stopped" }
+  /** Somebody has just subscribed. */
+  | { readonly kind: "connecting" }
+  /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` when it is fixed. */
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** The list at one moment. A snapshot never changes; every change of the list makes a new one. */
+export interface LiveListSnapshot<Item> {
+  /**
+   * In the order of the list. An entry stays the same object until the item, its ETag or its position changes, and
+   * `item` stays the same object until the item's content changes.
+   */
+  readonly items: readonly WatchedItem<Item>[];
+  /** False until the list has arrived for the first time. */
+  readonly loaded: boolean;
+  /** While the connection is lost, the items stay as they were. */
+  readonly connection: LiveConnection;
+}
+
+/** An item and its text, which tells whether the item has changed. */
+interface ItemAndText<Item> {
+  readonly item: Item;
+  readonly json: string;
+}
+
+interface Entry<Item> {
+  readonly json: string;
+  readonly watched: WatchedItem<Item>;
+}
+
+export class LiveList<Item> {
+  readonly #requester: Requester<Item>;
+  readonly #options: LiveListOptions;
+  readonly #listeners = new Set<{ readonly listener: () => void }>();
+  /** Ends the current connection. Undefined while nobody subscribes. */
+  #controller: AbortController | undefined;
+  #entries = new Map<string, Entry<Item>>();
+  #token: string | undefined;
+  /** The newest state. It becomes the snapshot when it is published. */
+  #next: LiveListSnapshot<Item> = { items: [], loaded: false, connection: { kind: "stopped" } };
+  #snapshot = this.#next;
+  #hasNewItems = false;
+  #publishing: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(requester: Requester<Item>, options: LiveListOptions) {
+    this.#requester = requester;
+    this.#options = options;
+  }
+
+  /** Returns the same object until something changes. */
+  readonly getSnapshot = (): LiveListSnapshot<Item> => this.#snapshot;
+
+  /**
+   * Calls the listener after every change, until the returned function is called. The first subscriber opens the
+   * connection and the last one closes it. The next first subscriber sees the items that are known, and receives only
+   * what has changed since then.
+   */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    // An object for each subscription, because the same function may subscribe twice.
+    const subscription = { listener };
+    this.#listeners.add(subscription);
+    if (!this.#controller) this.#start();
+    return () => {
+      this.#listeners.delete(subscription);
+      // User interfaces often unsubscribe and subscribe again at once. That should not cost a connection.
+      queueMicrotask(() => {
+        if (this.#listeners.size === 0) this.#stop();
+      });
+    };
+  };
+
+  /** Connects again now, instead of waiting for the next attempt. Does nothing while nobody subscribes. */
+  reconnect(): void {
+    if (!this.#controller) return;
+    this.#controller.abort();
+    this.#start();
+  }
+
+  #start(): void {
+    this.#controller = new AbortController();
+    this.#change({ connection: { kind: "connecting" } });
+    void this.#follow(this.#controller.signal);
+  }
+
+  #stop(): void {
+    if (!this.#controller) return;
+    this.#controller.abort();
+    this.#controller = undefined;
+    this.#change({ connection: { kind: "stopped" } });
+    // No listener is left that has to be called, and no timer may keep the process alive.
+    this.#publish();
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const parseItem: ParseItem<ItemAndText<Item>> = (reply, json) => ({
+      item: this.#requester.parseItem(reply, json),
+      json,
+    });
+    const onState = (connection: WatchState) => {
+      if (!signal.aborted) this.#change({ connection });
+    };
+    try {
+      const options = { ...this.#options, signal, onState, since: this.#token };
+      for await (const event of watch(this.#requester, parseItem, options)) {
+        if (signal.aborted) return;
+        this.#take(event);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#change({ connection: { kind: "failed", error } });
+    }
+  }
+
+  #take(event: WatchEvent<ItemAndText<Item>>): void {
+    if (event.kind === "snapshot") this.#entries = new Map(event.items.map((item) => [item.id, this.#entryOf(item)]));
+    else if (event.kind === "removed") this.#entries.delete(event.id);
+    else this.#entries.set(event.id, this.#entryOf(event));
+    this.#token = event.token;
+    this.#hasNewItems = true;
+    this.#change({ loaded: true });
+  }
+
+  /** The entry for an item. As much of its earlier entry is kept as is still true. */
+  #entryOf({ id, item: { item, json }, etag, position }: WatchedItem<ItemAndText<Item>>): Entry<Item> {
+    const before = this.#entries.get(id);
+    if (before?.json !== json) return { json, watched: { id, item, etag, position } };
+    const isSame = before.watched.etag === etag && before.watched.position === position;
+    return isSame ? before : { json, watched: { id, item: before.watched.item, etag, position } };
+  }
+
+  #change(change: Partial<LiveListSnapshot<Item>>): void {
+    this.#next = { ...this.#next, ...change };
+    // Changes that arrive together are published together, so that the list is not drawn once for each of them.
+    this.#publishing ??= setTimeout(() => this.#publish(), 0);
+  }
+
+  #publish(): void {
+    clearTimeout(this.#publishing);
+    this.#publishing = undefined;
+    const items = this.#hasNewItems ? this.#sortedItems() : this.#next.items;
+    this.#hasNewItems = false;
+    this.#next = { ...this.#next, items };
+    const { loaded, connection } = this.#snapshot;
+    if (this.#snapshot.items === items && loaded === this.#next.loaded && connection === this.#next.connection) return;
+    this.#snapshot = this.#next;
+    for (const { listener } of [...this.#listeners]) listener();
+  }
+
+  #sortedItems(): readonly WatchedItem<Item>[] {
+    const sorted = Array.from(this.#entries.values(), ({ watched }) => watched).sort(
+      (one, other) => one.position - other.position,
+    );
+    const before = this.#next.items;
+    return sorted.length === before.length && sorted.every((item, index) => item === before[index]) ? before : sorted;
+  }
+}

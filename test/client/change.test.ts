@@ -1,0 +1,126 @@
+// change(): what it sends, and when it gives up. The service is the real one, in this process.
+
+import { afterEach, expect, test } from "bun:test";
+import { isTodoError, TodoClient } from "../../src/client/index.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { Network } from "../page/network.ts";
+import { ids, item, Service } from "../service.ts";
+
+const services: Service[] = [];
+afterEach(async () => {
+  for (const { collection } of services.splice(0)) await collection.close();
+});
+
+async function open() {
+  const service = await Service.on(new MemoryEngine());
+  services.push(service);
+  await service.create(item(ids.one, '"Count":0'));
+  const network = new Network(service);
+  const connect = () => new TodoClient<Counter>("http://localhost/", { fetch: network.fetch, retry: { delayMs: 1 } });
+  const puts = () => network.requests.filter((request) => request.startsWith("PUT")).length;
+  return { service, network, connect, todo: connect(), puts };
+}
+
+interface Counter {
+  readonly ID: string;
+  readonly Count: number;
+}
+
+const increment = (counter: Counter): Counter => ({ ...counter, Count: counter.Count + 1 });
+
+test("change() stores what the function returns, and returns it with its new ETag", async () => {
+  const { todo } = await open();
+  const changed = await todo.change(ids.one, increment);
+  expect(changed).toEqual(await todo.get(ids.one));
+  expect(changed.item).toEqual({ ID: ids.one, Count: 1 });
+});
+
+test("if ten clients increment a number at the same time, no increment is lost", async () => {
+  const { connect, todo } = await open();
+  await Promise.all(Array.from({ length: 10 }, () => connect().change(ids.one, increment, { attempts: 100 })));
+  expect((await todo.get(ids.one)).item.Count).toBe(10);
+});
+
+test("change() gives up after `attempts` attempts, with an error that says what to do", async () => {
+  const { connect, todo, puts } = await open();
+  let calls = 0;
+  const interrupted = todo.change(
+    ids.one,
+    async (counter) => {
+      calls++;
+      await connect().change(ids.one, increment);
+      return { ...counter, Count: -1 };
+    },
+    { attempts: 3 },
+  );
+  const error: unknown = await interrupted.catch((reason: unknown) => reason);
+  expect(error).toHaveProperty("name", "TooManyConflictsError");
+  expect(error).toHaveProperty("cause.name", "PreconditionFailedError");
+  expect(error).toHaveProperty(
+    "message",
+    expect.stringMatching(/^PUT \S+: .*each of 3 attempts; call change\(\) again/),
+  );
+  expect(isTodoError(error, "TooManyConflictsError") && error.attempts).toBe(3);
+  expect([calls, puts(), (await todo.get(ids.one)).item.Count]).toEqual([3, 6, 3]);
+});
+
+test("if the function returns the item as it was, nothing is sent", async () => {
+  const { todo, puts } = await open();
+  expect(await todo.change(ids.one, (counter) => ({ ...counter }))).toEqual(await todo.get(ids.one));
+  expect(puts()).toBe(0);
+});
+
+test("a function that modifies its argument and returns it makes a change, too", async () => {
+  const { todo } = await open();
+  await todo.change(ids.one, (counter) => Object.assign(counter, { Count: 7 }));
+  expect((await todo.get(ids.one)).item.Count).toBe(7);
+});
+
+test("a function that changes or forgets the ID causes a TypeError, and nothing is sent", async () => {
+  const { todo, puts } = await open();
+  await expect(todo.change(ids.one, (counter) => ({ ...counter, ID: ids.two }))).rejects.toThrow(TypeError);
+  await expect(todo.change(ids.one, ({ Count }) => ({ Count: Count + 1 }) as Counter)).rejects.toThrow("must keep");
+  expect(puts()).toBe(0);
+});
+
+test("an error of the function is thrown, and an item that does not exist is a NotFoundError", async () => {
+  const { todo, puts } = await open();
+  const failing = todo.change(ids.one, () => {
+    throw new RangeError("no");
+  });
+  await expect(failing).rejects.toThrow(RangeError);
+  await expect(todo.change(ids.two, increment)).rejects.toHaveProperty("name", "NotFoundError");
+  expect(puts()).toBe(0);
+});
+
+test("a change whose answer was lost is recognised, and made once", async () => {
+  const { network } = await open();
+  const todo = new TodoClient<Counter>("http://localhost/", { fetch: losingPut(network), retry: { delayMs: 1 } });
+  expect((await todo.change(ids.one, increment)).item.Count).toBe(1);
+  expect((await todo.get(ids.one)).item.Count).toBe(1);
+});
+
+test("if an answer was lost and somebody else changed the item after that, change() says that it may be stored", async () => {
+  const { network, connect } = await open();
+  const fetch = losingPut(network, async () => {
+    await connect().change(ids.one, (counter) => ({ ...counter, Count: 100 }));
+  });
+  const todo = new TodoClient<Counter>("http://localhost/", { fetch, retry: { delayMs: 1 } });
+  const error: unknown = await todo.change(ids.one, increment).catch((reason: unknown) => reason);
+  expect(isTodoError(error, "PreconditionFailedError") && [error.mayBeStored, error.current]).toEqual([
+    true,
+    { ID: ids.one, Count: 100 },
+  ]);
+});
+
+/** Loses the answer to the first PUT. `then` runs before the client notices. */
+function losingPut(network: Network, then = async () => {}) {
+  let isLost = false;
+  return async (url: string, init: RequestInit) => {
+    const response = await network.fetch(url, init);
+    if (init.method !== "PUT" || isLost) return response;
+    isLost = true;
+    await then();
+    throw new TypeError("the answer was lost");
+  };
+}

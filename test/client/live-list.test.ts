@@ -1,0 +1,216 @@
+// liveList(): its snapshots keep their identity, and it survives what networks and servers do.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { type LiveList, TodoClient, type TodoItem } from "../../src/client/index.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { Access } from "../../src/http/access.ts";
+import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { eventually } from "../eventually.ts";
+import { Network } from "../page/network.ts";
+import { Program } from "../program.ts";
+import { ids, item, Service, type ServiceOptions } from "../service.ts";
+import { startOtherDeployment } from "./other-deployment.ts";
+
+const closes: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0).reverse()) await close();
+});
+
+async function open(options: ServiceOptions = {}) {
+  const service = await Service.on(new MemoryEngine(), options);
+  closes.push(() => service.collection.close());
+  const network = new Network(service);
+  const todo = new TodoClient("http://localhost/", { fetch: network.fetch });
+  return { service, network, todo };
+}
+
+/** Subscribes, and counts the calls of the listener. Waits until the list has arrived. */
+async function follow(list: LiveList<TodoItem>) {
+  const follower = { calls: 0, unsubscribe: () => {} };
+  follower.unsubscribe = list.subscribe(() => {
+    follower.calls++;
+  });
+  closes.push(() => follower.unsubscribe());
+  await eventually(() => ["live", "polling"].includes(list.getSnapshot().connection.kind));
+  return follower;
+}
+
+const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
+const kind = (list: LiveList<TodoItem>) => list.getSnapshot().connection.kind;
+
+describe("snapshots", () => {
+  test("a live list is stopped and empty until somebody subscribes, and then follows the list", async () => {
+    const { service, network, todo } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const list = todo.liveList();
+    expect(list.getSnapshot()).toEqual({ items: [], loaded: false, connection: { kind: "stopped" } });
+    expect(network.requests).toEqual([]);
+    await follow(list);
+    expect(list.getSnapshot()).toMatchObject({
+      items: [{ id: ids.one, item: { ID: ids.one, Name: "One" }, etag: expect.any(String), position: 1 }],
+      loaded: true,
+      connection: { kind: "live", readOnly: false },
+    });
+    await service.create(item(ids.two, '"Name":"Two"'));
+    await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    await eventually(() => expect(names(list)).toEqual(["Two"]));
+  });
+
+  test("a snapshot stays the same object until something changes, and items that did not change stay the same", async () => {
+    const { service, todo } = await open();
+    for (const id of [ids.one, ids.two, ids.three]) await service.create(item(id, '"Name":"before"'));
+    const list = todo.liveList();
+    await follow(list);
+    const before = list.getSnapshot();
+    expect(list.getSnapshot()).toBe(before);
+    await service.send("PUT", "/api/todoitems/", item(ids.two, '"Name":"after"'));
+    await eventually(() => list.getSnapshot() !== before);
+    const after = list.getSnapshot();
+    expect(after.items).not.toBe(before.items);
+    expect(after.items.map((entry, index) => entry === before.items[index])).toEqual([true, false, true]);
+    expect(before.items[1]?.item.Name).toBe("before");
+    expect(after.connection).toBe(before.connection);
+  });
+
+  test("changes that arrive together are published together", async () => {
+    const { service, todo } = await open();
+    const list = todo.liveList();
+    const first = await follow(list);
+    first.unsubscribe();
+    await eventually(() => kind(list) === "stopped");
+    for (let count = 0; count < 50; count++) await service.create(item(crypto.randomUUID(), '"Name":"x"'));
+    const second = await follow(list);
+    await eventually(() => list.getSnapshot().items.length === 50);
+    // Connecting, live, and the 50 changes.
+    expect(second.calls).toBeLessThan(10);
+  });
+
+  test("an item that was deleted and created again moves to the end", async () => {
+    const { service, todo } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    await service.create(item(ids.two, '"Name":"Two"'));
+    const list = todo.liveList();
+    await follow(list);
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    await service.create(item(ids.one, '"Name":"One"'));
+    await eventually(() => expect(names(list)).toEqual(["Two", "One"]));
+  });
+});
+
+describe("subscriptions", () => {
+  test("the last subscriber closes the connection, and the next one receives only what it missed", async () => {
+    const { service, network, todo } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const list = todo.liveList();
+    const { unsubscribe } = await follow(list);
+    const [kept] = list.getSnapshot().items;
+    unsubscribe();
+    await eventually(() => kind(list) === "stopped");
+    expect(names(list)).toEqual(["One"]);
+    await service.create(item(ids.two, '"Name":"Two"'));
+    await follow(list);
+    await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
+    expect(list.getSnapshot().items[0]).toBe(kept as NonNullable<typeof kept>);
+    expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
+  });
+
+  test("unsubscribing and subscribing again at once, as React does, keeps the connection", async () => {
+    const { network, todo } = await open();
+    const list = todo.liveList();
+    const { unsubscribe } = await follow(list);
+    unsubscribe();
+    await follow(list);
+    expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events"]);
+  });
+
+  test("each subscription of the same function counts, and ends by itself", async () => {
+    const { service, todo } = await open();
+    const list = todo.liveList();
+    let calls = 0;
+    const listener = () => {
+      calls++;
+    };
+    const ends = [list.subscribe(listener), list.subscribe(listener)];
+    await eventually(() => kind(list) === "live");
+    ends[0]?.();
+    calls = 0;
+    await service.create(item(ids.one));
+    await eventually(() => calls === 1);
+    ends[1]?.();
+    await eventually(() => kind(list) === "stopped");
+  });
+});
+
+describe("failures", () => {
+  test("while the connection is lost, the reason is visible and the items stay; afterwards they are the same objects", async () => {
+    const program = await Program.start({ args: ["--store", "memory:", "--port", "0"] });
+    closes.push(() => program.stop("SIGKILL"));
+    const todo = new TodoClient(program.origin);
+    await todo.create({ Name: "One" });
+    const list = todo.liveList();
+    await follow(list);
+    const [one] = list.getSnapshot().items;
+    const { port } = new URL(program.origin);
+    await program.stop();
+    await eventually(() => kind(list) === "lost");
+    expect(list.getSnapshot()).toMatchObject({
+      items: [{ item: { Name: "One" } }],
+      connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) },
+    });
+
+    // The new process has another store, and so another epoch. It gets an item with the same content and another one.
+    const next = await Program.start({ args: ["--store", "memory:", "--port", port] });
+    closes.push(() => next.stop("SIGKILL"));
+    const { connection } = list.getSnapshot();
+    await todo.create({ Name: "Zero" });
+    await todo.create(one?.item ?? {});
+    list.reconnect();
+    await eventually(() => expect(names(list)).toEqual(["Zero", "One"]));
+    await eventually(() => kind(list) === "live");
+    expect(list.getSnapshot().connection).not.toEqual(connection);
+    const after = list.getSnapshot().items[1];
+    expect(after?.item).toBe(one?.item as TodoItem);
+    expect(after?.etag).not.toBe(one?.etag);
+  });
+
+  test("an error that waiting cannot fix is visible, and reconnect() tries again", async () => {
+    const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+    const auth = new BasicAuth(new Map([["ann", hash]]));
+    const access = new Access({ mode: "all", auth, rate: undefined, trustProxy: false });
+    const { network } = await open({ access });
+    let password: string | undefined;
+    const credentials = () => (password === undefined ? undefined : { username: "ann", password });
+    const list = new TodoClient("http://localhost/", { fetch: network.fetch, credentials }).liveList();
+    closes.push(list.subscribe(() => {}));
+    await eventually(() => kind(list) === "failed");
+    expect(list.getSnapshot().connection).toMatchObject({ error: { name: "UnauthorizedError" } });
+    password = "secret";
+    list.reconnect();
+    await eventually(() => kind(list) === "live");
+  });
+
+  test("reconnect() without subscribers sends nothing", async () => {
+    const { network, todo } = await open();
+    todo.liveList().reconnect();
+    expect(network.requests).toEqual([]);
+  });
+
+  test("on a server without a change feed, the list is polled, and unchanged items stay the same objects", async () => {
+    const { origin, stop } = startOtherDeployment("b");
+    closes.push(stop);
+    const todo = new TodoClient(origin);
+    await todo.create({ Name: "One" });
+    const list = todo.liveList({ pollMs: 10 });
+    const { unsubscribe } = await follow(list);
+    const [one] = list.getSnapshot().items;
+    await todo.create({ Name: "Two" });
+    await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
+    expect(list.getSnapshot().items[0]).toBe(one as NonNullable<typeof one>);
+    unsubscribe();
+    await eventually(() => kind(list) === "stopped");
+    await follow(list);
+    await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
+    expect(list.getSnapshot().items[0]?.item).toBe(one?.item as TodoItem);
+  });
+});

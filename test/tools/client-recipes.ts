@@ -1,0 +1,174 @@
+// The recipes for React and TanStack Query in docs/client.md: each is cut out of the page, compiled in a strict project,
+// and run in Chromium with a real service.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { TodoClient } from "../../src/client/index.ts";
+import { openPage } from "../chromium.ts";
+import { eventually } from "../eventually.ts";
+import { Program, projectFolder } from "../program.ts";
+import { generatedFolder, run, tool } from "./tool.ts";
+
+const folder = join(generatedFolder, "recipes");
+const clientSource = join(projectFolder, "src/client/index.ts");
+let program: Program;
+let todo: TodoClient;
+
+beforeAll(async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:", "--cors", "*"] });
+  todo = new TodoClient(program.origin);
+  const [react, query, liveQuery] = readRecipes();
+  mkdirSync(folder, { recursive: true });
+  await Bun.write(join(folder, "react.tsx"), react);
+  await Bun.write(join(folder, "query.tsx"), query);
+  await Bun.write(join(folder, "live-query.tsx"), liveQuery);
+  await Bun.write(join(folder, "react-page.tsx"), reactPage);
+  await Bun.write(join(folder, "server-page.tsx"), serverPage);
+  await Bun.write(join(folder, "query-page.tsx"), queryPage);
+  await Bun.write(join(folder, "live-query-page.tsx"), liveQueryPage);
+  await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(project));
+});
+
+afterAll(() => program.stop());
+
+/** The code blocks of the page, with the address of the service. */
+function readRecipes(): [react: string, query: string, liveQuery: string] {
+  const page = readFileSync(join(projectFolder, "docs/client.md"), "utf8");
+  const blocks = [...page.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, code = ""]) =>
+    code.replace("http://localhost:5000/", program.origin),
+  );
+  const [react = "", query = "", liveQuery = ""] = blocks;
+  expect(blocks).toHaveLength(3);
+  return [react, query, liveQuery];
+}
+
+const reactPage = `
+  import { StrictMode } from "react";
+  import { createRoot } from "react-dom/client";
+  import { TodoList } from "./react.tsx";
+  createRoot(document.body).render(<StrictMode><TodoList /></StrictMode>);`;
+
+const serverPage = `
+  import { renderToString } from "react-dom/server";
+  import { TodoList } from "./react.tsx";
+  console.log(renderToString(<TodoList />));`;
+
+const queryPage = `
+  import { createRoot } from "react-dom/client";
+  import { App } from "./query.tsx";
+  createRoot(document.body).render(<App />);`;
+
+const liveQueryPage = `
+  import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+  import { createRoot } from "react-dom/client";
+  import { useTodoItems } from "./live-query.tsx";
+  function Names() {
+    return <ul>{useTodoItems().data?.map(({ ID, Name }) => <li key={ID}>{Name}</li>)}</ul>;
+  }
+  createRoot(document.body).render(<QueryClientProvider client={new QueryClient()}><Names /></QueryClientProvider>);`;
+
+const project = {
+  compilerOptions: {
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
+    ...{ target: "ES2023", lib: ["ES2023", "DOM", "DOM.Iterable", "DOM.AsyncIterable"], types: [] },
+    ...{ module: "ESNext", moduleResolution: "Bundler", jsx: "react-jsx", noEmit: true },
+    ...{ allowImportingTsExtensions: true, paths: { "todoitems-client": [clientSource] } },
+  },
+};
+
+async function build(name: string, target: "browser" | "node"): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(folder, `${name}.tsx`)],
+    target,
+    define: { "process.env.NODE_ENV": '"development"' },
+    plugins: [
+      {
+        name: "the client",
+        setup: ({ onResolve }) => void onResolve({ filter: /^todoitems-client$/ }, () => ({ path: clientSource })),
+      },
+    ],
+  });
+  return (await outputs[0]?.text()) ?? "";
+}
+
+/** Opens a page that runs this program. */
+async function open(name: string) {
+  const code = await build(name, "browser");
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    development: false,
+    routes: {
+      "/": new Response('<!doctype html><meta charset="utf-8"><body><script type="module" src="/page.js"></script>', {
+        headers: { "Content-Type": "text/html" },
+      }),
+      "/page.js": new Response(code, { headers: { "Content-Type": "text/javascript" } }),
+    },
+  });
+  const page = await openPage();
+  await page.navigate(`http://127.0.0.1:${server.port}/`);
+  return {
+    /** Waits until the page shows these items. */
+    async shows(...names: readonly string[]) {
+      await eventually(async () =>
+        expect(
+          await page.evaluate<string[]>('[...document.querySelectorAll("li")].map(({ textContent }) => textContent)'),
+        ).toEqual([...names]),
+      );
+    },
+    text: () => page.evaluate<string>("document.body.innerText"),
+    tickFirst: () => page.evaluate("document.querySelector('input').click()"),
+    async close() {
+      page.close();
+      await server.stop(true);
+    },
+  };
+}
+
+test("the recipes compile in a strict project", async () => {
+  await run(tool("typescript/bin/tsc", "-p", folder));
+});
+
+for (const [name, what] of [
+  ["react-page", "React"],
+  ["query-page", "TanStack Query"],
+] as const) {
+  test(`${what}: the recipe shows the list, follows changes, and changes an item`, async () => {
+    const { id } = await todo.create({ Name: "One", Done: false });
+    const page = await open(name);
+    await page.shows("One");
+    await page.tickFirst();
+    await eventually(async () => expect((await todo.get(id)).item.Done).toBe(true));
+    const second = await todo.create({ Name: "Two" });
+    await page.shows("One", "Two");
+    for (const item of [id, second.id]) await todo.remove(item);
+    await page.shows();
+    await page.close();
+  });
+}
+
+test("TanStack Query: a live list fills the cache of a query", async () => {
+  const page = await open("live-query-page");
+  const { id } = await todo.create({ Name: "Live" });
+  await page.shows("Live");
+  await todo.remove(id);
+  await page.shows();
+  await page.close();
+});
+
+test("React: on a server, the recipe renders that the list is loading, and nothing keeps the process alive", async () => {
+  await Bun.write(join(folder, "server-page.mjs"), await build("server-page", "node"));
+  expect(await run(["node", join(folder, "server-page.mjs")])).toBe("<p>Loading …</p>\n");
+});
+
+// The last test, because it stops the service.
+test("React: the recipe says when it is offline, and keeps showing the list", async () => {
+  await todo.create({ Name: "Kept" });
+  const page = await open("react-page");
+  await page.shows("Kept");
+  await program.stop();
+  await eventually(async () => expect(await page.text()).toContain("You are offline."));
+  await page.shows("Kept");
+  await page.close();
+});
