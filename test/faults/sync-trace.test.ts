@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readSyncTrace } from "./sync-trace.ts";
 
-const id = (digit: number) => `${digit}`.repeat(8) + "-0000-4000-8000-000000000000";
+const id = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const log = "9</tmp/store.db-wal>";
 const write = (...digits: number[]) => `20 pwrite64(${log}, "${digits.map(id).join("\\0")}", 4096, 24) = 4096`;
 const answer = (digit: number) =>
