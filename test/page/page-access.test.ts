@@ -208,12 +208,14 @@ test("at 400 %, the choices of the sign-in form and of a conflict are in sight w
   await pages.send("POST", "/api/todoitems/", named(ids.one, "Milk"), headers);
   const page = await pages.openPage();
   await page.show({ width: 320, height: 256 });
+  /** The buttons of the dialog, each with whether it is in sight when the dialog is at its top. */
   const choices = () =>
-    page.evaluate<
-      [string, boolean][]
-    >(`[...document.querySelectorAll("dialog > .buttons button, dialog form > .buttons button")]
-      .map((button) => [button.innerText, button.getBoundingClientRect()])
-      .map(([text, { top, bottom }]) => [text, top >= innerHeight / 2 && bottom <= innerHeight])`);
+    page.evaluate<[string, boolean][]>(`((dialog) => {
+      dialog.scrollTo(0, 0);
+      const { bottom: end } = dialog.getBoundingClientRect();
+      return [...dialog.querySelectorAll(".buttons button")]
+        .map((button) => [button.innerText, button.getBoundingClientRect().bottom <= end]);
+    })(document.querySelector("dialog"))`);
   await page.clickItem("Milk", "text");
   await page.fill('[data-control="name"]', "Oat milk");
   await pages.send("PUT", "/api/todoitems/", named(ids.one, "Rice milk"), headers);
