@@ -236,3 +236,18 @@ test("at 400 %, the choices of the sign-in form and of a conflict are in sight w
     ["Decide later", true],
   ]);
 });
+
+test("the page does not move sideways when the list becomes so long that it needs a scroll bar", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await page.show({ width: 1024, height: 760 });
+  const place = () =>
+    page.evaluate<{ left: number; hasBar: boolean }>(`({
+      left: document.querySelector("header").getBoundingClientRect().left,
+      hasBar: document.documentElement.clientWidth < innerWidth,
+    })`);
+  const before = await place();
+  await pages.create(...Array.from({ length: 20 }, (_, index) => named(numbered(index), `Item ${index}`)));
+  await page.until("document.documentElement.clientWidth < innerWidth");
+  expect([before.hasBar, await place()]).toEqual([false, { left: before.left, hasBar: true }]);
+});
