@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { version } from "../package.json";
+import { licenceText } from "../scripts/executables/licences.ts";
 import { commands } from "../src/commands/command-list.ts";
 import { bashCompletion } from "../src/commands/shells/bash.ts";
 import { fishCompletion } from "../src/commands/shells/fish.ts";
@@ -23,8 +24,8 @@ import { manPage } from "./man-page.ts";
 
 const project = join(import.meta.dir, "..");
 const [
-  executable = join(project, "release/todoitems-linux-x64"),
-  architecture = "amd64",
+  executable = join(project, `release/todoitems-linux-${process.arch}`),
+  architecture = process.arch === "x64" ? "amd64" : process.arch,
   target = join(project, "release", `todoitems_${version}_${architecture}.deb`),
 ] = process.argv.slice(2);
 /** Whoever publishes the package names themselves. */
@@ -41,7 +42,7 @@ try {
   const root = join(folder, "root");
   fill(root);
   mkdirSync(dirname(target), { recursive: true });
-  const built = Bun.spawnSync(["dpkg-deb", "--build", "--root-owner-group", "-Zxz", root, target], {
+  const built = Bun.spawnSync(["dpkg-deb", "--build", "--root-owner-group", "-Zgzip", root, target], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(Math.floor(date.getTime() / 1_000)) },
     stdio: ["ignore", "inherit", "inherit"],
   });
@@ -57,7 +58,7 @@ function fill(root: string): void {
   chmodSync(join(root, "usr/bin/todoitems"), 0o755);
   copy(join(import.meta.dir, "todoitems.service"), "lib/systemd/system/todoitems.service");
   copy(join(import.meta.dir, "debian/environment"), "etc/todoitems/environment", 0o640);
-  copy(join(project, "LICENSE"), "usr/share/doc/todoitems/copyright");
+  place(root, "usr/share/doc/todoitems/copyright", licenceText());
   place(root, "usr/share/doc/todoitems/changelog.gz", compressed(readFileSync(join(project, "CHANGELOG.md"), "utf8")));
   place(root, "usr/share/man/man1/todoitems.1.gz", compressed(manPage(date)));
   place(root, "usr/share/bash-completion/completions/todoitems", bashCompletion(commands));

@@ -25,7 +25,7 @@ mount -t proc proc "$root/proc"
 cp "$package" "$root/tmp/package.deb"
 # Logs and caches of apt and dpkg change by themselves.
 list() {
-  (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/cache -o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune -o -print | sort)
+  (cd "$root" && find . -xdev \( -path ./proc -o -path ./run -o -path ./tmp -o -path ./var/cache -o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune -o -print | sort)
 }
 inside() {
   chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C "$@"
@@ -33,7 +33,7 @@ inside() {
 
 list >"$work/before"
 inside apt-get update -q >/dev/null
-inside apt-get install -y -q --no-install-recommends /tmp/package.deb >/dev/null
+inside apt-get install -y -q -o Dpkg::Use-Pty=0 --no-install-recommends /tmp/package.deb >/dev/null
 echo "installed: $(inside todoitems --version), settings $(inside stat -c '%A %U:%G' /etc/todoitems/environment)"
 
 # systemd does not run in here, so this makes the folder that StateDirectory= makes, and starts the program as the unit does.
@@ -52,18 +52,18 @@ as_service todoitems add Buy milk --server http://127.0.0.1:5999/
 as_service todoitems list --server http://127.0.0.1:5999/
 as_service todoitems doctor
 # The package is updated while the service runs.
-inside apt-get install -y -q --reinstall --no-install-recommends /tmp/package.deb >/dev/null
+inside apt-get install -y -q -o Dpkg::Use-Pty=0 --reinstall --no-install-recommends /tmp/package.deb >/dev/null
 pkill_target=$(cat "/proc/$service/task/$service/children")
 kill -TERM ${pkill_target:-$service}
 wait "$service"
 service=
 as_service todoitems check
 
-inside apt-get remove -y -q todoitems >/dev/null
+inside apt-get remove -y -q -o Dpkg::Use-Pty=0 todoitems >/dev/null
 test -e "$root/etc/todoitems/environment"
 test -e "$root/var/lib/todoitems/todoitems.db"
 test ! -e "$root/usr/bin/todoitems"
-inside apt-get purge -y -q todoitems
+inside apt-get purge -y -q -o Dpkg::Use-Pty=0 todoitems
 test -e "$root/var/lib/todoitems/todoitems.db"
 inside rm -r /var/lib/todoitems
 inside deluser --quiet --system todoitems

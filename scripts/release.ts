@@ -33,7 +33,7 @@ const steps: readonly Step[] = [
     name: "container",
     run() {
       run("npm", "run", "build:container");
-      const archive = join(folder, `todoitems-${version}-container-x64.tar`);
+      const archive = join(folder, `todoitems-${version}-container-${process.arch}.tar`);
       run("buildah", "push", `todoitems:${version}`, `docker-archive:${archive}:todoitems:${version}`);
     },
   },

@@ -71,6 +71,10 @@ async function npmStart(args: readonly string[], cwd: string): Promise<{ printed
 }
 
 describe("the README", () => {
+  test("the README has fewer than 200 lines", () => {
+    expect(readme.split("\n").length).toBeLessThan(200);
+  });
+
   test("the README begins with the two commands that continuous integration runs", () => {
     expect(readme).toContain("\n$ npm ci && npm start\n");
     expect(readme).toContain("`npm ci && npm test`");

@@ -9,13 +9,16 @@ folder=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-(cd "$work" && apt-get download -q libc6 >/dev/null)
+(cd "$work" && apt-get download -q -o APT::Sandbox::User="$(id -un)" libc6 >/dev/null)
 dpkg-deb --extract "$work"/libc6_*.deb "$work/libc6"
 
 mkdir -p "$folder/usr/bin" "$folder/etc" "$folder/tmp" "$folder/usr/share/doc/libc6" "$folder/var/lib/dpkg/status.d"
 chmod 1777 "$folder/tmp"
 cp "$executable" "$folder/usr/bin/todoitems"
 chmod 755 "$folder/usr/bin/todoitems"
+# The licences of what is inside, which the build of the executables writes beside them.
+licences=$(dirname "$executable")/LICENCES.txt
+if [ -e "$licences" ]; then install -D -m 0644 "$licences" "$folder/usr/share/doc/todoitems/copyright"; fi
 
 # The libraries that the executable names, and those that find host names.
 libraries=$(find "$work/libc6" -name 'ld-linux-*.so.*' -o -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 \

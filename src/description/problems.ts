@@ -215,9 +215,10 @@ function problemResponse(
 ): Part {
   // Only reads are answered from memory while the store is away.
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
-  const id = status >= 500 ? ["X-Request-Id"] : [];
-  const headers = [...(headersOfStatus[status] ?? []), ...stale, ...id];
   const hasCurrent = codes.includes("PreconditionFailed");
+  const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];
+  const id = status >= 500 ? ["X-Request-Id"] : [];
+  const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...stale, ...id];
   return {
     description: codes.map((code) => `\`${code}\`: ${explanations[code].when}`).join("\n\n"),
     ...(headers.length === 0 ? {} : { headers: headerRefs(...headers) }),

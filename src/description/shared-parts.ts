@@ -85,7 +85,7 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
       "return=minimal",
     ),
     Vary: header("The request headers that the answer depends on.", "Accept-Encoding"),
-    "Content-Encoding": header("Only if the answer is compressed.", "gzip"),
+    "Content-Encoding": header("Only if the answer is compressed, as one of 1,000 bytes or more may be.", "gzip"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
     Link: header("Where this description and the reference are (RFC 8631).", serviceLinks.Link),
     Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, seconds),

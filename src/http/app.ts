@@ -7,6 +7,7 @@ import type { Refusal } from "../wire/refusal.ts";
 import type { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
+import { Compression } from "./compression.ts";
 import { type Cors, RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { liveAnswer, readyAnswer, stoppingAnswer } from "./health.ts";
@@ -32,6 +33,7 @@ export class App implements Handler {
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
   readonly #refusedPages: RefusedPages;
+  readonly #compression: Compression;
   readonly #failures: Failures;
   readonly changeFeed: ChangeFeed;
   #isStopping = false;
@@ -39,7 +41,8 @@ export class App implements Handler {
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
-    this.#items = new ItemOperations(collection, options);
+    this.#compression = new Compression(options.compress);
+    this.#items = new ItemOperations(collection, this.#compression, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.#failures = new Failures(options.log);
     this.changeFeed = new ChangeFeed(collection, options);
@@ -49,14 +52,22 @@ export class App implements Handler {
   handle(request: HttpRequest): Answer | Promise<Answer> {
     this.#refusedPages.note(request.headers);
     const answer = this.#answer(request);
+    return answer instanceof Promise
+      ? answer.then((answer) => this.#prepared(request, answer))
+      : this.#prepared(request, answer);
+  }
+
+  /** The answer as this client gets it. */
+  #prepared({ headers }: HttpRequest, answer: Answer): Answer | Promise<Answer> {
     const { cors } = this.#options;
-    const ids = requestIds(request.headers);
-    if (!cors && !ids) return answer;
+    const ids = requestIds(headers);
+    const compressed = this.#compression.apply(headers, answer);
+    if (!cors && !ids) return compressed;
     const finish = (answer: Answer) => {
       const named = ids ? answer.with(ids) : answer;
-      return cors ? cors.open(request.headers, named) : named;
+      return cors ? cors.open(headers, named) : named;
     };
-    return answer instanceof Promise ? answer.then(finish) : finish(answer);
+    return compressed instanceof Promise ? compressed.then(finish) : finish(compressed);
   }
 
   /** The answer to a request that was refused before it reached `handle`, or to input that is not a valid request. */

@@ -194,7 +194,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "compress",
     placeholder: "WHICH",
     default: "on",
-    meaning: "compress lists for clients that accept gzip: `on` or `off`",
+    meaning: "compress long answers for clients that accept gzip: `on` or `off`",
     parse: onOff,
   },
   auth: {

@@ -13,8 +13,9 @@ export function markdownFiles(folder = "."): string[] {
   });
 }
 
+/** False for folders that commands write, such as packages/, which gets a copy of docs/client.md. */
 function isOurs(folder: string): boolean {
-  return !folder.startsWith(".") && !["node_modules", "dist", "release", "generated"].includes(folder);
+  return !folder.startsWith(".") && !["node_modules", "dist", "packages", "release", "generated"].includes(folder);
 }
 
 export function readDocument(path: string): string {
