@@ -39,12 +39,17 @@ export async function user(): Promise<{ readonly usersFile: string; readonly hea
   return { usersFile, header: `Authorization: Basic ${btoa("bench:bench")}` };
 }
 
-/** Flags for a self-signed certificate. It is made with openssl, so that no development authority is needed. */
-export function onlyCertificate(): string[] {
+/** A self-signed certificate. It is made with openssl, so that no development authority is needed. */
+export function certificate(): { readonly cert: string; readonly key: string } {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   if (!existsSync(cert)) {
     const command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
     Bun.spawnSync([...command.split(" "), "-out", cert, "-keyout", key]);
   }
+  return { cert, key };
+}
+
+export function certificateFlags(): readonly string[] {
+  const { cert, key } = certificate();
   return ["--tls-cert", cert, "--tls-key", key];
 }

@@ -5,27 +5,33 @@ import { benchFolder, cpuSeconds, type Server } from "./servers.ts";
 
 export interface Load {
   readonly connections: number;
-  /** A script in loads/ and its arguments. Without one, every request gets the list. */
+  /** A script in loads/ and its arguments. Without one, all requests are the same. */
   readonly script?: readonly string[];
   readonly headers?: readonly string[];
+  /** What to request, if there is no script. The list, by default. */
+  readonly path?: string;
   readonly seconds: number;
 }
 
 export interface Measured {
   readonly perSecond: number;
   readonly bytesPerSecond: number;
+  readonly medianMs: number;
   readonly p99Ms: number;
   /** CPU time of the server for each request. */
   readonly cpuMicroseconds: number;
 }
 
-export async function run(server: Server, { connections, script, headers = [], seconds }: Load): Promise<Measured> {
+export async function run(
+  server: Server,
+  { connections, script, headers = [], path, seconds }: Load,
+): Promise<Measured> {
   const [name, ...args] = script ?? [];
   const command = [
     ...["wrk", "--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`, "--latency"],
     ...(name === undefined ? [] : ["--script", join(benchFolder, "loads", name)]),
     ...[...server.headers, ...headers].flatMap((header) => ["--header", header]),
-    `${server.url}${server.listPath}`,
+    `${server.url}${path ?? server.listPath}`,
     ...(args.length === 0 ? [] : ["--", ...args]),
   ];
   const cpuBefore = cpuSeconds(server.pid);
@@ -39,9 +45,21 @@ export async function run(server: Server, { connections, script, headers = [], s
   return {
     perSecond: number(/Requests\/sec: +([0-9.]+)/),
     bytesPerSecond: amount(/Transfer\/sec: +([0-9.]+)([KMGT]?)B/.exec(output)),
+    medianMs: milliseconds(/50% +([0-9.]+)(us|ms|s)/.exec(output)),
     p99Ms: milliseconds(/99% +([0-9.]+)(us|ms|s)/.exec(output)),
     cpuMicroseconds: (cpu * 1e6) / requests,
   };
+}
+
+/** Requests the list over HTTP/2, and returns how many were answered in a second. */
+export async function runHttp2(server: Server, seconds: number): Promise<number> {
+  const shape = ["--clients", "20", "--max-concurrent-streams", "20", "--duration", String(seconds)];
+  const command = ["h2load", ...shape, "--warm-up-time", "1", `${server.url}${server.listPath}`];
+  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
+  const output = await new Response(child.stdout).text();
+  const perSecond = Number(/finished in [^,]+, ([0-9.]+) req\/s/.exec(output)?.[1]);
+  if (!(perSecond > 0) || !/ 0 failed, 0 errored/.test(output)) throw new Error(`${command.join(" ")}\n${output}`);
+  return perSecond;
 }
 
 function amount(match: RegExpExecArray | null): number {

@@ -6,7 +6,9 @@ import { type Bar, barChart } from "./chart.ts";
 import { writeMainPart } from "./document.ts";
 import type { Results } from "./results.ts";
 import { peers, updateSizes, work } from "./scenes.ts";
+import { secureWork } from "./secure.ts";
 import { benchFolder } from "./servers.ts";
+import { slowWork } from "./slow-disk.ts";
 
 const ours = "todoitems";
 const docs = join(benchFolder, "../docs");
@@ -64,6 +66,38 @@ function goals(results: Results): Goal[] {
     { title: "list of 100, unchanged ÷ nginx", value: against(results, work.list(100), "nginx"), goal: 1 },
     { title: "list of 1,000, unchanged ÷ nginx", value: against(results, work.list(1_000), "nginx"), goal: 0.9 },
     { title: "304 ÷ nginx's 304", value: against(results, work.notModified, "nginx"), goal: 1 },
+    { title: "gzip list of 100 ÷ nginx", value: against(results, work.gzipList(100), "nginx"), goal: 0.9 },
+    { title: "gzip list of 1,000 ÷ nginx", value: against(results, work.gzipList(1_000), "nginx"), goal: 0.9 },
+    {
+      title: "gzip list after every write, 1,000 items ÷ plain list after every write",
+      value: ratio([work.gzipAfterWrite, ours], [work.listAfterWrite, ours]),
+      goal: 0.6,
+    },
+    {
+      title: "bytes of a gzip list of 1,000 ÷ `gzip -6` of the whole list",
+      value: against(results, work.gzipBytes(1_000), "nginx"),
+      goal: 1.15,
+      atMost: true,
+    },
+    ...[1_000, 100_000].map((items) => ({
+      title: `processor time of a list of ${items.toLocaleString("en")} ÷ nginx`,
+      value: against(results, work.cpu(work.list(items)), "nginx"),
+      goal: items === 1_000 ? 1.2 : 1.5,
+      atMost: true,
+    })),
+    { title: "HTTPS, HTTP/1.1, list of 100 ÷ nginx", value: against(results, secureWork.list, "nginx"), goal: 1 },
+    { title: "HTTP/2, list of 100 ÷ nginx", value: against(results, secureWork.http2, "nginx"), goal: 0.6 },
+    {
+      title: "HTTP/2, list of 100 ÷ a bare server of this runtime",
+      value: against(results, secureWork.http2, "bare node:http2"),
+      goal: 0.9,
+    },
+    { title: "TLS handshakes ÷ nginx", value: against(results, secureWork.handshakes, "nginx"), goal: 0.7 },
+    {
+      title: "TLS handshakes ÷ a bare TLS listener of this runtime",
+      value: against(results, secureWork.handshakes, "bare TLS listener"),
+      goal: 0.9,
+    },
     {
       title: "9 lists to 1 update at 1,000 items ÷ unchanged list",
       value: ratio([work.mixed, ours], [work.unmixed, ours]),
@@ -133,9 +167,32 @@ function goals(results: Results): Goal[] {
       atMost: true,
     },
     {
+      title: "syncs of 10 ms: median time of a read beside 64 writers ÷ alone on a fast disk",
+      value: ratio([slowWork.readBesideWriters, ours], [slowWork.read, ours]),
+      goal: 10,
+      atMost: true,
+    },
+    {
+      title: "syncs of 10 ms: p99 of a read beside 64 writers",
+      value: results.median(slowWork.p99BesideWriters, ours),
+      goal: 8,
+      atMost: true,
+      unit: " ms",
+    },
+    ...[64, 256].map((connections) => ({
+      title: `syncs of 10 ms: create at ${connections} connections ÷ one sync for all of them each 10 ms`,
+      value: ratio([slowWork.create(connections), ours], [slowWork.syncsOnly(connections), "the syncs alone"]),
+      goal: 0.8,
+    })),
+    {
       title: "list of 100 with credentials ÷ without",
       value: ratio([work.list(100), "credentials"], [work.list(100), "open"]),
       goal: 0.8,
+    },
+    {
+      title: "list of 100 with metrics ÷ without",
+      value: ratio([work.list(100), "with metrics"], [work.list(100), "without metrics"]),
+      goal: 0.97,
     },
   ];
   return rows.filter((row) => row !== undefined);
@@ -159,7 +216,7 @@ function everything(results: Results): string {
   const names = [
     ours,
     "nginx",
-    "bare Bun.serve echo",
+    ...["bare Bun.listen", "bare TLS listener", "bare node:http2", "bare Bun.serve echo"],
     ...["raw SQLite, items", "raw SQLite, log"],
     ...peers.map(({ name }) => name),
     ...["open", "credentials", "HTTPS", "1 worker", "2 workers"],
@@ -173,10 +230,16 @@ function everything(results: Results): string {
     work.list(3),
     work.list(100),
     work.list(1_000),
+    work.gzipList(100),
+    work.gzipList(1_000),
     work.notModified,
+    ...Object.values(secureWork),
     work.unmixed,
     work.mixed,
+    work.listAfterWrite,
+    work.gzipAfterWrite,
     ...writes,
+    ...[64, 256].map(slowWork.create),
     work.rawRows,
   ];
   const rows = (titles: readonly string[], show: (value: number) => string) =>
@@ -207,6 +270,10 @@ function everything(results: Results): string {
     ...rows([work.memory, work.memoryListed], (value) => `${Math.round(value)}`),
     ...rows([work.slowReaders], (value) => `${value.toFixed(1)} MB`),
     ...rows([work.listAlone, work.listBesideWriters], (value) => `${value.toFixed(2)} ms`),
+    ...rows(
+      [slowWork.read, slowWork.readBesideWriters, slowWork.p99BesideWriters],
+      (value) => `${value.toFixed(2)} ms`,
+    ),
     "",
     ...missing,
   ].join("\n");

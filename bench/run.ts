@@ -9,7 +9,14 @@ const { values } = parseArgs({
   options: { quick: { type: "boolean" }, rounds: { type: "string" }, only: { type: "string" } },
 });
 
-const programs = { wrk: "wrk", nginx: "nginx-light", openssl: "openssl", node: "nodejs" };
+const programs = {
+  wrk: "wrk",
+  nginx: "nginx-light",
+  openssl: "openssl",
+  node: "nodejs",
+  strace: "strace",
+  h2load: "nghttp2-client",
+};
 for (const [program, debianPackage] of Object.entries(programs)) {
   if (Bun.which(program)) continue;
   console.error(`installing ${debianPackage}`);

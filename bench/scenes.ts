@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
 import { fixture, folder, user } from "./fixtures.ts";
 import { type Load, type Measured, run } from "./load.ts";
-import type { Results } from "./results.ts";
+import { type Scene, side } from "./scene.ts";
+import { newConnections, overHttp2, overHttps } from "./secure.ts";
 import {
   benchFolder,
   type Contender,
   echo,
   fastify,
+  floor,
   jsonServer,
   nginx,
   pocketbase,
@@ -18,20 +20,7 @@ import {
   type Server,
   todoitems,
 } from "./servers.ts";
-
-export interface Round {
-  readonly number: number;
-  /** How long each load lasts. */
-  readonly seconds: number;
-  readonly results: Results;
-}
-
-export interface Scene {
-  readonly title: string;
-  /** True if a quick run leaves the scene out. */
-  readonly long?: boolean;
-  run(round: Round): Promise<void>;
-}
+import { slowDisk } from "./slow-disk.ts";
 
 export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
@@ -42,9 +31,13 @@ const deletable = 200_000;
 
 export const work = {
   list: (items: number) => `list of ${items.toLocaleString("en")}`,
+  gzipList: (items: number) => `gzip list of ${items.toLocaleString("en")}`,
   notModified: "list not modified (304)",
   unmixed: "list of 1,000 by the same script",
   mixed: "9 lists to 1 update, 1,000 items",
+  listAfterWrite: "updates and lists of 1,000, half and half, one connection",
+  gzipAfterWrite: "updates and gzip lists of 1,000, half and half, one connection",
+  gzipBytes: (items: number) => `bytes of a gzip list of ${items.toLocaleString("en")}, with its head`,
   listAlone: "p99 of a list",
   listBesideWriters: "p99 of a list beside 64 writers",
   cpu: (of: string) => `CPU per request, ${of}`,
@@ -62,22 +55,6 @@ function size(items: number): string {
   return items === 0 ? "empty store" : `${items.toLocaleString("en")} items`;
 }
 
-/** For each contender that can run here: starts it, measures it with `turn`, and stops it. */
-async function side(
-  items: number,
-  contenders: readonly Contender[],
-  turn: (server: Server, contender: Contender) => Promise<void>,
-): Promise<void> {
-  for (const contender of contenders.filter(({ missing }) => missing === undefined)) {
-    const server = await contender.start(items);
-    try {
-      await turn(server, contender);
-    } finally {
-      await server.stop();
-    }
-  }
-}
-
 /** A process that has just started may still be busy compiling its own code. */
 function warmUp(server: Server): Promise<Measured> {
   return run(server, { connections: 64, seconds: 1 });
@@ -92,6 +69,21 @@ function lists(items: number, contenders: readonly Contender[]): Scene {
         const measured = await run(server, { connections: 64, seconds });
         results.add(work.list(items), name, items < 100_000 ? measured.perSecond : measured.bytesPerSecond);
         results.add(work.cpu(work.list(items)), name, measured.cpuMicroseconds);
+      });
+    },
+  };
+}
+
+function gzipLists(items: number): Scene {
+  return {
+    title: work.gzipList(items),
+    async run({ seconds, results }) {
+      await side(items, [ours, nginx, floor({ gzip: true })], async (server, { name }) => {
+        const load = { connections: 64, headers: ["Accept-Encoding: gzip"] };
+        await run(server, { ...load, seconds: 1 });
+        const measured = await run(server, { ...load, seconds });
+        results.add(work.gzipList(items), name, measured.perSecond);
+        results.add(work.gzipBytes(items), name, measured.bytesPerSecond / measured.perSecond);
       });
     },
   };
@@ -127,6 +119,11 @@ const mixed: Scene = {
         const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000, percent) });
         results.add(title, name, perSecond);
       }
+      if (name !== ours.name) return;
+      const oneByOne = { connections: 1, seconds, script: updates(server, 1_000, 50) };
+      results.add(work.listAfterWrite, name, (await run(server, oneByOne)).perSecond);
+      const gzip = { ...oneByOne, headers: ["Accept-Encoding: gzip"] };
+      results.add(work.gzipAfterWrite, name, (await run(server, gzip)).perSecond);
     });
   },
 };
@@ -218,6 +215,22 @@ const smallUpdates: Scene = {
   },
 };
 
+const measured: Scene = {
+  title: "list of 100 with metrics",
+  async run({ seconds, results }) {
+    const contenders = [
+      todoitems({ name: "without metrics" }),
+      todoitems({ name: "with metrics", flags: ["--metrics-port", "0"] }),
+    ];
+    await side(100, contenders, async (server, { name }) => {
+      await warmUp(server);
+      const { perSecond, cpuMicroseconds } = await run(server, { connections: 64, seconds });
+      results.add(work.list(100), name, perSecond);
+      results.add(work.cpu(work.list(100)), name, cpuMicroseconds);
+    });
+  },
+};
+
 const rawSqlite: Scene = {
   title: "SQLite alone, in batches of 64",
   async run({ number, seconds, results }) {
@@ -302,14 +315,21 @@ function startSlowReaders({ url, listPath }: Server, count: number): Bun.Subproc
 }
 
 export const scenes: readonly Scene[] = [
-  lists(3, [ours, nginx]),
-  lists(100, [ours, nginx, ...peers]),
-  lists(1_000, [ours, nginx, ...peers]),
-  lists(100_000, [ours, nginx]),
+  lists(3, [ours, nginx, floor()]),
+  lists(100, [ours, nginx, floor(), ...peers]),
+  lists(1_000, [ours, nginx, floor(), ...peers]),
+  lists(100_000, [ours, nginx, floor()]),
+  gzipLists(100),
+  gzipLists(1_000),
   notModified,
   mixed,
   latency,
+  slowDisk,
   guarded,
+  measured,
+  overHttps,
+  overHttp2,
+  newConnections,
   workers,
   rawSqlite,
   writes(0, [ours, echo], [64]),

@@ -3,8 +3,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { bunCommand } from "../src/serve/bun-command.ts";
-import { fixture, folder, onlyCertificate } from "./fixtures.ts";
+import { certificate, certificateFlags, fixture, folder } from "./fixtures.ts";
 
 export const benchFolder = import.meta.dir;
 const projectFolder = join(benchFolder, "..");
@@ -38,6 +39,8 @@ interface Launch {
   readonly headers?: readonly string[];
   /** The path to request until the server answers. */
   readonly readyPath?: string;
+  /** True if the server does not answer HTTP/1.1. It is ready then once it accepts a connection. */
+  readonly onlyHttp2?: boolean;
   readonly afterStart?: (url: string) => Promise<void>;
 }
 
@@ -46,8 +49,8 @@ async function launch({ command, port, scheme = "http", headers = [], ...more }:
   const logOf = (stream: string) => Bun.file(join(folder, `${port}.${stream}`));
   const child = Bun.spawn([...command], { stdio: ["ignore", logOf("out"), logOf("err")] });
   const url = `${scheme}://127.0.0.1:${port}`;
-  const readyPath = more.readyPath ?? "/api/todoitems/00000000-0000-0000-0000-000000000000";
-  while (!(await answers(`${url}${readyPath}`, headers))) {
+  const { readyPath = "/api/todoitems/00000000-0000-0000-0000-000000000000" } = more;
+  while (!(await (more.onlyHttp2 ? accepts(port) : answers(`${url}${readyPath}`, headers)))) {
     if (child.exitCode !== null) throw new Error(`${command.join(" ")} ended with ${child.exitCode}`);
     await Bun.sleep(2);
   }
@@ -78,14 +81,26 @@ async function answers(url: string, headers: readonly string[]): Promise<boolean
   }
 }
 
+async function accepts(port: number): Promise<boolean> {
+  try {
+    (await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } })).terminate();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export interface TodoitemsOptions {
   readonly name?: string;
   readonly flags?: readonly string[];
   readonly scheme?: "http" | "https";
   readonly headers?: readonly string[];
+  /** A command that runs the service, such as a tracer. */
+  readonly under?: readonly string[];
 }
 
-export function todoitems({ name = "todoitems", flags = [], scheme = "http", headers = [] }: TodoitemsOptions = {}) {
+export function todoitems(options: TodoitemsOptions = {}) {
+  const { name = "todoitems", flags = [], scheme = "http", headers = [], under = [] } = options;
   return {
     name,
     async start(items) {
@@ -95,8 +110,8 @@ export function todoitems({ name = "todoitems", flags = [], scheme = "http", hea
       const ports =
         scheme === "http"
           ? ["--port", String(port)]
-          : ["--port", "off", "--https-port", String(port), ...onlyCertificate()];
-      const command = [...bunCommand, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
+          : ["--port", "off", "--https-port", String(port), ...certificateFlags()];
+      const command = [...under, ...bunCommand, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
       const server = await launch({ command: [...command, "--store", `sqlite:${store}`], port, scheme, headers });
       return {
         ...server,
@@ -131,17 +146,23 @@ function removeStore(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-export const nginx: Contender = {
-  name: "nginx",
-  async start(items) {
-    const port = await freePort();
-    const root = join(folder, `nginx-${port}`);
-    mkdirSync(root);
-    copyFileSync(fixture(items).file, join(root, "list.json"));
-    const configuration = join(root, "nginx.conf");
-    writeFileSync(
-      configuration,
-      `worker_processes 1;
+export const nginx = nginxWith("http");
+
+export function nginxWith(scheme: "http" | "https"): Contender {
+  return { name: "nginx", start: (items) => startNginx(items, scheme) };
+}
+
+async function startNginx(items: number, scheme: "http" | "https"): Promise<Server> {
+  const port = await freePort();
+  const { cert, key } = certificate();
+  const root = join(folder, `nginx-${port}`);
+  mkdirSync(root);
+  copyFileSync(fixture(items).file, join(root, "list.json"));
+  writeFileSync(join(root, "list.json.gz"), gzipSync(readFileSync(fixture(items).file)));
+  const configuration = join(root, "nginx.conf");
+  writeFileSync(
+    configuration,
+    `worker_processes 1;
 daemon off;
 pid ${root}/nginx.pid;
 error_log ${root}/error.log;
@@ -155,18 +176,19 @@ http {
   open_file_cache max=16 inactive=1h;
   open_file_cache_valid 1h;
   default_type application/json;
-  server { listen 127.0.0.1:${port}; root ${root}; }
+  gzip_static on;
+  server { listen 127.0.0.1:${port}${scheme === "https" ? ` ssl http2; ssl_certificate ${cert}; ssl_certificate_key ${key}` : ""}; root ${root}; }
 }
 `,
-    );
-    return launch({
-      command: ["nginx", "-p", root, "-c", configuration],
-      port,
-      listPath: "/list.json",
-      readyPath: "/list.json",
-    });
-  },
-};
+  );
+  return launch({
+    command: ["nginx", "-p", root, "-c", configuration],
+    port,
+    scheme,
+    listPath: "/list.json",
+    readyPath: "/list.json",
+  });
+}
 
 export const fastify: Contender = {
   name: "Fastify + better-sqlite3",
@@ -250,6 +272,45 @@ export const echo: Contender = {
   },
 };
 
+export interface FloorOptions {
+  readonly scheme?: "http" | "https";
+  readonly gzip?: boolean;
+}
+
+/** A bare listener of the runtime, which sends the same bytes. */
+export function floor({ scheme = "http", gzip = false }: FloorOptions = {}): Contender {
+  return {
+    name: scheme === "https" ? "bare TLS listener" : "bare Bun.listen",
+    async start(items) {
+      const { file } = fixture(items);
+      if (gzip) writeFileSync(`${file}.gz`, gzipSync(readFileSync(file)));
+      const { cert, key } = certificate();
+      return startPeer("floor.ts", [gzip ? `${file}.gz` : file, ...(scheme === "https" ? [cert, key] : [])], {
+        scheme,
+      });
+    },
+  };
+}
+
+/** A bare server of the runtime's own HTTP/2. */
+export const bareHttp2: Contender = {
+  name: "bare node:http2",
+  start(items) {
+    const { cert, key } = certificate();
+    return startPeer("http2.ts", [fixture(items).file, cert, key], { scheme: "https", onlyHttp2: true });
+  },
+};
+
+async function startPeer(
+  program: string,
+  args: readonly string[],
+  more: Pick<Launch, "scheme" | "onlyHttp2">,
+): Promise<Server> {
+  const port = await freePort();
+  const command = [...bunCommand, join(benchFolder, "peers", program), String(port), ...args];
+  return launch({ command, port, readyPath: "/", ...more });
+}
+
 /** The same app and store as `todoitems`, on Bun.serve instead of src/wire. */
 export function bunServe({ name = "Bun.serve", scheme = "http" }: Pick<TodoitemsOptions, "name" | "scheme"> = {}) {
   return {
@@ -258,10 +319,10 @@ export function bunServe({ name = "Bun.serve", scheme = "http" }: Pick<Todoitems
       const port = await freePort();
       const store = join(folder, `${port}.db`);
       await copyStore(items, store);
-      const certificate = scheme === "https" ? onlyCertificate() : [];
+      const flags = scheme === "https" ? certificateFlags() : [];
       const program = join(benchFolder, "peers/bun-serve.ts");
       const server = await launch({
-        command: [process.execPath, program, String(port), store, ...certificate],
+        command: [process.execPath, program, String(port), store, ...flags],
         port,
         scheme,
       });

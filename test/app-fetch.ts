@@ -48,7 +48,13 @@ function readable(body: StreamBody): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        source = body.open({ write: (bytes) => controller.enqueue(bytes), end: () => controller.close() });
+        source = body.open({
+          write: (bytes) => controller.enqueue(bytes),
+          end(last) {
+            if (last) controller.enqueue(last);
+            controller.close();
+          },
+        });
       },
       pull: () => source?.pull(),
       cancel: () => source?.cancel(),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import manifest from "../package.json";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { eventually } from "./eventually.ts";
+import { marker, writeHostileFiles } from "./hostile-files.ts";
 import { descendantsOf, isAlive, onLinux } from "./processes.ts";
 import { Program, type ProgramOptions, projectFolder, runProgram } from "./program.ts";
 
@@ -37,7 +38,7 @@ function linkProject(): void {
 }
 
 describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env", () => {
-  const marker = () => join(folder.path, "code-was-run");
+  const codeWasRun = () => existsSync(join(folder.path, marker));
   let requests: number;
   let elsewhere: Bun.Server<undefined>;
 
@@ -50,12 +51,7 @@ describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env",
         return new Response("[]");
       },
     });
-    writeFileSync(join(folder.path, "bunfig.toml"), 'preload = ["./code.ts"]\n[test]\npreload = ["./code.ts"]\n');
-    writeFileSync(join(folder.path, "code.ts"), `await Bun.write(${JSON.stringify(marker())}, "");`);
-    const paths = { "*": ["./code.ts"] };
-    writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({ compilerOptions: { baseUrl: ".", paths } }));
-    const variables = [`TODOITEMS_SERVER=${elsewhere.url}`, "TODOITEMS_FORMS=a", "TODOITEMS_INVENTED=1"];
-    writeFileSync(join(folder.path, ".env"), variables.join("\n"));
+    writeHostileFiles(folder.path, String(elsewhere.url));
   });
   afterEach(() => elsewhere.stop(true));
 
@@ -74,14 +70,14 @@ describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env",
       const { stderr } = await program.stop();
       started.pop();
       expect(stderr).not.toContain("TODOITEMS_INVENTED");
-      expect(existsSync(marker())).toBe(false);
+      expect(codeWasRun()).toBe(false);
     }, 30_000);
   }
 
   for (const command of ["help", "list"]) {
     test(`todoitems ${command} runs no code from the folder and sends no request to a server named in it`, async () => {
       await runProgram(command, { start: [...todoitems, command], cwd: folder.path });
-      expect([existsSync(marker()), requests]).toEqual([false, 0]);
+      expect([codeWasRun(), requests]).toEqual([false, 0]);
     });
   }
 
@@ -99,7 +95,7 @@ describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env",
       );
       const { exitCode, stderr } = await runProgram("", { start: bun, args, cwd: folder.path });
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining("invented") });
-      expect(existsSync(marker())).toBe(false);
+      expect(codeWasRun()).toBe(false);
     });
   }
 });

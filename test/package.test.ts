@@ -137,11 +137,14 @@ describe("the package", () => {
     expect(await run(launcher)).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` });
   });
 
-  test("the package's command serves the page, forwards signals and exits with the program's exit code", async () => {
-    const child = Bun.spawn(
-      ["node", "node_modules/todoitems/bin/todoitems.js", "serve", "--port", "0", "--store", "memory:"],
-      { cwd: folder.path, env: { ...process.env, ...checksAnswers }, stdout: "pipe", stderr: "ignore" },
-    );
+  test("the package's command alone serves the page, forwards signals and exits with the program's exit code", async () => {
+    const settings = { TODOITEMS_PORT: "0", TODOITEMS_STORE: "memory:" };
+    const child = Bun.spawn(["node", "node_modules/todoitems/bin/todoitems.js"], {
+      cwd: folder.path,
+      env: { ...process.env, ...checksAnswers, ...settings },
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     const { value } = await child.stdout.getReader().read();
     const [, origin = ""] = /^todoitems is ready on (\S+)\/\n/.exec(new TextDecoder().decode(value)) ?? [];
     // The page and the API description are made from files that must be in the package.

@@ -1,19 +1,52 @@
 // Runs the program as users do: as a process with flags, signals and an exit code. A service that a test
 // starts checks each of its answers against the API's description.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
 import { checkedFetch, undescribed } from "./description/checked-answer.ts";
+import { hostileFolder } from "./hostile-files.ts";
 
 export const projectFolder = join(import.meta.dir, "..");
 
+const programVariable = "TODOITEMS_PROGRAM";
+const executableName = process.env[programVariable];
+/** The single executable to test instead of the sources. Undefined if TODOITEMS_PROGRAM does not name one. */
+export const executable = executableName === undefined ? undefined : resolve(projectFolder, executableName);
+
+/** Starts the program, in the folder of any build. A command and its arguments follow. */
+export function programCommand(folder?: string): readonly string[] {
+  if (executable !== undefined && folder === undefined) return [executable];
+  return [...bunCommand, join(folder ?? projectFolder, "src/main.ts")];
+}
+
+/**
+ * What `npm test` and a CI service tell programs about themselves. The messages of the program depend on it, so the
+ * programs of tests do not get it. And the program would warn about a variable that it does not know.
+ */
+const ownSurroundings = {
+  npm_lifecycle_event: undefined,
+  FORCE_COLOR: undefined,
+  NO_COLOR: undefined,
+  [programVariable]: undefined,
+};
+
+/** The environment of a program that a test starts. */
+export function programEnvironment(
+  more: Readonly<Record<string, string | undefined>> = {},
+): Record<string, string | undefined> {
+  return { ...process.env, ...ownSurroundings, ...more };
+}
+
 /**
  * Environment variables that let a service check its answers. Its workers inherit them. The quotes allow blanks in the
- * path.
+ * path. Nothing can be loaded into an executable in this way.
  */
-export const checksAnswers: Readonly<Record<string, string>> = {
-  BUN_OPTIONS: `"--preload=${join(projectFolder, "test/description/check-every-answer.ts")}"`,
-};
+export const checksAnswers: Readonly<Record<string, string>> =
+  executable !== undefined
+    ? {}
+    : {
+        BUN_OPTIONS: `"--preload=${join(projectFolder, "test/description/check-every-answer.ts")}"`,
+      };
 
 export interface ProgramOptions {
   readonly args?: readonly string[];
@@ -88,6 +121,11 @@ export class Program {
     return (await this.fetch("/api/todoitems/")).text();
   }
 
+  /** The next line of standard output, after the ready lines. */
+  stdoutLine(): Promise<string> {
+    return this.#stdout.line();
+  }
+
   /** The next line of the log. */
   stderrLine(): Promise<string> {
     return this.#stderr.line();
@@ -145,14 +183,17 @@ function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore
   return program;
 }
 
-function commandLine(command: string, options: ProgramOptions): string[] {
-  const { args = [], launcher = [], folder = projectFolder } = options;
-  const start = options.start ?? [...bunCommand, join(folder, "src/main.ts"), command];
-  return [...launcher, ...start, ...args];
+function commandLine(command: string, { args = [], launcher = [], folder, start }: ProgramOptions): string[] {
+  return [...launcher, ...(start ?? [...programCommand(folder), command]), ...args];
 }
 
-function surroundings({ environment = {}, cwd = process.cwd() }: ProgramOptions) {
-  return { env: { ...process.env, ...environment }, cwd };
+function surroundings({ environment, cwd, folder }: ProgramOptions) {
+  return { env: programEnvironment(environment), cwd: cwd ?? defaultFolder(folder) };
+}
+
+/** The current folder of a program that a test starts. An executable finds files there that it must not read. */
+function defaultFolder(folder: string | undefined): string {
+  return executable === undefined || folder !== undefined ? process.cwd() : hostileFolder();
 }
 
 /** Reads output as it arrives: line by line, or all of the rest at the end. */

@@ -1,29 +1,35 @@
 // `npm test`: runs the checks, then every test, and prints the totals in the last line. Arguments select tests, as in
-// `npm test -- test/http`. Failed checks count as one failure.
+// `npm test -- test/http`. Failed checks count as one failure. If TODOITEMS_PROGRAM names an executable, it runs the
+// tests that start the program, with that executable, and lists what it skipped.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
-import { projectFolder } from "./program.ts";
+import { executableSuite } from "./executable-suite.ts";
+import { executable, projectFolder } from "./program.ts";
 
 const folder = temporaryFolder();
 const report = join(folder.path, "report.xml");
-const checksPassed = run("run", "check");
+const selected = process.argv.slice(2);
+const suite = executable === undefined ? undefined : executableSuite();
+// The checks are about the sources.
+const checksPassed = suite !== undefined || run("run", "check");
 const testsPassed = run(
   "test",
   "--only-failures",
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
-  // Long enough for a busy machine, but a test that hangs is still ended.
-  "--timeout=30000",
+  // Long enough for a busy machine, but a test that hangs is still ended. An executable is started by nearly every test.
+  `--timeout=${suite ? 120_000 : 30_000}`,
   "--reporter=junit",
   `--reporter-outfile=${report}`,
-  ...process.argv.slice(2),
+  ...(selected.length > 0 ? selected : (suite?.files ?? [])),
 );
-const { tests, failures } = readReport();
+const { tests, failures, skipped } = readReport();
 folder.dispose();
+if (suite) printSkipped();
 
 const failed = failures + (checksPassed ? 0 : 1);
 console.log(`${tests - failures} passed, ${failed} failed`);
@@ -34,14 +40,31 @@ function run(...args: string[]): boolean {
     .success;
 }
 
+function printSkipped(): void {
+  console.log(`Skipped, because they look inside the service (${skipped.length} tests, some on several engines):`);
+  for (const name of new Set(skipped)) console.log(`  ${name}`);
+  if (selected.length > 0) return;
+  console.log("Skipped, because they do not test an executable (files):");
+  for (const [file, reason] of suite?.skipped ?? []) console.log(`  ${file}: ${reason}`);
+}
+
+interface Report {
+  readonly tests: number;
+  readonly failures: number;
+  /** The names of tests that were skipped. */
+  readonly skipped: readonly string[];
+}
+
 /** The totals of the run. A run without a report counts as one failure. */
-function readReport(): { tests: number; failures: number } {
+function readReport(): Report {
   try {
-    const [totals = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];
+    const xml = readFileSync(report, "utf8");
+    const [totals = ""] = /<testsuites [^>]*>/.exec(xml) ?? [];
+    const skipped = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)].map(([, name = ""]) => name);
     const count = (name: string) => Number(new RegExp(` ${name}="([0-9]+)"`).exec(totals)?.[1] ?? Number.NaN);
-    return { tests: count("tests") - count("skipped"), failures: count("failures") };
+    return { tests: count("tests") - count("skipped"), failures: count("failures"), skipped };
   } catch (error) {
     console.error(`the tests left no report: ${error}`);
-    return { tests: 1, failures: 1 };
+    return { tests: 1, failures: 1, skipped: [] };
   }
 }

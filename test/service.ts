@@ -8,6 +8,7 @@ import { App, type AppOptions } from "../src/http/app.ts";
 import { appFetch } from "./app-fetch.ts";
 import { checkAnswers } from "./description/checked-answer.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
+import { executable } from "./program.ts";
 
 export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
 
@@ -16,7 +17,30 @@ export interface LogEntry {
   readonly message: string;
 }
 
-export class Service {
+/** The requests that most tests send. */
+export abstract class ItemRequests {
+  abstract fetch(method: string, path: string, init?: RequestInit): Promise<Response>;
+
+  /** Sends JSON text unchanged. */
+  async send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.fetch(method, path, { body: json, headers: { "Content-Type": "application/json", ...headers } });
+  }
+
+  async create(json: string): Promise<Response> {
+    const response = await this.send("POST", "/api/todoitems/", json);
+    expect(response.status).toBe(201);
+    return response;
+  }
+
+  /** The text of the list, as it is sent. */
+  async list(): Promise<string> {
+    const response = await this.fetch("GET", "/api/todoitems/");
+    expect(response.status).toBe(200);
+    return response.text();
+  }
+}
+
+export class Service extends ItemRequests {
   readonly collection: TodoCollection;
   readonly app: App;
   readonly log: LogEntry[];
@@ -24,6 +48,7 @@ export class Service {
   address = "127.0.0.1";
 
   private constructor(collection: TodoCollection, app: App, log: LogEntry[]) {
+    super();
     this.collection = collection;
     this.app = app;
     this.log = log;
@@ -61,37 +86,23 @@ export class Service {
     return new Service(collection, app, log);
   }
 
-  async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  override async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
     const request = new Request(`http://localhost${path}`, { ...init, method });
     return appFetch(this.app, request, this.address);
-  }
-
-  /** Sends JSON text unchanged. */
-  async send(method: string, path: string, json: string, headers: Record<string, string> = {}): Promise<Response> {
-    return this.fetch(method, path, { body: json, headers: { "Content-Type": "application/json", ...headers } });
-  }
-
-  async create(json: string): Promise<Response> {
-    const response = await this.send("POST", "/api/todoitems/", json);
-    expect(response.status).toBe(201);
-    return response;
-  }
-
-  /** The text of the list, as it is sent. */
-  async list(): Promise<string> {
-    const response = await this.fetch("GET", "/api/todoitems/");
-    expect(response.status).toBe(200);
-    return response.text();
   }
 }
 
 /** Starts a service on a new store. */
 export type StartService = (options?: ServiceOptions) => Promise<Service>;
 
-/** Defines a group of tests that run on every engine. The services that a test starts are closed after it. */
+/**
+ * Defines a group of tests that run on every engine. The services that a test starts are closed after it. The tests may
+ * look inside the service, so they are skipped if an executable is tested.
+ */
 export function describeOnEveryEngine(title: string, define: (start: StartService) => void): void {
+  const group = executable === undefined ? describe : describe.skip;
   for (const kind of engineKinds) {
-    describe(`${title} [${kind.name}]`, () => {
+    group(`${title} [${kind.name}]`, () => {
       const started: { service: Service; store: TestStore }[] = [];
       afterEach(async () => {
         for (const { service, store } of started.splice(0)) {

@@ -236,37 +236,51 @@ function leave({ part, compressed }: Chunk): void {
   compressed?.part.leave();
 }
 
-/** Brings a chunk's bytes up to date with its items. Each run of unchanged items is copied in one go. */
+/**
+ * Brings a chunk's bytes up to date with its items. Neighbours that are unchanged are copied in one go, and neighbours
+ * that are not yet encoded are encoded in one go.
+ */
 function encode(chunk: Chunk, opens: boolean, closes: boolean): void {
   const { block, start } = chunk.part;
   const old = block.bytes.subarray(start);
   const bytes = Buffer.allocUnsafeSlow(chunk.byteLength + (closes ? 2 : 1));
   bytes[0] = opens ? openingBracket : comma;
   let end = 1;
-  // The run of unchanged items gathered so far: old[runFrom, runTo), which will be copied to bytes[runAt].
+  // The run of neighbours gathered so far, which belongs at bytes[runAt]: either the text `fresh`, or the old bytes from
+  // `runFrom` to `runTo`.
+  let runAt = end;
+  let fresh = "";
   let runFrom = 0;
   let runTo = 0;
-  let runAt = 0;
+  const finishRun = () => {
+    if (fresh !== "") bytes.write(fresh, runAt);
+    else old.copy(bytes, runAt, runFrom, runTo);
+    fresh = "";
+    runFrom = 0;
+    runTo = 0;
+  };
   for (const item of chunk.items) {
     if (end > 1) bytes[end++] = comma;
-    const continuesRun = item.fresh === undefined && runTo > 0 && item.offset === runTo + 1;
-    if (!continuesRun) {
-      old.copy(bytes, runAt, runFrom, runTo);
-      runFrom = item.offset;
-      runAt = end;
-    }
-    if (item.fresh === undefined) {
-      runTo = item.offset + item.byteLength;
-    } else {
-      bytes.write(item.fresh, end);
+    if (item.fresh !== undefined) {
+      if (fresh !== "") fresh += `,${item.fresh}`;
+      else {
+        finishRun();
+        runAt = end;
+        fresh = item.fresh;
+      }
       item.fresh = undefined;
-      runFrom = 0;
-      runTo = 0;
+    } else {
+      if (runTo === 0 || item.offset !== runTo + 1) {
+        finishRun();
+        runAt = end;
+        runFrom = item.offset;
+      }
+      runTo = item.offset + item.byteLength;
     }
     item.offset = end;
     end += item.byteLength;
   }
-  old.copy(bytes, runAt, runFrom, runTo);
+  finishRun();
   if (closes) bytes[end] = closingBracket;
   chunk.part.replace(bytes);
   if (chunk.compressed) chunk.compressed.isStale = true;

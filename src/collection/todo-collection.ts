@@ -20,6 +20,8 @@ export interface CollectionOptions extends StoreNotices {
   readonly writeQueueMax: number;
   /** The most bytes that the list may measure. A create or update beyond it is refused. */
   readonly storeBytesMax: number;
+  /** Called when a commit is stored, with the time that it took and the number of its writes. */
+  readonly onCommit?: (ms: number, writeCount: number) => void;
 }
 
 /**
@@ -58,6 +60,7 @@ export class TodoCollection {
     this.#queue = new WriteQueue({
       max: options.writeQueueMax,
       commit: (fill) => this.#commit(fill),
+      onCommit: options.onCommit,
       onStoreError: options.onStoreError,
     });
   }
@@ -87,6 +90,11 @@ export class TodoCollection {
 
   get listBytes(): number {
     return this.#list.byteLength;
+  }
+
+  /** How many writes wait for the next commit. */
+  get waitingWrites(): number {
+    return this.#queue.length;
   }
 
   /** How long ago, in seconds, the list was last known to be up to date. Changes made since then may be missing. */

@@ -12,6 +12,8 @@ export interface WriteQueueOptions {
    * first adds the writes that have arrived since the last call, as long as the batch has room.
    */
   readonly commit: (fill: () => readonly Write[]) => Promise<readonly DecidedOutcome[]>;
+  /** Called when a commit is stored, with the time that it took and the number of its writes. */
+  readonly onCommit?: ((ms: number, writeCount: number) => void) | undefined;
   /** Called when a commit has failed. */
   readonly onStoreError: (error: StoreError) => void;
 }
@@ -49,6 +51,11 @@ export class WriteQueue {
 
   constructor(options: WriteQueueOptions) {
     this.#options = options;
+  }
+
+  /** How many writes wait to become part of a batch. */
+  get length(): number {
+    return this.#queue.length;
   }
 
   /** Resolves once the write is stored, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
@@ -109,7 +116,9 @@ export class WriteQueue {
     try {
       const startedAt = performance.now();
       const outcomes = await this.#options.commit(fill);
-      this.#commitMs = (this.#commitMs + performance.now() - startedAt) / 2;
+      const ms = performance.now() - startedAt;
+      this.#options.onCommit?.(ms, batch.length);
+      this.#commitMs = (this.#commitMs + ms) / 2;
       // This rises at once but falls slowly: a batch that started too early must not make the next one start too
       // early as well.
       this.#usualBatch = Math.max(batch.length, (this.#usualBatch + batch.length) / 2);

@@ -1,7 +1,9 @@
 // `todoitems add`: stores a new item.
 
+import { asTyped } from "../program-name.ts";
 import { defineCommand, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
@@ -11,14 +13,14 @@ export const add = defineCommand(
     parameters: "NAME…",
     summary: "add an item",
     flags: [notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
-    notes:
-      "NAME may be several words, without quotes. To choose the item's ID yourself, add --field ID=UUID. Example:\n  todoitems add Buy milk --field Price:=1.50",
+    notes: "NAME may be several words, without quotes. To choose the item's ID yourself, add --field ID=UUID.",
+    example: "add Buy milk --field Price:=1.50",
   },
   async (args, environment) => {
     const name = args.positionals.join(" ").trim();
     const fields = args.texts("field").map(parseField);
     if (name === "" && (args.positionals.length > 0 || fields.length === 0))
-      throw new UsageError("The item needs a name, as in: todoitems add Buy milk");
+      throw new UsageError(`The item needs a name, as in: ${asTyped("add Buy milk")}`);
     const notes = args.text("notes");
     const json = setFields("{}", [
       ...(name === "" ? [] : [{ name: "Name", json: JSON.stringify(name) }]),

@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";
@@ -60,7 +61,9 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
 /** Writes the backup to a temporary file first, so that only a complete and verified one is sent. */
 async function toOutput(store: KeptStore): Promise<StoreSummary> {
   if (process.stdout.isTTY)
-    throw new UsageError("A backup is not text for a terminal. Send it elsewhere: todoitems backup - | gzip > FILE.");
+    throw new UsageError(
+      `A backup is not text for a terminal. Send it elsewhere: ${asTyped("backup - | gzip > FILE")}`,
+    );
   const folder = mkdtempSync(join(tmpdir(), "todoitems-backup-"));
   try {
     const path = join(folder, "backup.db");

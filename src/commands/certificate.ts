@@ -4,11 +4,12 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { asTyped } from "../program-name.ts";
 import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { DevelopmentCertificate } from "../tls/development-certificate.ts";
-import { systemCommands, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
+import { systemCommands, systemFile, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";
@@ -25,11 +26,12 @@ export const certificate = defineCommand(
         meaning: "trust it on this machine (Debian, Ubuntu, Chromium); elsewhere, show the steps",
       },
     ],
+    notes: `To undo --trust on Debian and Ubuntu, run these commands. In Chromium and Chrome, remove the authority in the settings, under certificates.\n  sudo rm ${systemFile}\n  sudo update-ca-certificates --fresh`,
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "argument");
     const opened = await open(environment);
-    if (opened.replacedAuthority) remark(`${authorityWasReplaced}.\n`);
+    if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.\n`);
     if (args.has("trust")) return trust(opened, environment);
     await printLine(`${description(opened)}\n\n${steps(opened.authorityCert, allPlatforms)}`);
     return 0;
@@ -95,14 +97,15 @@ function description({ authorityCert, names, otherNames }: DevelopmentCertificat
       columns,
     ),
     "",
-    wrap(explanation, Math.min(columns, textColumns)),
+    wrap(explanation(), Math.min(columns, textColumns)),
   ].join("\n");
 }
 
 /** Longer lines of text are hard to read. */
 const textColumns = 100;
 
-const explanation = `The debug builds of the tutorial's apps accept its certificates without any of these steps, because of its name. Other clients have to trust it. todoitems certificate --trust does that on Debian and Ubuntu, and in Chromium and Chrome on Linux.
+const explanation =
+  () => `The debug builds of the tutorial's apps accept its certificates without any of these steps, because of its name. Other clients have to trust it. ${asTyped("certificate --trust")} does that on Debian and Ubuntu, and in Chromium and Chrome on Linux.
 
 The authority never leaves this machine by itself, and clients accept it for local names only. Whoever trusts it trusts the key beside it, so do that on development machines and devices only.`;
 

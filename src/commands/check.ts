@@ -1,5 +1,6 @@
 // `todoitems check`: reads a whole store and says whether it is sound.
 
+import { asTyped } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { jsonFlag, printLine, printText } from "./output.ts";
@@ -32,21 +33,21 @@ export const check = defineCommand(
     if (args.has("json")) await printLine(JSON.stringify({ sound: isSound, ...Object.fromEntries(facts), findings }));
     else {
       const lines = report.lines(widthOf(process.stdout));
-      await printText([`Checked ${describeStore(store)}`, ...lines, verdict(store, isSound)].join("\n"));
+      await printText([`Checked ${describeStore(store)}`, ...lines, describeVerdict(store, isSound)].join("\n"));
     }
     return isSound ? 0 : 1;
   },
 );
 
-async function checkStore(store: KeptStore): Promise<CheckReport> {
+export async function checkStore(store: KeptStore): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
-  requireFile(store.path, "Name a store or a backup, as in: todoitems check FILE");
+  requireFile(store.path, `Name a store or a backup, as in: ${asTyped("check FILE")}`);
   return checkSqlite(store.path);
 }
 
-function verdict(store: KeptStore, isSound: boolean): string {
+export function describeVerdict(store: KeptStore, isSound: boolean): string {
   if (isSound) return "The store is sound.";
   return store.engine === "sqlite"
-    ? `The store is damaged. Stop the service, and keep the file. Then restore a backup, or save what is intact: todoitems recover ${store.path} NEW`
-    : "The store is damaged. Restore a backup: todoitems restore FILE --force";
+    ? `The store is damaged. Stop the service, and keep the file. Then restore a backup, or save what is intact: ${asTyped(`recover ${store.path} NEW`)}`
+    : `The store is damaged. Restore a backup: ${asTyped("restore FILE --force")}`;
 }

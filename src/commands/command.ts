@@ -22,6 +22,8 @@ export interface Command {
   readonly flags: readonly Flag[];
   /** Shown below the flags in the help text. */
   readonly notes?: string;
+  /** Shown below the notes, after the name of the program. */
+  readonly example?: string;
   /** Resolves to the exit code. */
   readonly run: (args: readonly string[], environment: Environment) => Promise<number>;
 }
@@ -77,6 +79,9 @@ export function defineCommand(
  */
 export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
   if (positionals.length < min) throw new UsageError(`Missing ${min > 1 ? "arguments" : "argument"}: ${what}.`);
-  if (positionals.length > max) throw new UsageError(`${positionals[max]}: unexpected argument.`);
+  if (positionals.length > max)
+    throw new UsageError(
+      `${positionals[max]}: unexpected argument. This command takes ${["none", "one"][max] ?? max}.`,
+    );
   return positionals;
 }

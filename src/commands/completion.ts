@@ -12,7 +12,8 @@ const shells = new Map([
   ["fish", fishCompletion],
 ]);
 
-const installation = `To try it in bash:
+const installation = `The script is for the command todoitems. In a clone of the project, npm link makes that command.
+To try it in bash:
   source <(todoitems completion bash)
 To keep it:
   todoitems completion bash > ~/.local/share/bash-completion/completions/todoitems

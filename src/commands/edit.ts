@@ -4,8 +4,10 @@ import type { Stored } from "../client/client-options.ts";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
+import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
 import { CommandError, explain } from "./failure.ts";
 import { combineChanges, describeChanges } from "./field-changes.ts";
@@ -46,7 +48,7 @@ async function storeFields(client: Client, stored: StoredText, item: string): Pr
   const conflict = await store(client, stored, item);
   if (!conflict) return item;
   remark(describeConflict(stored, conflict));
-  throw new CommandError("The item was not changed. Look at it with todoitems show, and try again.");
+  throw new CommandError(`The item was not changed. Look at it with ${asTyped("show")}, and try again.`);
 }
 
 /** Opens the editor, again after a conflict if the user likes, and returns the item as it is stored in the end. */

@@ -4,6 +4,7 @@ import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
 import { FileLocked } from "../credentials/file-lock.ts";
 import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import { asTyped } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 
@@ -23,9 +24,12 @@ export class NotKeptError extends CommandError {
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
+  if (error instanceof NotKeptError) return { message: error.message, exitCode: exitCodes.notKept };
   if (error instanceof CommandError || error instanceof FileLocked) {
-    const notKept = [error, error.cause].some((one) => one instanceof NotKeptError);
-    return { message: error.message, exitCode: notKept ? exitCodes.notKept : exitCodes.refused };
+    // A command that explains a failure in its own words gives that failure as the cause.
+    const { cause } = error;
+    const isExplained = isTodoError(cause) || cause instanceof CommandError;
+    return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : exitCodes.refused };
   }
   if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
   if (isSystemError(error))
@@ -53,27 +57,30 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "UnauthorizedError"))
     return `${error.hadCredentials ? `The name or the password is wrong for ${server}.` : `${server} needs a user name and a password.`} Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
-    return "There is no item with this ID. todoitems list shows the items.";
+    return `There is no item with this ID. ${asTyped("list")} shows the items.`;
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
     return `${error.url}: there are no to-do items at this address. Check the address, or give another one with --server URL.`;
   if (isTodoError(error, "MethodNotAllowedError"))
     return `${server} does not accept this. Perhaps it expects the item's ID in another place: try --form a or --form b.`;
   if (isTodoError(error, "PreconditionFailedError"))
-    return "Somebody else changed the item in the meantime, so your change was not stored. todoitems show ID prints the item as it is now.";
+    return `Somebody else changed the item in the meantime, so your change was not stored. ${asTyped("show ID")} prints the item as it is now.`;
+  if (isTodoError(error, "ConflictError"))
+    return `An item with this ID exists already. Choose another ID, or change that item with ${asTyped("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
   return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
 }
 
-const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
+/** Matches the error codes of a certificate that is not trusted. */
+export const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
 
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (certificateCode.test(code))
-    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, todoitems certificate shows that file on the machine of the service.`;
+    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
   if (code === "EPROTO")
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
   if (code === "ECONNREFUSED")
-    return `Nothing answers at ${server}. Start the service with todoitems serve, or give another address with --server URL.`;
+    return `Nothing answers at ${server}. Start the service with ${asTyped("serve")}, or give another address with --server URL.`;
   return `The connection to ${server} failed. Check that the service is running, that the address is right, and that it begins with https:// if the service uses HTTPS.`;
 }

@@ -1,5 +1,6 @@
 // `todoitems help`: lists the commands, or explains one of them.
 
+import { asTyped } from "../program-name.ts";
 import { closest } from "../serve/suggestion.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
@@ -23,15 +24,16 @@ export function overview(commands: readonly Command[]): string {
   return [
     "todoitems: a to-do backend for apps that speak JSON over HTTP, and its command line",
     "",
-    "Usage: todoitems COMMAND [flags]",
+    `Usage: ${asTyped("COMMAND [flags]")}`,
     "",
     ...labelledRows(
       commands.map(({ name, parameters, summary }) => [`${name} ${parameters}`.trimEnd(), summary]),
       widthOf(process.stdout),
     ),
     "",
-    "For help with a command: todoitems help COMMAND",
-    "For the version: todoitems --version",
+    `${asTyped("").trim()} alone is ${asTyped("serve")}.`,
+    `For help with a command: ${asTyped("help COMMAND")}`,
+    `For the version: ${asTyped("--version")}`,
     "Exit codes: 0 success, 1 failure, 2 usage error, 3 server or store unreachable, 4 nothing stored because the service is read-only",
   ]
     .map((line) => (line.startsWith(" ") ? line : wrap(line, widthOf(process.stdout))))
@@ -63,15 +65,15 @@ export function unknownCommand(name: string, commands: readonly Command[]): stri
   const known = new Map(Object.entries(otherNames)).get(name);
   const names = commands.map((command) => command.name);
   const dashed = names.find((one) => [`-${one}`, `--${one}`].includes(name));
-  if (dashed !== undefined) return `A command has no dashes. Did you mean todoitems ${dashed}?`;
+  if (dashed !== undefined) return `A command has no dashes. Did you mean ${asTyped(dashed)}?`;
   if (name.startsWith("-") && known === undefined)
-    return "A command comes first, and then its flags, as in: todoitems serve --port 8080";
+    return `A command comes first, and then its flags, as in: ${asTyped("serve --port 8080")}`;
   const meant = known ?? closest(name, names);
-  const advice = meant === undefined ? "For a list of commands: todoitems help" : `Did you mean todoitems ${meant}?`;
+  const advice = meant === undefined ? `For a list of commands: ${asTyped("help")}` : `Did you mean ${asTyped(meant)}?`;
   return `There is no command ${name}. ${advice}`;
 }
 
-export function commandHelp({ name, parameters, summary, flags, notes }: Command): string {
+export function commandHelp({ name, parameters, summary, flags, notes, example }: Command): string {
   const described = flags.map(({ name: flag, short, placeholder, meaning }): [string, string] => [
     `${short ? `-${short}, ` : ""}--${flag} ${placeholder}`.trimEnd(),
     meaning,
@@ -80,12 +82,13 @@ export function commandHelp({ name, parameters, summary, flags, notes }: Command
   return [
     wrap(`todoitems ${name}: ${summary}`, width),
     "",
-    `Usage: todoitems ${[name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" ")}`,
+    `Usage: ${asTyped([name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" "))}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
     ...labelledRows(described, width),
     // Indented lines are examples. They are not wrapped, so that they can be copied.
     ...(notes === undefined
       ? []
       : ["", ...notes.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))]),
+    ...(example === undefined ? [] : ["", "Example:", `  ${asTyped(example)}`]),
   ].join("\n");
 }

@@ -18,7 +18,8 @@ export interface Profile {
 
 const knownNames = ["server", "username", "password", "form", "ca"];
 
-function profilePath(environment: Environment, platform = process.platform): string {
+/** The file in which people keep their profiles. It may not exist. */
+export function profilePath(environment: Environment, platform = process.platform): string {
   if (platform === "win32")
     return join(environment["APPDATA"] ?? join(homedir(), "AppData", "Roaming"), "todoitems", "profiles.json");
   return join(environment["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "todoitems", "profiles.json");

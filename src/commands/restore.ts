@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
+import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
@@ -45,7 +46,7 @@ export const restore = defineCommand(
     const file = followLink(named);
     const store = storeOf(args, environment);
     const startedAt = performance.now();
-    requireFile(file, "Name a backup, as in: todoitems restore FILE");
+    requireFile(file, `Name a backup, as in: ${asTyped("restore FILE")}`);
     const force = args.has("force");
     const { kept, ...summary } =
       store.engine === "sqlite" ? await toSqlite(file, store.path, force) : await toPostgres(file, store, force);
@@ -98,7 +99,7 @@ function openBackup(file: string): Snapshot {
   const [finding] = checkSqlite(file).findings;
   if (finding === undefined) return SqliteSnapshot.open(file);
   throw new CommandError(
-    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup, or save what is intact: todoitems recover ${file} NEW`,
+    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup, or save what is intact: ${asTyped(`recover ${file} NEW`)}`,
   );
 }
 

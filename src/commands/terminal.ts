@@ -1,5 +1,6 @@
-// The terminal: whether to use colour, and which characters must not reach it.
+// The terminal: its styles, and which characters must not reach it.
 
+import { usesColour } from "../serve/colour.ts";
 import type { Environment } from "../serve/environment.ts";
 
 export interface Style {
@@ -7,16 +8,21 @@ export interface Style {
   dim(text: string): string;
   green(text: string): string;
   red(text: string): string;
+  yellow(text: string): string;
 }
 
 const paint = (code: number, end: number) => (text: string) => `\u001b[${code}m${text}\u001b[${end}m`;
 const plain = (text: string) => text;
 
-/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. */
 export function styleOf(stream: { readonly isTTY?: boolean }, environment: Environment): Style {
-  if (!stream.isTTY || environment["NO_COLOR"] || environment["TERM"] === "dumb")
-    return { bold: plain, dim: plain, green: plain, red: plain };
-  return { bold: paint(1, 22), dim: paint(2, 22), green: paint(32, 39), red: paint(31, 39) };
+  if (!usesColour(stream, environment)) return { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    green: paint(32, 39),
+    red: paint(31, 39),
+    yellow: paint(33, 39),
+  };
 }
 
 // Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text

@@ -1,10 +1,12 @@
 // `todoitems watch`: prints every change until it is interrupted.
 
+import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../serve/environment.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { explain } from "./failure.ts";
 import { isDone, nameOf } from "./fields.ts";
 import { countOf, jsonFlag, printLine, remark } from "./output.ts";
@@ -40,8 +42,10 @@ export const watch = defineCommand(
 /** Prints every state. The reason for a lost connection is printed once, not at every attempt. */
 function statePrinter(): (state: WatchState) => void {
   let lastReason = "";
+  let isConnected = false;
   return (state) => {
-    const reason = "error" in state ? explain(state.error) : "";
+    const reason = "error" in state ? reasonOf(state.error, isConnected) : "";
+    isConnected = !("error" in state);
     if (state.kind === "live") remark("Connected. Changes appear as they happen. Press Ctrl-C to stop.");
     else if (state.kind === "polling")
       remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
@@ -51,6 +55,13 @@ function statePrinter(): (state: WatchState) => void {
       );
     lastReason = reason;
   };
+}
+
+/** Right after a connection was lost, advice to check the address would be wrong. */
+function reasonOf(error: TodoClientError, wasConnected: boolean): string {
+  return wasConnected && isTodoError(error, "NetworkError")
+    ? `The connection to ${new URL("/", error.url).href} was lost.`
+    : explain(error);
 }
 
 function eventJson(event: WatchEvent<string>): string {

@@ -73,6 +73,7 @@ function introduction(instance: DescribedInstance): string {
       ? undefined
       : `Each address may send ${rateLimitPerSecond} requests a second; more are answered 429.`,
     "Every error is a problem document (RFC 9457) with a stable `code`. A method that a path does not offer is answered 405 with an `Allow` header; this includes HEAD and OPTIONS. A path that does not exist is answered 404.",
+    "A request may have an `X-Request-Id` or a `traceparent` (W3C Trace Context). The answer then has the same header, and so has the service's log.",
   ];
   return paragraphs.filter((paragraph) => paragraph !== undefined).join("\n\n");
 }

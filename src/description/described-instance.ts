@@ -24,7 +24,7 @@ export interface DescribedInstance {
   readonly nestingDepthMax: number;
   /** While the store is away, reads are answered from memory that is up to this old. 0 if they are refused instead. */
   readonly staleSecondsMax: number;
-  /** True if lists are compressed for clients that accept it. */
+  /** True if answers are compressed for clients that accept it. */
   readonly compress: boolean;
   /** Undefined if there is no limit. */
   readonly storeBytesMax: number | undefined;

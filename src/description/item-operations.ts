@@ -34,7 +34,7 @@ class ItemOperationsDescription {
   }
 
   list(): Operation {
-    const [vary, encoding] = this.#instance.compress ? [["Vary"], ["Content-Encoding"]] : [[], []];
+    const compressed = compressedHeaders(this.#instance);
     return this.#operation(
       {
         operationId: "listItems",
@@ -43,13 +43,8 @@ class ItemOperationsDescription {
         parameters: parameterRefs("IfNoneMatch", "IfMatch"),
       },
       {
-        "200": this.#ok(
-          "The items.",
-          "TodoItems",
-          [exampleItem(this.#instance.fieldNames)],
-          ["Link", ...vary, ...encoding],
-        ),
-        "304": this.#notModified(vary),
+        "200": this.#ok("The items.", "TodoItems", [exampleItem(this.#instance.fieldNames)], ["Link", ...compressed]),
+        "304": this.#notModified(compressed.filter((name) => name === "Vary")),
       },
       ["PreconditionFailed", ...inStore],
       { writes: false, isList: true },
@@ -67,7 +62,12 @@ class ItemOperationsDescription {
       },
       {
         "200": {
-          ...this.#ok("The item.", "TodoItem", exampleItem(this.#instance.fieldNames)),
+          ...this.#ok(
+            "The item.",
+            "TodoItem",
+            exampleItem(this.#instance.fieldNames),
+            compressedHeaders(this.#instance),
+          ),
           links: itemLinks(this.#instance, "read"),
         },
         "304": this.#notModified(),
@@ -96,7 +96,7 @@ class ItemOperationsDescription {
       {
         "201": {
           description: "The item as it is stored.",
-          headers: headerRefs("ETag", "Location", "Preference-Applied"),
+          headers: headerRefs("ETag", "Location", "Preference-Applied", ...compressedHeaders(this.#instance)),
           content: content("TodoItem", {
             ...(isA ? {} : { withoutId: ["The service has made an ID", exampleItem(fieldNames)] }),
             buyMilk: ["The item as it was sent", exampleItem(fieldNames)],
@@ -220,6 +220,11 @@ type NamedExamples = Readonly<Record<string, readonly [summary: string, value: u
 function content(schema: string, examples: NamedExamples): Part {
   const named = Object.entries(examples).map(([name, [summary, value]]) => [name, { summary, value }]);
   return { "application/json": { schema: schemaRef(schema), examples: Object.fromEntries(named) } };
+}
+
+/** The headers of an answer that may be compressed. */
+function compressedHeaders({ compress }: DescribedInstance): readonly string[] {
+  return compress ? ["Vary", "Content-Encoding"] : [];
 }
 
 function listDescription({ compress }: DescribedInstance): string {

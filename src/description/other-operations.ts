@@ -20,7 +20,7 @@ function events(instance: DescribedInstance): Operation {
     operationId: "followChanges",
     summary: "Follow changes as they happen",
     description:
-      "Opens a feed of server-sent events that does not end. `ready` comes first and says which version the store has reached. `change` has one changed item; of several changes to one item that you missed, only the last is sent, so versions may be skipped. `resync` says that you missed changes that are no longer known, or that the store does not know your token: fetch the list again. Lines that begin with a colon are heartbeats; there is one at least every 15 seconds. To continue after an interruption, send the `id` of the last event that had one, not its `version`, in `Last-Event-ID` or `since`. `/changes` is the same resource, unless the request accepts `application/json` only.",
+      "Opens a feed of server-sent events that does not end. `ready` comes first and says which version the store has reached. `change` has one changed item; of several changes to one item that you missed, only the last is sent, so versions may be skipped. `resync` says that you missed changes that are no longer known, or that the store does not know your token: fetch the list again. Lines that begin with a colon are heartbeats; there is one at least every 15 seconds. A service that stops ends the feed with `retry`, the number of milliseconds to wait before reconnecting. To continue after an interruption, send the `id` of the last event that had one, not its `version`, in `Last-Event-ID` or `since`. `/changes` is the same resource, unless the request accepts `application/json` only.",
     parameters: parameterRefs("Since", "LastEventId"),
     security: security(instance),
     responses: {
@@ -77,7 +77,7 @@ function delta(instance: DescribedInstance): Operation {
     responses: {
       "200": {
         description: "The changes.",
-        headers: headerRefs("ETag", "Cache-Control", "Vary"),
+        headers: headerRefs("ETag", "Cache-Control", "Vary", ...(instance.compress ? ["Content-Encoding"] : [])),
         content: {
           "application/json": {
             schema: schemaRef("Delta"),
@@ -119,7 +119,7 @@ function health(instance: DescribedInstance, operationId: string, summary: strin
     description:
       status === "live"
         ? "Answers 200 as long as the process answers at all."
-        : "Answers 200 if the store can be read and written, otherwise 503.",
+        : "Answers 200 if the store can be read and written, otherwise 503. Also answers 503 if the service is about to stop.",
     security: [],
     responses: {
       ...problems,

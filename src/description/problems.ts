@@ -3,7 +3,7 @@
 import { type ProblemCode, problemStatuses, problemTitle, problemType } from "../http/problem.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Part, schemaRef } from "./document.ts";
-import { exampleId, exampleItem } from "./examples.ts";
+import { exampleId, exampleItem, spelled } from "./examples.ts";
 import { staleHeaders } from "./shared-parts.ts";
 
 interface Explanation {
@@ -120,9 +120,9 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   TodoItemIDInvalid: {
     when: "The ID is not a UUID.",
-    detail: (_instance, { writes }) =>
+    detail: ({ fieldNames }, { writes }) =>
       writes
-        ? `The field "ID" is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${exampleId}".`
+        ? `The field "${spelled("ID", fieldNames)}" is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${exampleId}".`
         : `The ID in the path is not a UUID: send 36 characters of hexadecimal digits and hyphens, such as ${exampleId}.`,
   },
   TodoItemIDMismatch: {
@@ -131,7 +131,8 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   TodoItemIDRequired: {
     when: "An update has no ID, neither in the path nor in the body.",
-    detail: "An update needs the item's ID: send it in the body's field \"ID\", or in the path.",
+    detail: ({ fieldNames }) =>
+      `An update needs the item's ID: send it in the body's field "${spelled("ID", fieldNames)}", or in the path.`,
   },
   TooManyRequests: {
     when: "This address has sent too many requests or wrong passwords lately, or has too many feeds open. Wait as long as `Retry-After` says.",
@@ -214,8 +215,10 @@ function problemResponse(
 ): Part {
   // Only reads are answered from memory while the store is away.
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
-  const headers = [...(headersOfStatus[status] ?? []), ...stale];
   const hasCurrent = codes.includes("PreconditionFailed");
+  const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];
+  const id = status >= 500 ? ["X-Request-Id"] : [];
+  const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...stale, ...id];
   return {
     description: codes.map((code) => `\`${code}\`: ${explanations[code].when}`).join("\n\n"),
     ...(headers.length === 0 ? {} : { headers: headerRefs(...headers) }),

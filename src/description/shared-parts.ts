@@ -85,12 +85,16 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
       "return=minimal",
     ),
     Vary: header("The request headers that the answer depends on.", "Accept-Encoding"),
-    "Content-Encoding": header("Only if the answer is compressed.", "gzip"),
+    "Content-Encoding": header("Only if the answer is compressed, as one of 1,000 bytes or more may be.", "gzip"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
     Link: header("Where this description and the reference are (RFC 8631).", serviceLinks.Link),
     Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, seconds),
     Warning: header("Only while the store cannot be reached.", '110 - "Response is Stale"'),
     "Retry-After": header("How many seconds to wait.", 1, seconds),
+    "X-Request-Id": header(
+      "Names the request; the service's log has it too. It is the ID that the request had, or else a new one.",
+      "0f8fad5b-d9cb-469f-a165-70867728950e",
+    ),
     "WWW-Authenticate": header("The way to sign in.", 'Basic realm="todoitems", charset="UTF-8"'),
   };
 }

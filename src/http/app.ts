@@ -7,11 +7,13 @@ import type { Refusal } from "../wire/refusal.ts";
 import type { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
+import { Compression } from "./compression.ts";
 import { type Cors, RefusedPages } from "./cors.ts";
-import { liveAnswer, readyAnswer } from "./health.ts";
+import { Failures } from "./failures.ts";
+import { liveAnswer, readyAnswer, stoppingAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
-import { describeError } from "./log.ts";
-import { Problem, problemAnswer, problemFrom } from "./problem.ts";
+import { Problem, problemAnswer } from "./problem.ts";
+import { requestIds } from "./request-id.ts";
 import { allowedMethods, matchRoute, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
@@ -31,13 +33,18 @@ export class App implements Handler {
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
   readonly #refusedPages: RefusedPages;
+  readonly #compression: Compression;
+  readonly #failures: Failures;
   readonly changeFeed: ChangeFeed;
+  #isStopping = false;
 
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
-    this.#items = new ItemOperations(collection, options);
+    this.#compression = new Compression(options.compress);
+    this.#items = new ItemOperations(collection, this.#compression, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
+    this.#failures = new Failures(options.log);
     this.changeFeed = new ChangeFeed(collection, options);
   }
 
@@ -45,25 +52,41 @@ export class App implements Handler {
   handle(request: HttpRequest): Answer | Promise<Answer> {
     this.#refusedPages.note(request.headers);
     const answer = this.#answer(request);
-    const { cors } = this.#options;
-    if (!cors) return answer;
     return answer instanceof Promise
-      ? answer.then((answer) => cors.open(request.headers, answer))
-      : cors.open(request.headers, answer);
+      ? answer.then((answer) => this.#prepared(request, answer))
+      : this.#prepared(request, answer);
+  }
+
+  /** The answer as this client gets it. */
+  #prepared({ headers }: HttpRequest, answer: Answer): Answer | Promise<Answer> {
+    const { cors } = this.#options;
+    const ids = requestIds(headers);
+    const compressed = this.#compression.apply(headers, answer);
+    if (!cors && !ids) return compressed;
+    const finish = (answer: Answer) => {
+      const named = ids ? answer.with(ids) : answer;
+      return cors ? cors.open(headers, named) : named;
+    };
+    return compressed instanceof Promise ? compressed.then(finish) : finish(compressed);
   }
 
   /** The answer to a request that was refused before it reached `handle`, or to input that is not a valid request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer {
-    const answer = this.#failure(refusal);
+    const answer = this.#failures.answer(refusal, request);
     return this.#options.cors?.open(request?.headers, answer) ?? answer;
+  }
+
+  /** From now on, the readiness check says that the service is about to stop. Everything else is answered as usual. */
+  announceStop(): void {
+    this.#isStopping = true;
   }
 
   #answer(request: HttpRequest): Answer | Promise<Answer> {
     try {
       const answer = this.#dispatch(request);
-      return answer instanceof Promise ? answer.catch((error) => this.#failure(error)) : answer;
+      return answer instanceof Promise ? answer.catch((error) => this.#failures.answer(error, request)) : answer;
     } catch (error) {
-      return this.#failure(error);
+      return this.#failures.answer(error, request);
     }
   }
 
@@ -94,7 +117,8 @@ export class App implements Handler {
 
   #health(request: HttpRequest, resource: "live" | "ready"): Answer | Promise<Answer> {
     this.#options.access.limitRate(request);
-    return this.#withoutBody(request, resource === "live" ? liveAnswer : () => readyAnswer(this.#collection));
+    const ready = this.#isStopping ? stoppingAnswer : () => readyAnswer(this.#collection);
+    return this.#withoutBody(request, resource === "live" ? liveAnswer : ready);
   }
 
   #operate(request: HttpRequest, route: Route): Answer | Promise<Answer> {
@@ -118,14 +142,5 @@ export class App implements Handler {
     const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
     const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${advice === undefined ? "" : ` ${advice}.`}`;
     return problemAnswer(new Problem("MethodNotAllowed", detail), { Allow: allowed.join(", ") });
-  }
-
-  #failure(error: unknown): Answer {
-    const problem = problemFrom(error);
-    if (problem) return problemAnswer(problem);
-    this.#options.log("error", describeError(error));
-    return problemAnswer(
-      new Problem("InternalError", "The service failed because of a defect. Its log has the details."),
-    );
   }
 }

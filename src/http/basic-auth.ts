@@ -17,8 +17,10 @@ import { addressKey } from "./rate-limiter.ts";
 const rememberedMax = 1_000;
 const rememberedMs = 60_000;
 
-/** The parts that a test may replace. */
-interface BasicAuthParts {
+interface BasicAuthOptions {
+  /** Called for each request that is refused because of a wrong name or password, or too many wrong ones before. */
+  readonly onFailure: () => void;
+  /** A test may replace these two. */
   readonly now: () => number;
   readonly verify: VerifyHash;
 }
@@ -26,6 +28,7 @@ interface BasicAuthParts {
 export class BasicAuth {
   readonly #secret = randomBytes(32);
   readonly #now: () => number;
+  readonly #onFailure: (() => void) | undefined;
   readonly #verifier: PasswordVerifier;
   /**
    * For each headers object, the key of its credentials in `#remembered`. A connection reuses the object as long as its
@@ -43,8 +46,9 @@ export class BasicAuth {
    */
   #remembered = new Map<string, number>();
 
-  constructor(users: Users, { now = () => performance.now(), verify }: Partial<BasicAuthParts> = {}) {
+  constructor(users: Users, { now = () => performance.now(), verify, onFailure }: Partial<BasicAuthOptions> = {}) {
     this.#now = now;
+    this.#onFailure = onFailure;
     this.#verifier = new PasswordVerifier(users, new GuessLimits(now), verify);
   }
 
@@ -81,6 +85,7 @@ export class BasicAuth {
       this.#verifying.set(sender, verifying);
     }
     const verdict = await verifying;
+    if (verdict.kind === "wrong" || verdict.kind === "slowed") this.#onFailure?.();
     if (verdict.kind !== "right") throw problemOf(verdict);
     // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads that any more.
     this.#remember(key, remembered);

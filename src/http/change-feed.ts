@@ -33,6 +33,11 @@ const pollMs = 250;
 const feedsPerAddressMax = 100;
 /** How long a client should wait before it tries to open another feed. */
 const feedRetrySeconds = 5;
+/**
+ * When the service stops, it tells each reader to reconnect after a random time between these. Otherwise all readers
+ * would reconnect to the other instances, or to this one, at the same moment.
+ */
+const stopRetryMs = { min: 500, max: 2_500 };
 
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
@@ -78,6 +83,10 @@ export class ChangeFeed {
     });
   }
 
+  get readerCount(): number {
+    return this.#readers.size;
+  }
+
   /** `wanted` is undefined if the `Accept` header decides between the feed and the document. */
   async answer(request: HttpRequest, wanted: "events" | "delta" | undefined): Promise<Answer> {
     const since = sinceOf(request);
@@ -91,7 +100,7 @@ export class ChangeFeed {
   endAll(): void {
     for (const reader of this.#readers) {
       this.#leave(reader);
-      reader.sink?.end();
+      if (reader.sink) this.#end(reader.sink);
     }
   }
 
@@ -99,6 +108,11 @@ export class ChangeFeed {
   stop(): void {
     this.#stopped = true;
     this.endAll();
+  }
+
+  #end(sink: StreamSink): void {
+    const retryMs = stopRetryMs.min + Math.random() * (stopRetryMs.max - stopRetryMs.min);
+    sink.end(this.#stopped ? encoder.encode(`retry: ${Math.round(retryMs)}\n\n`) : undefined);
   }
 
   async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
@@ -135,7 +149,7 @@ export class ChangeFeed {
     sink.write(encoder.encode(beginning));
     if (this.#stopped) this.#leave(reader);
     // The feed may have been ended while the past changes were being read.
-    if (!this.#readers.has(reader)) sink.end();
+    if (!this.#readers.has(reader)) this.#end(sink);
     return {
       pull: () => {
         reader.hungry = true;

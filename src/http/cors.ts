@@ -7,8 +7,9 @@ import type { Log } from "./log.ts";
 /** `*` for all origins, or the set of allowed origins, spelled as browsers send them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
-const requestHeaders = "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer";
-const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After";
+const requestHeaders =
+  "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, traceparent, X-Request-Id";
+const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
 const preflightSeconds = "600";
 
 /** Refused pages are logged up to this number of origins, so that a hostile client cannot fill the log. */

@@ -20,6 +20,11 @@ export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   }
 }
 
+/** The readiness of a service that is about to stop. It still answers, but a load balancer should use others. */
+export function stoppingAnswer(): Answer {
+  return healthAnswer(503, "stopping");
+}
+
 function healthAnswer(status: number, state: string): Answer {
   return new Answer(status, { ...jsonHeaders, "Cache-Control": "no-store" }, JSON.stringify({ status: state }));
 }

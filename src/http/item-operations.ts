@@ -8,9 +8,9 @@ import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
-import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
-import { accepts } from "./accept-encoding.ts";
+import { Answer, type AnswerHeaders, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
+import { type Compression, gzipBytesMin } from "./compression.ts";
 import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
@@ -26,16 +26,13 @@ export interface ItemOperationsOptions {
   readonly requiredFields: readonly string[];
   /** While the store is unavailable, answers from memory may be up to this old. */
   readonly staleSecondsMax: number;
-  /** If true, lists are compressed for clients that accept it. */
+  /** If true, answers are compressed for clients that accept it. */
   readonly compress: boolean;
   readonly log: Log;
 }
 
 /** The client in the specification does not read responses longer than this (note 2 in its section Limits). */
 const clientBufferBytes = 256_000;
-
-/** Compressing a list that is smaller than this would save too little. */
-const gzipBytesMin = 1_000;
 
 /** The answers with status 200 and 304. */
 interface ListAnswers {
@@ -53,13 +50,15 @@ interface SentList extends Bookmark {
 
 export class ItemOperations {
   readonly #collection: TodoCollection;
+  readonly #compression: Compression;
   readonly #options: ItemOperationsOptions;
   #list: SentList | undefined;
   #isCompressing = false;
   #warnedOfListSize = false;
 
-  constructor(collection: TodoCollection, options: ItemOperationsOptions) {
+  constructor(collection: TodoCollection, compression: Compression, options: ItemOperationsOptions) {
     this.#collection = collection;
+    this.#compression = compression;
     this.#options = options;
     this.#warnOfListSize();
   }
@@ -105,22 +104,9 @@ export class ItemOperations {
   #answerList({ headers }: HttpRequest): Answer {
     const list = this.#currentList();
     if (!ifMatchHolds(headers, list.etag)) return listChanged(list.etag);
-    const answers = this.#sendsGzip(headers) ? this.#gzipOf(list) : list.plain;
+    const isCompressed = this.#collection.listBytes >= gzipBytesMin && this.#compression.serves(headers);
+    const answers = isCompressed ? this.#gzipOf(list) : list.plain;
     return ifNoneMatchHits(headers, list.etag) ? answers.notModified : answers.whole;
-  }
-
-  /**
-   * A page of another site never gets a compressed list. Such a page may cause requests, and may be able to measure the
-   * lengths of the answers. If it can also put text of its own into the list, the length of the compressed list could
-   * reveal the rest (BREACH).
-   */
-  #sendsGzip(headers: HeaderFields): boolean {
-    return (
-      this.#options.compress &&
-      this.#collection.listBytes >= gzipBytesMin &&
-      accepts(headers.get("accept-encoding"), "gzip") &&
-      headers.get("sec-fetch-site") !== "cross-site"
-    );
   }
 
   /** Returns the plain list while the compressed one is being prepared. */

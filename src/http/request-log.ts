@@ -2,6 +2,7 @@
 
 import type { Handler } from "../wire/message.ts";
 import type { Log } from "./log.ts";
+import { loggedIds } from "./request-id.ts";
 
 /** Wraps a handler so that it also logs each request that it answers. */
 export function withRequestLog(handler: Handler, log: Log): Handler {
@@ -14,7 +15,9 @@ export function withRequestLog(handler: Handler, log: Log): Handler {
       const query = request.query === "" ? "" : `?${request.query}`;
       const url = `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}${path}${query}`;
       const milliseconds = Math.round(performance.now() - startedAt);
-      log("info", `${method} ${url} ${status} ${milliseconds}ms`, { method, url, status, milliseconds });
+      const ids = loggedIds(answer.headers);
+      const fields = { method, url, status, milliseconds, ...ids.fields };
+      log("info", `${method} ${url} ${status} ${milliseconds}ms${ids.text}`, fields);
       return answer;
     },
     refuse: (refusal, request) => handler.refuse(refusal, request),

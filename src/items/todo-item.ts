@@ -22,7 +22,7 @@ export interface TodoItemDraft {
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const idExample = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
 
-function isItemId(text: string): boolean {
+export function isItemId(text: string): boolean {
   return idPattern.test(text);
 }
 
@@ -43,7 +43,7 @@ export function parsePathId(segment: string): string {
 export function parseTodoItem(text: string, depthMax: number): TodoItemDraft {
   const object = scanObject(text, depthMax);
   const idMember = findIdMember(object);
-  return { id: idMember && readId(object.value(idMember)), object };
+  return { id: idMember && readId(object, idMember), object };
 }
 
 /** Takes the item's ID from the body or the path. If neither has one, creates an ID or, without `mint`, throws. */
@@ -53,7 +53,7 @@ export function identify(draft: TodoItemDraft, pathId: string | undefined, mint:
   if (pathId === undefined && !mint) {
     throw new ItemError(
       "TodoItemIDRequired",
-      `An update needs the item's ID: send it in the body's field "ID", or in the path.`,
+      `An update needs the item's ID: send it in the body's field "${idNameOf(draft.object)}", or in the path.`,
     );
   }
   const id = pathId ?? crypto.randomUUID();
@@ -89,26 +89,31 @@ export function isIdName(name: string): boolean {
   return name.length === 2 && name.toLowerCase() === "id";
 }
 
-function readId(literal: string): string | undefined {
+function readId(object: ObjectText, member: Member): string | undefined {
+  const literal = object.value(member);
   if (literal === "null") return undefined;
   const id = stringOf(literal) ?? "";
   if (isItemId(id)) return id;
   throw new ItemError(
     "TodoItemIDInvalid",
-    `The field "ID" is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${idExample}".`,
+    `The field ${object.nameLiteral(member)} is not a UUID: send a string of 36 hexadecimal digits and hyphens, such as "${idExample}".`,
   );
 }
 
-/**
- * The item's text with this ID as its first field, in place of any ID it had. The field is called `id` if the first
- * other name begins with a lower-case letter, because such clients read names case-sensitively. Otherwise it is `ID`.
- */
+/** The item's text with this ID as its first field, in place of any ID it had. */
 export function withId(object: ObjectText, id: string): string {
   const before = object.members.filter((member) => isIdName(object.name(member)));
-  const firstName = object.find((name) => !isIdName(name));
-  const name = firstName && startsInLowerCase(object.name(firstName)) ? "id" : "ID";
   // An ID needs no escaping, so JSON.stringify is not used: it would add a tenth to the time of reading an item.
-  return object.withFirst(`"${name}":"${id}"`, before);
+  return object.withFirst(`"${idNameOf(object)}":"${id}"`, before);
+}
+
+/**
+ * What the ID of this item should be called: `id` if the first other name begins with a lower-case letter, because such
+ * clients read names case-sensitively. Otherwise `ID`.
+ */
+function idNameOf(object: ObjectText): "id" | "ID" {
+  const firstName = object.find((name) => !isIdName(name));
+  return firstName && startsInLowerCase(object.name(firstName)) ? "id" : "ID";
 }
 
 function startsInLowerCase(name: string): boolean {

@@ -1,9 +1,9 @@
-// The files that make up the page and the reference. Bun bundles them from the sources when one is first requested. So
-// there is no build step, no generated file that can be out of date, and no cost if nobody opens the page.
+// The files that make up the page and the reference. They are made when one is first requested. So there is no build
+// step, no generated file that can be out of date, and no cost if nobody opens the page.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { iconSizes, pageAssets } from "./page-assets.ts";
 import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
 import { authorityPath, manifestPath, type PageSettings, referencePath } from "./page-settings.ts";
 
@@ -15,25 +15,6 @@ export interface PageFile {
   readonly immutable: boolean;
 }
 
-const browserFolder = join(import.meta.dir, "browser");
-
-const iconSizes = [192, 512] as const;
-const bundles = [
-  { name: "script", source: "main.tsx", extension: "js", mediaType: "text/javascript; charset=utf-8" },
-  { name: "style", source: "page.css", extension: "css", mediaType: "text/css; charset=utf-8" },
-  {
-    name: "reference-script",
-    source: "reference/start.tsx",
-    extension: "js",
-    mediaType: "text/javascript; charset=utf-8",
-  },
-  {
-    name: "reference-style",
-    source: "reference/reference.css",
-    extension: "css",
-    mediaType: "text/css; charset=utf-8",
-  },
-] as const;
 const documents: readonly string[] = ["/", `/${referencePath}`, `/${manifestPath}`];
 
 export interface PageOptions {
@@ -48,7 +29,7 @@ export interface PageOptions {
 
 export class PageFiles {
   readonly #options: PageOptions;
-  #bundled: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  #made: Promise<ReadonlyMap<string, PageFile>> | undefined;
   #authorityPath: Promise<string> | undefined;
   #authorityFile: PageFile | undefined;
 
@@ -60,8 +41,8 @@ export class PageFiles {
     const { authorityFile } = this.#options;
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
     if (!documents.includes(path) && !path.startsWith("/assets/")) return undefined;
-    this.#bundled ??= this.#bundle();
-    return (await this.#bundled).get(path);
+    this.#made ??= this.#make();
+    return (await this.#made).get(path);
   }
 
   /**
@@ -70,25 +51,14 @@ export class PageFiles {
    */
   async #authority(findFile: () => Promise<string>): Promise<PageFile> {
     this.#authorityPath ??= findFile();
-    const bytes = await read(await this.#authorityPath);
+    const bytes = new Uint8Array(await readFile(await this.#authorityPath));
     if (!this.#authorityFile || Buffer.compare(this.#authorityFile.bytes, bytes) !== 0)
       this.#authorityFile = { mediaType: "application/x-x509-ca-cert", bytes, immutable: false };
     return this.#authorityFile;
   }
 
-  async #bundle(): Promise<ReadonlyMap<string, PageFile>> {
-    const assets = [
-      ...(await Promise.all(bundles.map(async ({ source, ...asset }) => ({ ...asset, bytes: await bundle(source) })))),
-      { name: "icon", extension: "svg", mediaType: "image/svg+xml", bytes: await readIcon("icon.svg") },
-      ...(await Promise.all(
-        iconSizes.map(async (size) => ({
-          name: `icon-${size}`,
-          extension: "png",
-          mediaType: "image/png",
-          bytes: await readIcon(`icon-${size}.png`),
-        })),
-      )),
-    ];
+  async #make(): Promise<ReadonlyMap<string, PageFile>> {
+    const assets = await pageAssets();
     const paths = new Map(
       assets.map(({ name, extension, bytes }) => [name, `assets/${name}-${hash(bytes)}.${extension}`] as const),
     );
@@ -106,21 +76,6 @@ export class PageFiles {
     files.set(`/${referencePath}`, text("text/html; charset=utf-8", referenceHtml(pathOf)));
     return files;
   }
-}
-
-/** Each source is bundled by itself. Bundled together, each would contain code that only the other one uses. */
-async function bundle(source: string): Promise<Uint8Array<ArrayBuffer>> {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(browserFolder, source)],
-    target: "browser",
-    minify: true,
-    // The bundler ignores tsconfig.json in an installed package, so its JSX settings are repeated here.
-    jsx: { runtime: "automatic", importSource: "preact", development: false },
-    define: { "process.env.NODE_ENV": '"production"' },
-  });
-  const [output] = outputs;
-  if (!output) throw new Error(`the bundle of ${source} is empty`);
-  return new Uint8Array(await output.arrayBuffer());
 }
 
 /**
@@ -151,14 +106,6 @@ function manifest(path: AssetPath): string {
       ),
     ],
   });
-}
-
-function readIcon(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  return read(join(browserFolder, name));
-}
-
-async function read(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await readFile(path));
 }
 
 function hash(bytes: Uint8Array): string {

@@ -1,4 +1,6 @@
-// The command that starts another process with the Bun binary that runs this one.
+// The commands that start another process with the Bun binary that runs this one.
+
+import { fileURLToPath } from "node:url";
 
 /** The launcher passes these flags to keep Bun from reading files in the current folder. */
 const isolation = ["--config=", "--tsconfig-override=", "--no-env-file"];
@@ -8,3 +10,8 @@ export const bunCommand: readonly string[] = [
   process.execPath,
   ...process.execArgv.filter((flag) => isolation.some((start) => flag.startsWith(start))),
 ];
+
+/** Starts this program again. In a single executable, the binary already contains the program. */
+export const programCommand: readonly string[] = Bun.isStandaloneExecutable
+  ? [process.execPath]
+  : [...bunCommand, fileURLToPath(new URL("../main.ts", import.meta.url))];

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { systemReason } from "../credentials/system-reason.ts";
 import type { Log } from "../http/log.ts";
+import { asTyped } from "../program-name.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
 import type { Certificate } from "../wire/listen.ts";
@@ -26,13 +27,14 @@ export async function certificateFiles(
 ): Promise<CertificateFiles> {
   if (tlsCert !== undefined && tlsKey !== undefined) return { cert: tlsCert, key: tlsKey };
   const files = await openDevelopmentCertificate(environment);
-  if (files.replacedAuthority) log("warn", authorityWasReplaced);
+  if (files.replacedAuthority) log("warn", authorityWasReplaced());
   return files;
 }
 
 /** Tells people who trusted the old authority what to do. */
-export const authorityWasReplaced =
-  "There is a new development authority, because the old one was made by an older version, was damaged or was about to expire. Clients that trusted the old one have to trust the new one: todoitems certificate shows how";
+export function authorityWasReplaced(): string {
+  return `There is a new development authority, because the old one was made by an older version, was damaged or was about to expire. Clients that trusted the old one have to trust the new one: ${asTyped("certificate")} shows how`;
+}
 
 // The import is dynamic because the X.509 library doubles the program's start-up time.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {

@@ -10,6 +10,8 @@ export interface FlagShape {
   readonly short?: string;
   /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
   readonly placeholder: string;
+  /** Flags that people try although they do not exist, and what to do instead. */
+  readonly triedInstead?: Readonly<Record<string, string>>;
 }
 
 export interface ParsedFlags {
@@ -56,6 +58,9 @@ function unknownFlag(rawName: string, typedName: string, shapes: readonly FlagSh
   const isNumber = !Number.isNaN(Number(rawName));
   // People try --done or --price. A field of an item has no flag of its own.
   const field = shapes.find(({ name }) => name === "field");
+  const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
+  const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];
+  if (instead !== undefined) return `${rawName}: there is no such flag; ${instead}`;
   if (meant !== undefined) return `${rawName}: there is no such flag; did you mean --${meant}?`;
   if (isNumber) return `${rawName}: there is no such flag; if it is an argument, put -- before it`;
   const advice = field && rawName.startsWith("--") ? `; to set a field, use --field ${field.placeholder}` : "";

@@ -3,6 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
+import { asTyped } from "../program-name.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
@@ -20,9 +21,14 @@ export function readyLine({ scheme, host, port }: Listener): string {
   return `todoitems is ready on ${origin(scheme, address, port)}/`;
 }
 
+interface GreetedService extends Pick<RunningService, "listeners" | "itemCount"> {
+  /** Undefined if metrics are switched off. */
+  readonly metricsPort?: number | undefined;
+}
+
 export function greeting(
   settings: Settings,
-  { listeners, itemCount }: Pick<RunningService, "listeners" | "itemCount">,
+  { listeners, itemCount, metricsPort }: GreetedService,
   isColoured: boolean,
   columns = Number.POSITIVE_INFINITY,
 ): string {
@@ -35,6 +41,7 @@ export function greeting(
     [".NET MAUI", describeFieldNames(settings)],
     ...describeHttps(settings),
     ...describeHosts(settings),
+    ...describeMetrics(settings.host, metricsPort),
   ];
   const cells = rows.flatMap(([label, ...lines]) =>
     lines.map((line, index) => [index === 0 ? label : "", line] as const),
@@ -98,13 +105,19 @@ function describeFieldNames({ fieldNames }: Settings): string {
 
 function describeHttps({ httpsPort, tlsCert }: Settings): Row[] {
   if (httpsPort === undefined) return [];
-  return [["HTTPS", tlsCert ?? "development certificate: npx todoitems certificate shows how to trust it"]];
+  return [["HTTPS", tlsCert ?? `development certificate: ${asTyped("certificate")} shows how to trust it`]];
 }
 
 function describeHosts(settings: Settings): Row[] {
   if (!checksHosts(settings)) return [];
   const names = settings.allowedHosts.join(", ");
   return [["Tunnel", names === "" ? "a tunnel or proxy needs --allow-host NAME, the name that it uses" : names]];
+}
+
+function describeMetrics(host: string, port: number | undefined): Row[] {
+  if (port === undefined) return [];
+  const address = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return [["Metrics", cyan(`${origin("http", address, port)}/metrics`)]];
 }
 
 function keepsChanges({ demo, readOnly }: Settings): boolean {

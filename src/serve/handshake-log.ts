@@ -2,6 +2,7 @@
 // the client does not trust the development certificate.
 
 import type { Log } from "../http/log.ts";
+import { asTyped } from "../program-name.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** Failures that were logged are remembered up to this number, so that a scan from many addresses fills no memory. */
@@ -11,7 +12,7 @@ export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, er
   const logged = new Set<string>();
   const distrust =
     tlsCert === undefined
-      ? "If its requests fail, it probably does not trust the development certificate: todoitems certificate shows how to trust it"
+      ? `If its requests fail, it probably does not trust the development certificate: ${asTyped("certificate")} shows how to trust it`
       : `If its requests fail, it probably does not trust the certificate ${tlsCert}: let it trust the authority that issued this certificate, and check that the file holds the whole chain`;
   return (peer, error) => {
     const advice = otherCauses.find(({ sign }) => error.message.includes(sign))?.advice ?? distrust;

@@ -6,9 +6,8 @@ import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { systemReason } from "../credentials/system-reason.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
-import { DescriptionFiles } from "../description/description-files.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
-import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
+import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
@@ -18,6 +17,7 @@ import { Cors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import type { Site } from "../http/site.ts";
+import { InstanceMetrics } from "../metrics/instance-metrics.ts";
 import { PageFiles } from "../page/page-files.ts";
 import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
@@ -43,19 +43,46 @@ const usersWatchMs = 1_000;
 const closeMsMax = 2_000;
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
-  const collection = await openCollection(settings, log);
+  const metrics = new InstanceMetrics();
+  const collection = await openCollection(settings, metrics, log);
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
-  const app = openApp(collection, settings, environment, log, listening.promise);
-  const listeners = await startServers(app, settings, environment, log);
+  const app = openApp(collection, settings, environment, metrics, log, listening.promise);
+  const connections = { open: 0, max: settings.connectionsMax };
+  const counts = settings.metricsPort !== undefined;
+  if (counts) metrics.eventLoopLag.start();
+  const handler = counts ? metrics.requests.counting(app) : app;
+  const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
     itemCount: collection.count,
-    stop: () => stop(collection, app, servers, settings, log),
+    collectMetrics: async () => {
+      await refreshIfPossible(collection);
+      const { count: itemCount, listBytes, waitingWrites } = collection;
+      const state = { itemCount, listBytes, waitingWrites, feedReaders: app.changeFeed.readerCount };
+      const store = settings.demo ? "memory" : settings.store.engine;
+      return [metrics.collect({ ...state, store, connections: connections.open })];
+    },
+    stop: async (delaySeconds) => {
+      app.announceStop();
+      for (const server of servers) server.drain();
+      await Bun.sleep(delaySeconds * 1_000);
+      return stop(collection, app, servers, settings, log);
+    },
   };
+}
+
+/** A process that gets no requests does not notice what other processes change. */
+async function refreshIfPossible(collection: TodoCollection): Promise<void> {
+  try {
+    await collection.refresh();
+  } catch (error) {
+    // The collection has reported the error. The last known numbers are better than none.
+    if (!(error instanceof StoreError)) throw error;
+  }
 }
 
 async function stop(
@@ -94,34 +121,42 @@ async function failAfter(ms: number): Promise<never> {
   throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
 }
 
-async function openCollection(settings: Settings, log: Log): Promise<TodoCollection> {
+async function openCollection(settings: Settings, metrics: InstanceMetrics, log: Log): Promise<TodoCollection> {
   const seed = readSeed(settings);
   const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
     writeQueueMax: settings.writeQueueMax,
     storeBytesMax: settings.storeBytesMax,
-    ...storeLog(log),
+    onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
+    ...storeLog(metrics, log),
   });
   if (seed && !(await collection.seed(seed))) log("info", "The store already has items, so the seed was not used");
   return collection;
 }
 
-function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Promise<Engine> {
+async function openEngine(settings: Settings, seeding: boolean, log: Log): Promise<Engine> {
   const { store, demo } = settings;
   const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
   if (store.engine === "postgres") {
+    // Most instances do not need it, and start sooner without it.
+    const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
-  return new SqliteEngine(store.path, { readOnly, onWarning: (message) => log("warn", message) });
+  const onWarning = (message: string) => log("warn", message);
+  if (readOnly) return new SqliteEngine(store.path, { readOnly, onWarning });
+  const onThread = (syncMs: number) =>
+    log("info", `The disk takes ${syncMs.toFixed(1)} ms for a sync. From now on commits have a thread of their own`);
+  return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 
-/** Logs when the store fails and when it works again. */
-function storeLog(log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
+/** Counts and logs when the store fails, and logs when it works again. */
+function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
   let last: { readonly message: string; readonly atMs: number } | undefined;
   return {
     onStoreError({ message }) {
+      metrics.storeErrors++;
       const now = performance.now();
       if (last?.message === message && now - last.atMs < sameErrorMs) return;
       last = { message, atMs: now };
@@ -153,12 +188,13 @@ function openApp(
   collection: TodoCollection,
   settings: Settings,
   environment: Environment,
+  metrics: InstanceMetrics,
   log: Log,
   listening: Promise<readonly Listener[]>,
 ): App {
   const app: App = new App(collection, {
     hosts: allowedHosts(settings),
-    access: openAccess(settings, log, () => app.changeFeed.endAll()),
+    access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
     forms: settings.forms,
@@ -179,14 +215,27 @@ function openApp(
  * address, where an unknown name suggests DNS rebinding. They are not checked if every request needs credentials, or
  * behind a trusted proxy, because a proxy may forward its own public name.
  */
-function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
+export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 
 function openSite(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): Site {
   const page = openPage(settings, environment, listening);
-  const description = new DescriptionFiles(describedInstance(settings));
-  return { find: async (request) => description.find(request) ?? page.find(request.path) };
+  let description: ReturnType<typeof openDescription> | undefined;
+  return {
+    find: async (request) => {
+      const file = page.find(request.path);
+      if (await file) return file;
+      description ??= openDescription(settings);
+      return (await description).find(request);
+    },
+  };
+}
+
+/** The description is loaded when it is first asked for, so that the service starts sooner. */
+async function openDescription(settings: Settings) {
+  const { DescriptionFiles } = await import("../description/description-files.ts");
+  return new DescriptionFiles(describedInstance(settings));
 }
 
 function openPage(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): PageFiles {
@@ -209,9 +258,9 @@ function openPage(settings: Settings, environment: Environment, listening: Promi
   });
 }
 
-function openAccess(settings: Settings, log: Log, onUsersChanged: () => void): Access {
+function openAccess(settings: Settings, metrics: InstanceMetrics, log: Log, onUsersChanged: () => void): Access {
   const { auth: mode, users, rateLimitPerSecond, trustProxy } = settings;
-  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, log, onUsersChanged);
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, metrics, log, onUsersChanged);
   const rate =
     rateLimitPerSecond === undefined
       ? undefined
@@ -219,8 +268,8 @@ function openAccess(settings: Settings, log: Log, onUsersChanged: () => void): A
   return new Access({ mode, auth, rate, trustProxy });
 }
 
-function openUsers(path: string, log: Log, onChanged: () => void): BasicAuth {
-  const auth = new BasicAuth(readSomeUsers(path));
+function openUsers(path: string, metrics: InstanceMetrics, log: Log, onChanged: () => void): BasicAuth {
+  const auth = new BasicAuth(readSomeUsers(path), { onFailure: () => metrics.authenticationFailures++ });
   watchFiles([path], usersWatchMs, () => {
     try {
       auth.replaceUsers(readUsers(path));

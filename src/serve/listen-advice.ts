@@ -9,7 +9,7 @@ export class ListenError extends Error {
 }
 
 /** The flag that sets the port. It is named in the advice to the operator. */
-type PortFlag = "--port" | "--https-port";
+type PortFlag = "--port" | "--https-port" | "--metrics-port";
 
 /** Calls `start`, which must listen on this port. Turns an `AddressError` of it into a `ListenError`. */
 export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () => Server): Server {
@@ -26,10 +26,24 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
  * own listeners might not notice the other program.
  */
 export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
-  if (port === 0) return;
+  if (port !== 0) probe(addresses, port, flag);
+}
+
+/** Says what is wrong with addresses that this machine cannot listen on. */
+export function addressProblems(addresses: readonly string[]): string[] {
+  try {
+    probe(addresses, 0, "--port");
+    return [];
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    return [error.message];
+  }
+}
+
+function probe(addresses: readonly string[], port: number, flag: PortFlag): void {
   for (const hostname of addresses) {
-    const probe = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
-    listenOrExplain(port, flag, probe).stop(true);
+    const start = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
+    listenOrExplain(port, flag, start).stop(true);
   }
 }
 

@@ -1,5 +1,7 @@
 // A service that is running: one instance, or the parent process of several workers.
 
+import type { ProcessMetrics } from "../metrics/metric.ts";
+
 /** A port on which the service listens. */
 export interface Listener {
   readonly scheme: "http" | "https";
@@ -11,6 +13,8 @@ export interface Listener {
 export interface RunningService {
   readonly listeners: readonly Listener[];
   readonly itemCount: number;
-  /** Resolves to the exit code. */
-  readonly stop: () => Promise<number>;
+  /** The metrics of each of its processes. */
+  readonly collectMetrics: () => Promise<readonly ProcessMetrics[]>;
+  /** For `delaySeconds`, goes on but is not ready. Then stops, and resolves to the exit code. */
+  readonly stop: (delaySeconds: number) => Promise<number>;
 }

@@ -1,14 +1,18 @@
 // `todoitems serve`: reads the settings, starts one instance or several workers, and runs until it gets a signal.
 
 import { StoreError } from "../collection/engine.ts";
+import { systemReason } from "../credentials/system-reason.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
+import { asTyped } from "../program-name.ts";
 import { CertificateError } from "./certificate-files.ts";
+import { usesColour } from "./colour.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
-import { ListenError } from "./listen-advice.ts";
-import { isLoopback } from "./loopback.ts";
+import { addressProblems, ListenError } from "./listen-advice.ts";
+import { addressesOf, isLoopback } from "./loopback.ts";
+import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
@@ -40,20 +44,11 @@ export async function serve(
   environment: Environment,
   otherVariables: readonly string[],
 ): Promise<number> {
-  const result = readSettings(args, environment, otherVariables);
-  if ("problems" in result) {
-    const problems = result.problems.map((problem) => `  ${problem}`);
-    throw new StartError(
-      ["todoitems cannot start with these settings:", ...problems, "todoitems help serve lists the settings."].join(
-        "\n",
-      ),
-      2,
-    );
-  }
-  const { settings, warnings } = result;
+  const { settings, warnings } = requireSettings(args, environment, otherVariables);
   const log = openLog(settings);
   endOnDefect(log);
-  for (const warning of [...warnings, ...dangers(settings)]) log("warn", warning);
+  for (const warning of warnings) log("warn", warning);
+  for (const { text, hint } of dangers(settings)) log("warn", `${text}. ${hint}`);
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
   const stop = await atStart(async () => {
@@ -61,12 +56,27 @@ export async function serve(
       settings.workers === 1
         ? await startInstance(settings, environment, log)
         : await startWorkers(settings, args, log);
-    const text = greeting(settings, service, isColourful(environment), widthOf(process.stdout));
-    console.log(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n`);
+    const metricsPort = startMetricsServer(settings, service, log);
+    const isColoured = usesColour(process.stdout, environment);
+    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
+    await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });
-  log("info", `${await stopSignal}: stopping after the requests in progress are answered`);
-  return stop();
+  const signal = await stopSignal;
+  const { shutdownDelaySeconds } = settings;
+  const delay = shutdownDelaySeconds === 0 ? "" : ` in ${shutdownDelaySeconds} s`;
+  log("info", `${signal}: stopping${delay} after the requests in progress are answered`);
+  return stop(shutdownDelaySeconds);
+}
+
+/** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */
+export function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
+  const result = readSettings(args, environment, otherVariables);
+  if (!("problems" in result)) return result;
+  const all = [...result.problems, ...addressProblems(addressesOf(result.host))];
+  const problems = all.map((problem) => `  ${problem}`);
+  const lastLine = `${asTyped("help serve")} lists the settings.`;
+  throw new StartError(["todoitems cannot start with these settings:", ...problems, lastLine].join("\n"), 2);
 }
 
 /** Runs one of the processes that `serve --workers` starts. It prints no greeting, and ends when its parent ends. */
@@ -76,14 +86,16 @@ export async function work(args: readonly string[], environment: Environment): P
   const { settings } = result;
   const log = openLog(settings);
   endOnDefect(log);
-  const stopSignal = Promise.race([firstSignal(), parentLost()]);
+  const lost = parentLost();
+  const stopSignal = Promise.race([firstSignal(), lost]);
   const stop = await atStart(async () => {
     const service = await startInstance(settings, environment, log);
     reportReady(service);
     return service.stop;
   });
-  await stopSignal;
-  return stop();
+  // A worker without its parent must not keep the port, because whoever starts the service again needs it.
+  if ((await stopSignal) === undefined) return stop(0);
+  return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);
 }
 
 /** Starts a service. Throws a `StartError` if that fails for a reason that the operator can fix. */
@@ -98,9 +110,13 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Colour is used only on a terminal, and never if `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. */
-function isColourful(environment: Environment): boolean {
-  return process.stdout.isTTY && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+/** Prints the start-up text. If that fails, the service goes on, and the log says why nobody sees the text. */
+async function announce(text: string, log: Log): Promise<void> {
+  try {
+    await Bun.write(Bun.stdout, text);
+  } catch (error) {
+    log("warn", `The start-up text cannot be written to standard output: ${systemReason(error)}`);
+  }
 }
 
 function openLog({ log }: Settings): Log {
@@ -120,10 +136,14 @@ function endOnDefect(log: Log): void {
   process.on("uncaughtException", end);
 }
 
-function dangers({ host, port, auth }: Settings): string[] {
+/** Settings that are allowed, but dangerous, and what to do about them. */
+export function dangers({ host, port, auth }: Settings): { readonly text: string; readonly hint: string }[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
-    `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them. Use --https-port with --port off, or listen on localhost`,
+    {
+      text: `Passwords are sent over plain HTTP on ${host}, so anybody on the network can read them`,
+      hint: "Use --https-port with --port off, or listen on localhost",
+    },
   ];
 }
 

@@ -37,11 +37,12 @@ export async function startServers(
   app: Handler,
   settings: Settings,
   environment: Environment,
+  connections: ListenOptions["connections"],
   log: Log,
 ): Promise<ListeningServer[]> {
   const { port, httpsPort, logRequests, hsts } = settings;
   const handler = logRequests ? withRequestLog(app, log) : app;
-  const options = listenOptions(settings, log);
+  const options = { ...listenOptions(settings, log), connections };
   const host = options.addresses[0] ?? settings.host;
   const servers: ListeningServer[] = [];
   if (port !== undefined) {
@@ -56,7 +57,7 @@ export async function startServers(
   return servers;
 }
 
-function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
+export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
   return {
     addresses: addressesOf(settings.host),
     sharesPort: settings.workers > 1,

@@ -68,9 +68,9 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
 }
 
 export function onOff(value: string): boolean {
-  if (["on", "true", "1", "yes"].includes(value.toLowerCase())) return true;
-  if (["off", "false", "0", "no", ""].includes(value.toLowerCase())) return false;
-  throw new WrongValue("expected on or off");
+  if (["on", "true", "yes", "1"].includes(value.toLowerCase())) return true;
+  if (["off", "false", "no", "0"].includes(value.toLowerCase())) return false;
+  throw new WrongValue("expected on (or true, yes, 1) or off (or false, no, 0)");
 }
 
 export function allowedOrigins(value: string): AllowedOrigins | undefined {
@@ -124,8 +124,10 @@ export function storeAddress(value: string): StoreAddress {
   if (isPostgresUrl(value)) return { engine: "postgres", ...postgresAddress(value) };
   const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
   if (path !== "") return { engine: "sqlite", path };
+  const meant = value === "memory" ? "memory:" : `sqlite:${value}`;
+  const suggestion = value === "" || value.includes(":") ? "" : `; did you mean ${meant}?`;
   throw new WrongValue(
-    "expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE",
+    `expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
   );
 }
 

@@ -1,5 +1,5 @@
 // Defines all settings: the flag, default and meaning of each, and how its text is parsed. The settings reader, --help
-// and the README's table all use these definitions.
+// and the table in docs/reference.md all use these definitions.
 
 import { type AuthMode, authModes } from "../http/access.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
@@ -56,7 +56,9 @@ export interface Settings {
   readonly idleTimeoutSeconds: number;
   readonly connectionsMax: number;
   readonly writeQueueMax: number;
+  readonly shutdownDelaySeconds: number;
   readonly shutdownGraceSeconds: number;
+  readonly metricsPort: number | undefined;
   readonly log: LogFormat;
   readonly logRequests: boolean;
 }
@@ -192,7 +194,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "compress",
     placeholder: "WHICH",
     default: "on",
-    meaning: "compress lists for clients that accept gzip: `on` or `off`",
+    meaning: "compress long answers for clients that accept gzip: `on` or `off`",
     parse: onOff,
   },
   auth: {
@@ -288,12 +290,28 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning: "how many writes may wait for the disk; more are answered with 503",
     parse: integer(1, 1_000_000),
   },
+  shutdownDelaySeconds: {
+    flag: "shutdown-delay",
+    placeholder: "SECONDS",
+    default: "0",
+    meaning:
+      "how long to go on after SIGTERM or SIGINT while `/health/ready` is already 503, so that a load balancer can notice",
+    parse: integer(0, 3_600),
+  },
   shutdownGraceSeconds: {
     flag: "shutdown-grace",
     placeholder: "SECONDS",
     default: "10",
     meaning: "how long requests in progress may take to finish after SIGTERM or SIGINT",
     parse: integer(0, 3_600),
+  },
+  metricsPort: {
+    flag: "metrics-port",
+    placeholder: "PORT",
+    default: "off",
+    meaning:
+      "port for `/metrics`, in the text format of Prometheus, at the address of `--host`; it needs no credentials, and shows no items",
+    parse: portOrOff,
   },
   log: {
     flag: "log",

@@ -1,5 +1,6 @@
 // Reads flags and environment variables into one frozen `Settings` object, or lists everything that is wrong with them.
 
+import { asTyped } from "../program-name.ts";
 import { type Environment, variableOf } from "./environment.ts";
 import { parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
@@ -10,7 +11,8 @@ const names = Object.keys(definitions) as (keyof Settings)[];
 
 export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
-  | { readonly problems: readonly string[] };
+  /** `host` still has to be checked, because only the machine knows its addresses. */
+  | { readonly problems: readonly string[]; readonly host: string };
 
 /**
  * Flags override environment variables, which override defaults. `otherVariables` lists the environment variables that
@@ -54,9 +56,7 @@ export function readSettings(
   if (settings.port === undefined && settings.httpsPort === undefined) {
     problems.push("--port off needs --https-port: there is nothing left to listen on");
   }
-  if (settings.port !== undefined && settings.port !== 0 && settings.port === settings.httpsPort) {
-    problems.push(`--port and --https-port are both ${settings.port}: give each a port of its own`);
-  }
+  problems.push(...samePorts(settings));
   if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
     problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
   }
@@ -65,12 +65,19 @@ export function readSettings(
   }
   if (settings.auth !== "off" && settings.users === undefined) {
     problems.push(
-      "--auth needs --users FILE (or TODOITEMS_USERS): make the file with: todoitems user add NAME --users FILE",
+      `--auth needs --users FILE (or TODOITEMS_USERS): make the file with: ${asTyped("user add NAME --users FILE")}`,
     );
   }
   return problems.length > 0
-    ? { problems }
-    : { settings, warnings: [...unknownVariables(environment, otherVariables), ...idleSettings(settings)] };
+    ? { problems, host: settings.host }
+    : {
+        settings,
+        warnings: [
+          ...unknownVariables(environment, otherVariables),
+          ...takenByNpm(environment),
+          ...idleSettings(settings),
+        ],
+      };
 }
 
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
@@ -97,8 +104,29 @@ function unknownVariables(environment: Environment, otherVariables: readonly str
       name.slice(prefix.length),
       [...known].map((one) => one.slice(prefix.length)),
     );
-    return `${name} is not a setting and is ignored. ${meant === undefined ? "todoitems help serve lists the settings" : `Did you mean ${prefix}${meant}?`}`;
+    return `${name} is not a setting and is ignored. ${meant === undefined ? `${asTyped("help serve")} lists the settings` : `Did you mean ${prefix}${meant}?`}`;
   });
+}
+
+function samePorts({ port, httpsPort, metricsPort }: Settings): string[] {
+  const ports = Object.entries({ "--port": port, "--https-port": httpsPort, "--metrics-port": metricsPort });
+  return ports.flatMap(([flag, port], index) =>
+    ports
+      .slice(index + 1)
+      .filter(([, other]) => port !== undefined && port !== 0 && port === other)
+      .map(([otherFlag]) => `${flag} and ${otherFlag} are both ${port}: give each a port of its own`),
+  );
+}
+
+/** `npm start --demo` gives the flag to npm, which puts it into a variable of its own. */
+function takenByNpm(environment: Environment): string[] {
+  const taken = Object.values(definitions).filter(
+    ({ flag }) => environment[`npm_config_${flag.replaceAll("-", "_")}`] !== undefined,
+  );
+  return taken.map(
+    ({ flag, placeholder }) =>
+      `npm took --${flag} for itself, so it had no effect. Put -- before it, as in: npm start -- ${`--${flag} ${placeholder}`.trimEnd()}`,
+  );
 }
 
 /** Warns about settings that have no effect without another one. */
@@ -126,7 +154,7 @@ interface SettingDescription {
   readonly choices: readonly string[] | undefined;
 }
 
-/** Describes all settings, for the help text and the README. */
+/** Describes all settings, for the help text and docs/reference.md. */
 export function describeSettings(): SettingDescription[] {
   return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,

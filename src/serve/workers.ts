@@ -1,13 +1,14 @@
 // Runs several processes on one port and one store. The parent starts these workers, replaces those that die, and stops
 // all of them when it gets a signal. The parent itself never touches a request or the store.
 
-import { fileURLToPath } from "node:url";
 import type { Log } from "../http/log.ts";
-import { bunCommand } from "./bun-command.ts";
+import type { ProcessMetrics } from "../metrics/metric.ts";
+import { programCommand } from "./bun-command.ts";
 import { checkPortIsFree } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
+import { metricsQuestion, WorkerMetrics } from "./worker-metrics.ts";
 
 /** The command for starting a worker. It is internal, so the help does not list it. */
 export const workCommand = "worker";
@@ -17,8 +18,11 @@ export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
-/** The message that a worker sends to its parent once it answers requests. */
+/** What a worker tells its parent once it answers requests. */
 type Ready = Pick<RunningService, "listeners" | "itemCount">;
+
+/** The messages that a worker sends to its parent. */
+type Message = { readonly ready: Ready } | { readonly metrics: ProcessMetrics };
 
 /**
  * The shortest time from the start of a worker to the start of its replacement. A worker that ran for longer is
@@ -34,6 +38,7 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
   const addresses = addressesOf(settings.host);
   checkPortIsFree(addresses, settings.port ?? 0, "--port");
   checkPortIsFree(addresses, settings.httpsPort ?? 0, "--https-port");
+  checkPortIsFree(addresses, settings.metricsPort ?? 0, "--metrics-port");
   const workers = new Workers(args, log);
   try {
     // The first worker starts alone, because it creates the store and the certificate and picks the port.
@@ -41,16 +46,26 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
     const flags = [...ready.listeners.flatMap(portFlags), "--seed", ""];
     await Promise.all(Array.from({ length: settings.workers - 1 }, () => workers.start(flags)));
     workers.keep(settings.workers, flags);
-    return { ...ready, stop: () => workers.stop(settings.shutdownGraceSeconds) };
+    return {
+      ...ready,
+      collectMetrics: () => workers.metrics.collect(),
+      stop: (delaySeconds) => workers.stop(settings, delaySeconds),
+    };
   } catch (error) {
-    await workers.stop(settings.shutdownGraceSeconds);
+    await workers.stop(settings, 0);
     throw error;
   }
 }
 
-/** For workers: tells the parent that this worker is ready. */
-export function reportReady({ listeners, itemCount }: RunningService): void {
-  process.send?.({ listeners, itemCount } satisfies Ready);
+/** For workers: tells the parent that this worker is ready, and from then on its metrics, when it asks. */
+export function reportReady({ listeners, itemCount, collectMetrics }: RunningService): void {
+  const tell = (message: Message) => process.send?.(message);
+  process.on("message", async (question) => {
+    if (question !== metricsQuestion) return;
+    const [metrics = []] = await collectMetrics();
+    tell({ metrics });
+  });
+  tell({ ready: { listeners, itemCount } });
 }
 
 /** For workers: resolves when the parent has ended, even if it was killed. */
@@ -61,6 +76,7 @@ export function parentLost(): Promise<void> {
 class Workers {
   readonly #args: readonly string[];
   readonly #log: Log;
+  readonly metrics = new WorkerMetrics();
   readonly #running = new Set<Bun.Subprocess>();
   #stopping = false;
   /** The flags for workers that replace others. Undefined until all workers have started. */
@@ -75,11 +91,15 @@ class Workers {
   start(flags: readonly string[]): Promise<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     const startedAt = performance.now();
-    const worker = Bun.spawn([...bunCommand, program, workCommand, ...this.#args, ...flags], {
+    const worker = Bun.spawn([...programCommand, workCommand, ...this.#args, ...flags], {
       stdio: ["ignore", "ignore", "inherit"],
-      ipc: (message: Ready) => resolve(message),
+      ipc: (message: Message, worker) => {
+        this.metrics.heard(worker, "metrics" in message ? message.metrics : []);
+        if ("ready" in message) resolve(message.ready);
+      },
       onExit: (worker, exitCode, signal) => {
         this.#running.delete(worker);
+        this.metrics.ended(worker);
         reject(new WorkerError(`a worker ended while it started, with ${describeEnd(exitCode, signal)}`));
         this.#replace(worker.pid, describeEnd(exitCode, signal), startedAt);
       },
@@ -98,7 +118,7 @@ class Workers {
   }
 
   /** Resolves to the highest exit code of the workers. A worker that takes too long is killed. */
-  async stop(graceSeconds: number): Promise<number> {
+  async stop({ shutdownGraceSeconds }: Settings, delaySeconds: number): Promise<number> {
     this.#stopping = true;
     const workers = [...this.#running];
     for (const worker of workers) worker.kill("SIGTERM");
@@ -106,7 +126,7 @@ class Workers {
       () => {
         for (const worker of this.#running) worker.kill("SIGKILL");
       },
-      graceSeconds * 1_000 + tidyingMs,
+      (delaySeconds + shutdownGraceSeconds) * 1_000 + tidyingMs,
     );
     const exitCodes = await Promise.all(workers.map((worker) => worker.exited));
     clearTimeout(killing);
@@ -126,8 +146,6 @@ class Workers {
     setTimeout(() => this.#restart(flags), wait);
   }
 }
-
-const program = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 function portFlags({ scheme, port }: Listener): string[] {
   return [scheme === "http" ? "--port" : "--https-port", String(port)];

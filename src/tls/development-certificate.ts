@@ -4,7 +4,7 @@
 // The authority is named exactly `CN=localhost`. The debug builds of the tutorial's apps accept a certificate from that
 // issuer without trusting anything, because the development certificate of .NET has it (decision 61).
 
-import "reflect-metadata";
+import "./reflect-metadata.ts";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";

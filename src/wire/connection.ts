@@ -34,6 +34,8 @@ export interface ConnectionHost {
   readonly unfinishedBodies: UnfinishedBodies;
   readonly unsentBytes: UnsentBytes;
   readonly clock: Clock;
+  /** True if the server is about to stop. Each HTTP/1.1 answer then closes its connection. */
+  readonly isDraining: boolean;
   /**
    * The token of this turn of the event loop. Requests with the same token may share one query to the store (see
    * turn.ts). Undefined if so many connections are open that sharing would not be safe.

@@ -306,7 +306,7 @@ export class Http1Connection implements Connection, SlowReader {
       if (stream) cancelStream(stream);
       return;
     }
-    this.#closes = answer.closesConnection || this.#finishing || !this.#canGoOn();
+    this.#closes = answer.closesConnection || this.#finishing || this.#host.isDraining || !this.#canGoOn();
     this.#enter("sending");
     if (stream) {
       this.#sendStream(answer, stream, this.#head?.takesChunks ?? false);
@@ -336,8 +336,9 @@ export class Http1Connection implements Connection, SlowReader {
         if (this.#answered || this.#phase === "closed") return;
         this.#write(inChunks ? chunkBytes(bytes) : bytes);
       },
-      end: () => {
+      end: (last) => {
         if (this.#answered || this.#phase === "closed") return;
+        if (last) this.#write(inChunks ? chunkBytes(last) : last);
         this.#answered = true;
         this.#source = undefined;
         this.#write(inChunks ? lastChunkBytes : noContent);

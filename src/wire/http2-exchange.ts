@@ -219,9 +219,9 @@ export class Http2Exchange implements SlowReader {
   #openStream(body: StreamBody): void {
     const source = body.open({
       write: (bytes) => this.#write(bytes, () => this.#source?.pull()),
-      end: () => {
+      end: (last) => {
         this.#source = undefined;
-        this.#end();
+        this.#end(last);
       },
     });
     this.#source = this.#stream.writableEnded ? undefined : source;

@@ -95,6 +95,11 @@ export interface RunningServer {
   /** Uses another certificate for new connections; existing connections are unaffected. */
   replaceCertificate(certificate: Certificate): void;
   /**
+   * Prepares for a stop. Everything is answered as usual, but each HTTP/1.1 answer closes its connection. So clients
+   * that keep connections open, such as proxies, have few left that a stop could close under their next request.
+   */
+  drain(): void;
+  /**
    * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
    * that are still busy, and resolves with their number.
    */
@@ -124,6 +129,7 @@ class Server implements RunningServer, ConnectionHost {
   readonly clock = new Clock();
   readonly port: number;
   readonly handler: Handler;
+  isDraining = false;
   readonly #options: ListenOptions;
   readonly #listeners: readonly Bun.TCPSocketListener<Connection>[];
   readonly #connections = new Set<Connection>();
@@ -155,6 +161,8 @@ class Server implements RunningServer, ConnectionHost {
       unfinishedBodies: this.unfinishedBodies,
       unsentBytes: this.unsentBytes,
       clock: this.clock,
+      // Every answer of this host closes its connection anyway.
+      isDraining: true,
       turn: () => undefined,
       handler: {
         handle: (request) => handler.refuse(overloaded(), request),
@@ -178,6 +186,10 @@ class Server implements RunningServer, ConnectionHost {
 
   replaceCertificate(certificate: Certificate): void {
     this.#certificate = certificate;
+  }
+
+  drain(): void {
+    this.isDraining = true;
   }
 
   async stop(graceMs: number): Promise<number> {

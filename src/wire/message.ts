@@ -106,7 +106,8 @@ export interface StreamBody {
 export interface StreamSink {
   /** Call it once in `open` and then at most once for each `pull`. So at most one piece waits for a slow reader. */
   write(bytes: Uint8Array): void;
-  end(): void;
+  /** Ends the stream, after these last bytes, if there are any. */
+  end(last?: Uint8Array): void;
 }
 
 export interface StreamSource {

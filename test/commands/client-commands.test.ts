@@ -3,10 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bunCommand } from "../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Program, runProgram } from "../program.ts";
+import { Program, programCommand, programEnvironment, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
 const folder = temporaryFolder();
@@ -296,8 +295,8 @@ describe("server and credentials", () => {
 
 describe("watch", () => {
   test("watch prints changes until it is interrupted, then exits with 0", async () => {
-    const watching = Bun.spawn([...bunCommand, join(import.meta.dir, "../../src/main.ts"), "watch", "--json"], {
-      env: { ...process.env, ...home, TODOITEMS_SERVER: open.origin },
+    const watching = Bun.spawn([...programCommand(), "watch", "--json"], {
+      env: programEnvironment({ ...home, TODOITEMS_SERVER: open.origin }),
       stdout: "pipe",
       stderr: "ignore",
     });
@@ -420,8 +419,8 @@ Hash ${hashOf(exported)}
     writeFileSync(file, lines.join("\n"));
     const service = await Program.start({ environment: home, args: ["--port", "0", "--store", "memory:"] });
     const environment = { TODOITEMS_SERVER: service.origin };
-    const first = Bun.spawn([...bunCommand, join(import.meta.dir, "../../src/main.ts"), "import", file], {
-      env: { ...process.env, ...home, ...environment },
+    const first = Bun.spawn([...programCommand(), "import", file], {
+      env: programEnvironment({ ...home, ...environment }),
       stderr: "pipe",
     });
     await eventually(async () => ((await service.list()).match(/"N"/g) ?? []).length >= 50);

@@ -1,17 +1,16 @@
 // Runs commands as users do: in a pipe, or in a terminal whose output can be read and answered.
 
 import { join } from "node:path";
-import { bunCommand } from "../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Program, projectFolder, runProgram } from "../program.ts";
+import { Program, programCommand, programEnvironment, runProgram } from "../program.ts";
 
 interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly cwd?: string;
-  /** Pairs of a text to wait for and what to type then. */
-  readonly answers?: readonly (readonly [waitFor: string, typed: string])[];
+  /** Pairs of a text to wait for and what to type, or do, then. */
+  readonly answers?: readonly (readonly [waitFor: string, next: string | (() => unknown)])[];
 }
 
 /** A service without credentials, and a folder for files. */
@@ -50,9 +49,9 @@ export class CommandLine {
   async runInTerminal(command: string, args: readonly string[] = [], options: TerminalOptions = {}) {
     let output = "";
     const decoder = new TextDecoder();
-    const running = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), command, ...args], {
+    const running = Bun.spawn([...programCommand(), command, ...args], {
       cwd: options.cwd ?? process.cwd(),
-      env: { ...process.env, NO_COLOR: undefined, ...this.environment, TERM: "xterm", ...options.environment },
+      env: programEnvironment({ ...this.environment, TERM: "xterm", ...options.environment }),
       terminal: {
         cols: options.columns ?? 60,
         rows: 24,
@@ -61,9 +60,10 @@ export class CommandLine {
         },
       },
     });
-    for (const [waitFor, typed] of options.answers ?? []) {
+    for (const [waitFor, next] of options.answers ?? []) {
       await eventually(async () => output.includes(waitFor));
-      running.terminal?.write(typed);
+      if (typeof next === "string") running.terminal?.write(next);
+      else await next();
     }
     const exitCode = await running.exited;
     running.terminal?.close();

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { combineChanges, describeChanges } from "../../src/commands/field-changes.ts";
+import { Program } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -86,6 +87,16 @@ test("edit of an item that somebody deleted meanwhile says so, and keeps the tex
     exitCode: 1,
     stderr: expect.stringMatching(/^error: Somebody deleted the item in the meantime\. Your text is in /),
   });
+});
+
+test("edit keeps the text in a file and exits with 3 if the service stops meanwhile", async () => {
+  const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  await service.send("POST", "/api/todoitems/", item(ids.one, '"Name":"milk"'));
+  const { exitCode, stderr } = await commandLine.run("edit", ["1111", "--server", service.origin], {
+    EDITOR: `kill -9 ${service.pid}; sed -i s/milk/mine/`,
+  });
+  const [, path = ""] = /^error: Nothing answers at .* Your text is in (\S+)$/m.exec(stderr) ?? [];
+  expect({ exitCode, isKept: existsSync(path) }).toEqual({ exitCode: 3, isKept: true });
 });
 
 describe("an editor that fails", () => {

@@ -1,8 +1,10 @@
 // What the commands do if their output cannot be written, because the disk is full.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-import { runProgram } from "../program.ts";
+import { bunCommand } from "../../src/serve/bun-command.ts";
+import { projectFolder, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -16,11 +18,28 @@ beforeAll(async () => {
 });
 afterAll(() => commandLine.dispose());
 
-/** Runs a command whose standard output is a device on which every write fails. */
+/** Makes standard output a device on which every write fails. */
+const launcher = ["sh", "-c", 'exec "$@" > /dev/full', "sh"];
+
 function runOnFullDisk(command: string, args: readonly string[]) {
-  const launcher = ["sh", "-c", 'exec "$@" > /dev/full', "sh"];
   return runProgram(command, { args, launcher, environment: commandLine.environment, cwd: commandLine.path(".") });
 }
+
+test.skipIf(process.platform !== "linux")(
+  "a service whose start-up text cannot be written says so in its log, and goes on",
+  async () => {
+    const command = [...bunCommand, join(projectFolder, "src/main.ts"), "serve", "--port", "0", "--store", "memory:"];
+    const service = Bun.spawn([...launcher, ...command], { stdio: ["ignore", "ignore", "pipe"] });
+    let log = "";
+    for await (const chunk of service.stderr.pipeThrough(new TextDecoderStream())) {
+      log += chunk;
+      if (chunk.includes("disk is full")) service.kill("SIGTERM");
+    }
+    expect(log).toContain("The start-up text cannot be written to standard output: the disk is full\n");
+    expect(log).toContain("SIGTERM: stopping after the requests in progress are answered");
+    expect(await service.exited).toBe(0);
+  },
+);
 
 for (const line of [
   "list",

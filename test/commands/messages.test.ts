@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { Program } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
 
 let commandLine: CommandLine;
@@ -86,6 +87,22 @@ describe("errors", () => {
     ["serve --auth all --users weak.txt", 1, "set it again with: todoitems user add ann --users weak.txt"],
     ["serve --port 0 --host 192.0.2.77", 1, "192.0.2.77 is not an address of this machine. Choose one with --host"],
     ["help lst", 2, "Did you mean todoitems list?"],
+    [
+      "serve --port 99999 --host nosuch.invalid --auth al",
+      2,
+      "--port 99999: expected a port",
+      "--auth al: expected one of",
+      "nosuch.invalid is not an address of this machine. Choose one with --host",
+    ],
+    ["backup --server 127.0.0.1:9", 2, "--server: there is no such flag; this command works on the store itself"],
+    ["list --store sqlite:sound.db", 2, "--store: there is no such flag; this command asks a service"],
+    ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
+    ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
+    ["show Buy milk", 2, "milk: unexpected argument. This command takes one."],
+    ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
+    ["show 11111111-1111-4111-8111-11111111111x", 1, "No item has an ID that begins with 11111111-1111-4111-8111-1"],
+    ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
+    ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {
       const [command = "", ...args] = line.split(" ");
@@ -154,14 +171,47 @@ describe("success", () => {
     const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "users"], {
       cwd: commandLine.path("."),
       answers: [
-        ["Password for ann: ", "hidden\n"],
-        ["Repeat the password: ", "hidden\n"],
+        ["Password for ann: ", "hidden words\n"],
+        ["Repeat the password: ", "hidden words\n"],
       ],
     });
     expect({ exitCode, output }).toEqual({
       exitCode: 0,
       output: "Password for ann: \nRepeat the password: \nAdded user ann to users\n",
     });
+  });
+
+  test("a password may be typed twice before the second question appears, and is not shown then", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "bob", "--users", "users"], {
+      cwd: commandLine.path("."),
+      answers: [["Password for bob: ", "hidden worda\u007fs\nhidden words\n"]],
+    });
+    expect({ exitCode, output }).toEqual({
+      exitCode: 0,
+      output: "Password for bob: \nRepeat the password: \nAdded user bob to users\n",
+    });
+  });
+
+  test("Ctrl-C at the question for a password cancels the command", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("list", ["-u", "ann"], {
+      answers: [["Password for ann: ", "\u0003"]],
+    });
+    expect({ exitCode, output: plain(output) }).toEqual({
+      exitCode: 1,
+      output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
+    });
+  });
+
+  test("watch says that a connection was lost, without advice about the address", async () => {
+    const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+    const { output } = await commandLine.runInTerminal("watch", ["--server", service.origin], {
+      columns: 200,
+      answers: [
+        ["Connected.", () => service.stop("SIGKILL")],
+        ["Trying again", "\u0003"],
+      ],
+    });
+    expect(output).toContain(`The connection to ${service.origin}/ was lost. Trying again`);
   });
 
   test("watch says once why it cannot connect, and then only when it tries again", async () => {
@@ -177,6 +227,28 @@ describe("success", () => {
     expect((await commandLine.run("done", ["1111"])).stdout).toBe("Done: Call Bob (11111111)\n");
     expect(await commandLine.service.list()).toContain('"completed":true');
     expect((await commandLine.run("remove", ["1111"])).stdout).toBe("Removed: Call Bob (11111111)\n");
+  });
+
+  test("remove takes an ID that is given twice as one", async () => {
+    await commandLine.clear();
+    await commandLine.store('{"ID":"1111111a-1111-4111-8111-111111111111","Name":"milk"}');
+    expect(await commandLine.run("remove", ["1111", "1111111A-1111-4111-8111-111111111111"])).toEqual({
+      exitCode: 0,
+      stdout: "Removed: milk (1111111a)\n",
+      stderr: "",
+    });
+  });
+
+  test("add with an ID that is taken says what to do, in words for people", async () => {
+    await commandLine.clear();
+    const id = "11111111-1111-4111-8111-111111111111";
+    await commandLine.store(`{"ID":"${id}","Name":"milk"}`);
+    expect(await commandLine.run("add", ["bread", "--field", `ID=${id}`])).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr:
+        "error: An item with this ID exists already. Choose another ID, or change that item with todoitems edit ID\n",
+    });
   });
 
   test("add refuses a blank name and stores nothing", async () => {

@@ -65,6 +65,15 @@ describe("todoitems user", () => {
     });
   });
 
+  test("user add accepts a short password with a warning", async () => {
+    expect(await user(["add", "ann"], "x\n")).toEqual({
+      exitCode: 0,
+      stdout: `Added user ann to ${users}\n`,
+      stderr: "warning: A password of fewer than 8 characters is easy to guess. Choose a longer one.\n",
+    });
+    expect(await user(["add", "ann"], "long enough\n")).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   for (const [args, exitCode, message] of [
     [[], 2, "Missing action: add, remove or list."],
     [["fly"], 2, "fly: expected one of add, remove, list."],

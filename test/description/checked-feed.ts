@@ -31,7 +31,10 @@ export function checkedFeed(
           check(bytes);
           sink.write(bytes);
         },
-        end: () => sink.end(),
+        end(last) {
+          if (last) check(last);
+          sink.end(last);
+        },
       });
     },
   };

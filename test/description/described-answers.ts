@@ -25,9 +25,11 @@ const ofEveryAnswer = new Set([
   "content-type",
   "date",
   "strict-transport-security",
+  "traceparent",
   "transfer-encoding",
   "x-accel-buffering",
   "x-content-type-options",
+  "x-request-id",
 ]);
 
 /** What in the answer differs from the description. */

@@ -8,7 +8,7 @@ import { bunCommand } from "../../src/serve/bun-command.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder } from "../program.ts";
-import { comparable, expectTranscript, hasMono, hasPython, stepsOf } from "./transcript.ts";
+import { expectTranscript, hasMono, hasPython } from "./transcript.ts";
 
 const examples = join(projectFolder, "examples");
 let program: Program;
@@ -91,17 +91,3 @@ test("the requests in todoitems.http get the answers that their titles promise",
   }
   expect(statuses).toEqual([200, 201, 200, 204, 412, 409, 200, 204, 200]);
 });
-
-test("the worked example in docs/sync.md shows what really happens", async () => {
-  const page = readFileSync(join(projectFolder, "docs/sync.md"), "utf8");
-  const blocks = [...page.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = ""]) => block);
-  const steps = blocks.flatMap(stepsOf);
-  expect(steps.length).toBeGreaterThan(8);
-  const shownEpoch = /"epoch":"([0-9a-f]{16})"/.exec(page)?.[1] ?? "";
-  const epoch = /"epoch":"([0-9a-f]{16})"/.exec(await (await program.fetch("/changes/delta")).text())?.[1] ?? "";
-  for (const { line, output } of steps) {
-    const command = line.slice(2).replaceAll(shownEpoch, epoch).replace("http://localhost:5000", program.origin);
-    const printed = (await outputOf("sh", "-c", command)).replaceAll(epoch, shownEpoch);
-    expect({ line, output: comparable(printed) }).toEqual({ line, output: comparable(output) });
-  }
-}, 30_000);

@@ -19,7 +19,7 @@ const exceptions: Readonly<Record<string, string>> = {
 };
 
 const call = /(?<![.#\w])fetch\(|\bglobalThis\.fetch\b/;
-const definition = /^\s*(?:async )?fetch\([^()]*\)(?:: .*)? \{$/;
+const definition = /^\s*(?:(?:override )?(?:async )?fetch\([^()]*\)(?:: .*)? \{|abstract fetch\(.*;)$/;
 
 function callsFetch(text: string): boolean {
   return text.split("\n").some((line) => call.test(line) && !definition.test(line));
@@ -51,6 +51,8 @@ test("the checks find a call of fetch and a plain app, and nothing else", () => 
     "await service.fetch(url)",
     "checkedFetch(url)",
     "    fetch(request) {",
+    "  override fetch(a: string) {",
+    "  abstract fetch(a: string): Promise<Response>;",
     "  async fetch(a: string): Promise<Response> {",
   ])
     expect([text, callsFetch(text)]).toEqual([text, false]);

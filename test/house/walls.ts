@@ -16,15 +16,19 @@ const none = /^$/;
 const runtime = /^(?:node:|bun(?::|$))/;
 
 export const rooms: Readonly<Record<string, Room>> = {
+  "program-name.ts": { rooms: [], packages: none },
   items: { rooms: [], packages: none },
   collection: { rooms: ["items"], packages: /^node:zlib$/ },
   engines: {
-    rooms: ["collection/engine.ts", "collection/binary-search.ts", "items", "credentials/system-reason.ts"],
+    rooms: [
+      ...["collection/engine.ts", "collection/binary-search.ts", "items", "credentials/system-reason.ts"],
+      "program-name.ts",
+    ],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
   // A library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
-  credentials: { rooms: [], packages: runtime },
+  credentials: { rooms: ["program-name.ts"], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
   // It uses the same kind of lock for the certificate as there is for the users file.
   tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
@@ -32,18 +36,22 @@ export const rooms: Readonly<Record<string, Room>> = {
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
+  metrics: { rooms: ["http", "wire/message.ts"], packages: /^prom-client$/ },
   serve: {
-    rooms: ["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page", "description"],
+    rooms: [
+      ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+      ...["description", "metrics", "program-name.ts"],
+    ],
     packages: runtime,
   },
   commands: {
     rooms: [
       ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
-      ...["description", "serve"],
+      ...["description", "serve", "program-name.ts"],
     ],
     packages: runtime,
   },
-  "main.ts": { rooms: ["commands", "serve"], packages: none },
+  "main.ts": { rooms: ["commands", "serve", "program-name.ts"], packages: none },
 };
 
 /** The room of a file: its first folder, or the file itself at the root. */

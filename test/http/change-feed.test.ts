@@ -236,16 +236,18 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([await feed.block(), await feed.block()]).toEqual([": still here", ": still here"]);
   });
 
-  test("a stop ends every open feed, and every feed that is opened later", async () => {
+  test("a stop ends every open feed, and every feed that is opened later, and says when to reconnect", async () => {
     const service = await start();
     const feed = await openFeed(service);
     await feed.next();
-    const end = feed.next();
+    const last = feed.block();
     service.app.changeFeed.stop();
-    expect(await end).toBeUndefined();
+    expect(await last).toMatch(/^retry: [0-9]{3,4}$/);
+    expect(await feed.block()).toBeUndefined();
     const late = await openFeed(service);
     expect((await late.next())?.event).toBe("ready");
-    expect(await late.next()).toBeUndefined();
+    expect(await late.block()).toMatch(/^retry: [0-9]{3,4}$/);
+    expect(await late.block()).toBeUndefined();
   });
 });
 

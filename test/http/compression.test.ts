@@ -3,7 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { Compression } from "../../src/http/compression.ts";
+import { jsonHeaders } from "../../src/http/headers.ts";
 import { listen } from "../../src/wire/listen.ts";
+import { Answer } from "../../src/wire/message.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { eventually } from "../eventually.ts";
 import { Service, type ServiceOptions } from "../service.ts";
@@ -132,5 +135,83 @@ describe("compressed lists", () => {
     } finally {
       await server.stop(0);
     }
+  });
+});
+
+describe("other compressed answers", () => {
+  const gzip = { "Accept-Encoding": "gzip" };
+  const longText = (n: number) => `{"ID":"${idOf(n)}","Notes":"${"and bring the empty ones back, ".repeat(50)}"}`;
+
+  test("a long item is compressed, and its tag works in conditions like the one without compression", async () => {
+    const service = await start(0);
+    await service.create(longText(1));
+    const plain = await service.fetch("GET", path + idOf(1));
+    const compressed = await service.fetch("GET", path + idOf(1), { headers: gzip });
+    expect([plain, compressed].map(({ headers }) => headers.get("content-encoding"))).toEqual([null, "gzip"]);
+    expect([plain, compressed].map(({ headers }) => headers.get("vary"))).toEqual(Array(2).fill("Accept-Encoding"));
+    expect(gunzipSync(await compressed.bytes()).toString()).toBe(await plain.text());
+    expect(tagOf(compressed)).toBe(tagOf(plain).replace(/"$/, '-gzip"'));
+    const conditional = { headers: { ...gzip, "If-None-Match": tagOf(compressed) } };
+    const unchanged = await service.fetch("GET", path + idOf(1), conditional);
+    expect([unchanged.status, tagOf(unchanged)]).toEqual([304, tagOf(compressed)]);
+    const update = { headers: { "If-Match": tagOf(compressed), "Content-Type": "application/json" }, body: "{}" };
+    expect((await service.fetch("PUT", path + idOf(1), update)).status).toBe(204);
+  });
+
+  test("a short item is sent as it is", async () => {
+    const service = await start(1);
+    const { headers } = await service.fetch("GET", path + idOf(0), { headers: gzip });
+    expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([null, null]);
+  });
+
+  test("the answer to a create is compressed if it is long, and has the tag of the item", async () => {
+    const service = await start(0);
+    const headers = { ...gzip, "Content-Type": "application/json" };
+    const created = await service.fetch("POST", path, { headers, body: longText(1) });
+    expect(created.headers.get("content-encoding")).toBe("gzip");
+    expect(tagOf(created)).toBe(tagOf(await service.fetch("GET", path + idOf(1))));
+    expect(gunzipSync(await created.bytes()).toString()).toBe(longText(1));
+  });
+
+  test("a long problem document is compressed", async () => {
+    const service = await start(0);
+    await service.create(longText(1));
+    const response = await service.fetch("DELETE", path + idOf(1), { headers: { ...gzip, "If-Match": '"other"' } });
+    expect([response.status, response.headers.get("content-encoding")]).toEqual([412, "gzip"]);
+    expect(JSON.parse(gunzipSync(await response.bytes()).toString()).current).toEqual(JSON.parse(longText(1)));
+  });
+
+  test("a long document of changes is compressed, and its tag says where to continue", async () => {
+    const service = await start(20);
+    const first = await service.fetch("GET", "/changes/delta", { headers: gzip });
+    expect([first.headers.get("content-encoding"), first.headers.get("vary")]).toEqual([
+      "gzip",
+      "Accept, Last-Event-ID, Accept-Encoding",
+    ]);
+    expect(JSON.parse(gunzipSync(await first.bytes()).toString()).changes).toHaveLength(20);
+    await service.create(itemText(20));
+    const since = encodeURIComponent(tagOf(first));
+    const next = await service.fetch("GET", `/changes/delta?since=${since}`, { headers: gzip });
+    expect(JSON.parse(await next.text())).toMatchObject({ whole: false, changes: [{ version: 21 }] });
+  });
+
+  test.each([
+    ["a page of another site", { ...gzip, "Sec-Fetch-Site": "cross-site" }, {}],
+    ["a client of a service that does not compress", gzip, { compress: false }],
+  ] as const)("%s gets a long item as it is", async (_, headers, options) => {
+    const service = await start(0, options);
+    await service.create(longText(1));
+    const response = await service.fetch("GET", path + idOf(1), { headers });
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(await response.text()).toBe(longText(1));
+  });
+
+  test("while two answers are being compressed, others are sent as they are", async () => {
+    const compression = new Compression(true);
+    const answers = Array.from({ length: 5 }, () =>
+      compression.apply(new Map([["accept-encoding", "gzip"]]), new Answer(200, jsonHeaders, longText(1))),
+    );
+    expect(answers.map((answer) => answer instanceof Promise)).toEqual([true, true, false, false, false]);
+    await Promise.all(answers);
   });
 });

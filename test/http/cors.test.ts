@@ -37,7 +37,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
       expect(response.headers.get("access-control-allow-origin")).toBe(page);
       expect(response.headers.get("access-control-allow-methods")).toBe(methods);
       expect(response.headers.get("access-control-allow-headers")).toBe(
-        "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer",
+        "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, traceparent, X-Request-Id",
       );
       expect(response.headers.get("access-control-max-age")).toBe("600");
       expect(response.headers.get("vary")).toContain("Origin");
@@ -65,7 +65,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
     for (const answer of answers) {
       expect(answer.headers.get("access-control-allow-origin")).toBe(page);
       expect(answer.headers.get("access-control-expose-headers")).toBe(
-        "ETag, Location, Preference-Applied, Retry-After",
+        "ETag, Location, Preference-Applied, Retry-After, X-Request-Id",
       );
       expect(answer.headers.get("vary")).toContain("Origin");
     }

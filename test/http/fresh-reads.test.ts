@@ -71,6 +71,7 @@ test("a request gets no turn token if it follows a long read from the socket or 
     unfinishedBodies: listenOptions.unfinishedBodies,
     unsentBytes: listenOptions.unsentBytes,
     clock: new Clock(),
+    isDraining: false,
     turn: () => ({}),
     handler: {
       handle: ({ turn }: HttpRequest) => {

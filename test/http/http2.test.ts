@@ -159,6 +159,22 @@ test("a change feed that has ended closes its stream", async () => {
   await closed(stream);
 });
 
+test("a stop sends GOAWAY, and the last bytes of a change feed", async () => {
+  await start();
+  const opened = session();
+  const goneAway = new Promise<number>((resolve) => opened.on("goaway", resolve));
+  const stream = opened.request({ ":path": "/changes" });
+  let received = "";
+  stream.setEncoding("utf8").on("data", (text: string) => (received += text));
+  expect(await statusOf(stream)).toBe(200);
+  service.app.changeFeed.stop();
+  const stopped = server.stop(5_000);
+  await closed(stream);
+  expect(received).toMatch(/retry: [0-9]+\n\n$/);
+  expect(await goneAway).toBe(0);
+  expect(await stopped).toBe(0);
+});
+
 test("a request that ends with a separate frame is answered", async () => {
   await start();
   const stream = session().request({ ":path": path }, { endStream: false });

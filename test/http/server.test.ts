@@ -376,6 +376,20 @@ describe("the log of requests", () => {
 });
 
 describe("listening and stopping", () => {
+  test("before a stop, every request is answered, and every connection closes after its answer", async () => {
+    const connection = await RawConnection.open(server.port);
+    connection.send(head("GET", "/api/todoitems/"));
+    expect(await connection.until(/\[\]$/)).not.toContain(closing);
+    server.drain();
+    connection.send(head("GET", "/api/todoitems/"));
+    const answers = await connection.untilClosed();
+    expect(statuses(answers)).toEqual(["200", "200"]);
+    expect(answers).toContain(closing);
+    const next = await exchange(server.port, head("GET", "/api/todoitems/"));
+    expect(next).toStartWith("HTTP/1.1 200 ");
+    expect(next).toContain(closing);
+  });
+
   test("a stop answers the request in progress and accepts no new connections", async () => {
     const connection = await RawConnection.open(server.port);
     const body = item(ids.one);

@@ -46,7 +46,9 @@ describe("settings", () => {
       idleTimeoutSeconds: 30,
       connectionsMax: 10_000,
       writeQueueMax: 10_000,
+      shutdownDelaySeconds: 0,
       shutdownGraceSeconds: 10,
+      metricsPort: undefined,
       log: "text",
       logRequests: false,
     });
@@ -110,7 +112,7 @@ describe("settings", () => {
       "--seed: needs a value, as in --seed FILE",
       "extra: unexpected. A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080",
       "--port 70000: expected a port from 0 to 65535, or off",
-      "TODOITEMS_DEMO=maybe: expected on or off",
+      "TODOITEMS_DEMO=maybe: expected on (or true, yes, 1) or off (or false, no, 0)",
       "--forms c: expected one of both, a, b",
       "--field-names snake: expected one of as-sent, pascal, camel",
       "--body-limit lots: expected a size from 1 to 1073741824 bytes, such as 4096, 4KiB or 1MiB",
@@ -119,10 +121,16 @@ describe("settings", () => {
     ]);
   });
 
-  for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
+  for (const [store, suggestion] of [
+    ["", ""],
+    ["sqlite:", ""],
+    ["todoitems.db", "; did you mean sqlite:todoitems.db?"],
+    ["mysql://x", ""],
+    ["memory", "; did you mean memory:?"],
+  ]) {
     test(`the store ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
       expect(problems([`--store=${store}`])).toEqual([
-        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
+        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
       ]);
     });
   }
@@ -189,6 +197,36 @@ describe("settings", () => {
     expect(readSettings([], { TODOITEMS_PROT: "1", OTHER: "2" })).toMatchObject({
       warnings: ["TODOITEMS_PROT is not a setting and is ignored. Did you mean TODOITEMS_PORT?"],
     });
+  });
+
+  test("a flag that npm took for itself causes a warning that says where to put it", () => {
+    expect(readSettings([], { npm_config_read_only: "true", npm_config_port: "80" })).toMatchObject({
+      warnings: [
+        "npm took --port for itself, so it had no effect. Put -- before it, as in: npm start -- --port PORT",
+        "npm took --read-only for itself, so it had no effect. Put -- before it, as in: npm start -- --read-only",
+      ],
+    });
+  });
+
+  for (const [value, isOn] of Object.entries({
+    on: true,
+    TRUE: true,
+    yes: true,
+    "1": true,
+    off: false,
+    no: false,
+    "0": false,
+  })) {
+    test(`a switch with the value ${value} is ${isOn ? "on" : "off"}`, () => {
+      expect(read([], { TODOITEMS_READ_ONLY: value }).readOnly).toBe(isOn);
+    });
+  }
+
+  test("a switch with any other value is refused", () => {
+    for (const value of ["y", "enabled", "2", "onn"])
+      expect(problems([], { TODOITEMS_READ_ONLY: value })).toEqual([
+        `TODOITEMS_READ_ONLY=${value}: expected on (or true, yes, 1) or off (or false, no, 0)`,
+      ]);
   });
 
   for (const name of ["constructor", "__proto__", "hasOwnProperty"]) {

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
+import { describeBlackBox, whiteBoxTest } from "../black-box.ts";
+import { expectProblem, ids, item } from "../service.ts";
 
 const collectionPaths = ["/api", "/api/", "/api/todoitems", "/api/todoitems/"];
 
-describeOnEveryEngine("Endpoints: routes", (start) => {
+describeBlackBox("Endpoints: routes", (start) => {
   for (const path of [
     ...collectionPaths,
     "/API/TodoItems",
@@ -42,7 +43,8 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
     "/apix",
     "/api/%zz",
   ]) {
-    test(`${path} matches no route, so every method gets 404`, async () => {
+    // Over a socket, `fetch` would send a path that begins with one slash.
+    (path.startsWith("//") ? whiteBoxTest : test)(`${path} matches no route, so every method gets 404`, async () => {
       const service = await start();
       for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
         await expectProblem(await service.fetch(method, path), 404, "RouteNotFound");
@@ -61,7 +63,7 @@ describeOnEveryEngine("Endpoints: routes", (start) => {
   });
 });
 
-describeOnEveryEngine("Endpoints: operations", (start) => {
+describeBlackBox("Endpoints: operations", (start) => {
   test("List: GET /api/todoitems/ returns 200 and a JSON array of TodoItem", async () => {
     const service = await start();
     const empty = await service.fetch("GET", "/api/todoitems/");
@@ -165,10 +167,13 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
 
   test("rule 3: the list is one array of all items in order of creation, and an update keeps the item's place", async () => {
     const service = await start();
-    const created = Array.from({ length: 1_000 }, (_, index) => item(crypto.randomUUID(), `"n":${index}`));
-    await Promise.all(created.map((json) => service.create(json)));
+    // Enough for several chunks of the list.
+    const created = Array.from({ length: 150 }, (_, index) =>
+      item(crypto.randomUUID(), `"n":${index},"a":"${"x".repeat(100)}"`),
+    );
+    for (const json of created) await service.create(json);
     const expected = [...created];
-    for (const index of [0, 499, 999]) {
+    for (const index of [0, 74, 149]) {
       expected[index] = item(JSON.parse(created[index] ?? "").ID, '"updated":true');
       await service.send("PUT", "/api/todoitems/", expected[index]);
     }
@@ -182,8 +187,11 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
       expect(onCollection.headers.get("allow")).toBe("GET, POST, PUT");
       const onItem = await service.fetch(method, `/api/todoitems/${ids.one}`);
       expect(onItem.headers.get("allow")).toBe("GET, POST, PUT, DELETE");
-      await expectProblem(onCollection, 405, "MethodNotAllowed");
-      await expectProblem(onItem, 405, "MethodNotAllowed");
+      for (const response of [onCollection, onItem]) {
+        expect(response.status).toBe(405);
+        // Over a socket, an answer to HEAD has no body.
+        if (method !== "HEAD") await expectProblem(response, 405, "MethodNotAllowed");
+      }
     }
     const response = await service.fetch("DELETE", "/api/todoitems/");
     expect(response.headers.get("allow")).toBe("GET, POST, PUT");
@@ -191,7 +199,7 @@ describeOnEveryEngine("Endpoints: operations", (start) => {
   });
 });
 
-describeOnEveryEngine("Endpoints: deployments differ in which form they expose", (start) => {
+describeBlackBox("Endpoints: deployments differ in which form they expose", (start) => {
   test("with form A only, create and update on the collection get 405", async () => {
     const service = await start({ forms: "a" });
     expect((await service.send("POST", `/api/todoitems/${ids.one}`, item(ids.one))).status).toBe(201);

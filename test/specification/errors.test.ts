@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { type Engine, StoreError } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
-import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
+import { describeBlackBox, whiteBoxTest } from "../black-box.ts";
+import { expectProblem, type ItemRequests, ids, item, Service } from "../service.ts";
 
-describeOnEveryEngine("Errors", (start) => {
+describeBlackBox("Errors", (start) => {
   const notAnItem = [
     "",
     " ",
@@ -121,7 +122,7 @@ describeOnEveryEngine("Errors", (start) => {
   });
 });
 
-describeOnEveryEngine("Errors: conditional requests", (start) => {
+describeBlackBox("Errors: conditional requests", (start) => {
   async function startWithItem() {
     const service = await start();
     const etag = (await service.create(item(ids.one))).headers.get("etag") ?? "";
@@ -260,7 +261,7 @@ describeOnEveryEngine("Errors: conditional requests", (start) => {
     expect(tags.size).toBe(16);
   });
 
-  async function currentTag(service: Service, path: string): Promise<string> {
+  async function currentTag(service: ItemRequests, path: string): Promise<string> {
     return (await service.fetch("GET", path)).headers.get("etag") ?? "";
   }
 });
@@ -275,23 +276,26 @@ class FailingEngine extends MemoryEngine {
   }
 }
 
-test("if the store cannot save a write, it gets 503 with Retry-After and changes nothing, and later writes succeed again", async () => {
-  const engine = new FailingEngine();
-  const service = await Service.on(engine);
-  await service.create(item(ids.one));
-  engine.failure = new StoreError("disk /secret/path is full");
-  const response = await service.send("POST", "/api/todoitems/", item(ids.two));
-  expect(response.headers.get("retry-after")).toBe("1");
-  const problem = await expectProblem(response, 503, "StoreUnavailable");
-  expect(JSON.stringify(problem)).not.toContain("secret");
-  expect(service.log).toEqual([{ level: "error", message: "disk /secret/path is full" }]);
-  expect(await service.list()).toBe(`[${item(ids.one)}]`);
-  engine.failure = undefined;
-  await service.create(item(ids.two));
-  expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
-});
+whiteBoxTest(
+  "if the store cannot save a write, it gets 503 with Retry-After and changes nothing, and later writes succeed again",
+  async () => {
+    const engine = new FailingEngine();
+    const service = await Service.on(engine);
+    await service.create(item(ids.one));
+    engine.failure = new StoreError("disk /secret/path is full");
+    const response = await service.send("POST", "/api/todoitems/", item(ids.two));
+    expect(response.headers.get("retry-after")).toBe("1");
+    const problem = await expectProblem(response, 503, "StoreUnavailable");
+    expect(JSON.stringify(problem)).not.toContain("secret");
+    expect(service.log).toEqual([{ level: "error", message: "disk /secret/path is full" }]);
+    expect(await service.list()).toBe(`[${item(ids.one)}]`);
+    engine.failure = undefined;
+    await service.create(item(ids.two));
+    expect(await service.list()).toBe(`[${item(ids.one)},${item(ids.two)}]`);
+  },
+);
 
-test("a defect in the service gets 500 with a fixed text, and only the log has the error itself", async () => {
+whiteBoxTest("a defect in the service gets 500 with a fixed text, and only the log has the error itself", async () => {
   const engine = new FailingEngine();
   const service = await Service.on(engine);
   engine.failure = new TypeError("secret is not a function");

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { describeOnEveryEngine, ids, item } from "../service.ts";
+import { describeBlackBox } from "../black-box.ts";
+import { ids, item } from "../service.ts";
 
-describeOnEveryEngine("Events", (start) => {
+describeBlackBox("Events", (start) => {
   test("the specification names no events: a client finds changes by listing, and the list's ETag tells whether there are any", async () => {
     const service = await start();
     const first = (await service.fetch("GET", "/api/todoitems/")).headers.get("etag") ?? "";

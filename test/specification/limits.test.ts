@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { describeBlackBox } from "../black-box.ts";
 import { describeOnEveryEngine, expectProblem, ids, item } from "../service.ts";
 
-describeOnEveryEngine("Limits", (start) => {
+describeBlackBox("Limits", (start) => {
   test("1. a body of exactly the limit is accepted, and one byte more gets 413", async () => {
     const service = await start({ bodyBytesMax: 200 });
     const padded = (length: number) => item(ids.one, `"a":"${"x".repeat(length - item(ids.one, '"a":""').length)}"`);
@@ -27,16 +28,6 @@ describeOnEveryEngine("Limits", (start) => {
     await expectProblem(await service.send("POST", "/api/todoitems/", bottomless), 400, "NestingTooDeep");
   });
 
-  test("1. when the write queue is full, further writes get 503 with Retry-After, and the queued writes are carried out", async () => {
-    const service = await start({ writeQueueMax: 10 });
-    const answers = await Promise.all(Array.from({ length: 30 }, () => service.send("POST", "/api/todoitems/", "{}")));
-    const refused = answers.filter(({ status }) => status === 503);
-    expect(refused).toHaveLength(20);
-    expect(refused[0]?.headers.get("retry-after")).toBe("1");
-    if (refused[0]) await expectProblem(refused[0], 503, "StoreUnavailable");
-    expect(JSON.parse(await service.list())).toHaveLength(10);
-  });
-
   test("1. a create or update beyond the store limit gets 507 and changes nothing; making room lets it through", async () => {
     const service = await start({ storeBytesMax: 200 });
     const [first, second] = [item(ids.one, `"a":"${"x".repeat(60)}"`), item(ids.two, `"a":"${"x".repeat(60)}"`)];
@@ -59,6 +50,18 @@ describeOnEveryEngine("Limits", (start) => {
     expect(length).toBeLessThanOrEqual(1_000 + created);
     expect(JSON.parse(await service.list())).toHaveLength(created);
     expect(length + 46).toBeGreaterThan(1_000);
+  });
+});
+
+describeOnEveryEngine("Limits, seen from inside", (start) => {
+  test("1. when the write queue is full, further writes get 503 with Retry-After, and the queued writes are carried out", async () => {
+    const service = await start({ writeQueueMax: 10 });
+    const answers = await Promise.all(Array.from({ length: 30 }, () => service.send("POST", "/api/todoitems/", "{}")));
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused).toHaveLength(20);
+    expect(refused[0]?.headers.get("retry-after")).toBe("1");
+    if (refused[0]) await expectProblem(refused[0], 503, "StoreUnavailable");
+    expect(JSON.parse(await service.list())).toHaveLength(10);
   });
 
   test("2. the list has no size limit, but when it passes 256000 bytes, which one client cannot read, the log says so once", async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { describeOnEveryEngine, ids, item } from "../service.ts";
+import { describeBlackBox } from "../black-box.ts";
+import { ids, item } from "../service.ts";
 
-describeOnEveryEngine("States and transitions", (start) => {
+describeBlackBox("States and transitions", (start) => {
   test("the specification names no states: any item may be replaced by any other, in either direction", async () => {
     const service = await start();
     await service.create(item(ids.one, '"Done":false'));

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { describeOnEveryEngine, expectProblem } from "../service.ts";
+import { describeBlackBox } from "../black-box.ts";
+import { expectProblem } from "../service.ts";
 
-describeOnEveryEngine("Versioning", (start) => {
+describeBlackBox("Versioning", (start) => {
   test("the paths have the prefix /api and no version segment", async () => {
     const service = await start();
     expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(200);

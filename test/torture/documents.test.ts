@@ -1,9 +1,8 @@
-// Checks that the documents about reliability and security name commands, parts and tests that exist.
+// Checks that the documents about reliability and security name parts and tests that exist.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import manifest from "../../package.json";
 import { projectFolder } from "../program.ts";
 import { parts } from "./parts.ts";
 import { type Figures, isBroken, textReport, withFigures } from "./report.ts";
@@ -12,18 +11,6 @@ const read = (name: string) => readFileSync(join(projectFolder, name), "utf8");
 const reliability = read("docs/reliability.md");
 
 describe("the documents about reliability and security", () => {
-  test("the documents name only commands that exist", () => {
-    const commands = [
-      reliability,
-      read("docs/security.md"),
-      read("CONTRIBUTING.md"),
-      read("test/fuzz/corpus/README.md"),
-    ];
-    const scripts = commands.flatMap((text) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script));
-    expect(scripts.length).toBeGreaterThan(20);
-    expect(scripts.filter((script) => !Object.keys(manifest.scripts).includes(script ?? ""))).toEqual([]);
-  });
-
   test("the documents name only parts of npm run torture that exist", () => {
     const named = [...reliability.matchAll(/--only (?:"([^"]+)"|(\w+))/g)].map(([, quoted, word]) => quoted ?? word);
     expect(named.length).toBeGreaterThan(4);

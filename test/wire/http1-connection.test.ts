@@ -22,6 +22,7 @@ class Echo implements ConnectionHost, Handler {
   readonly unfinishedBodies: UnfinishedBodies;
   readonly unsentBytes = new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} });
   readonly clock = new Clock();
+  readonly isDraining = false;
   readonly asked: string[] = [];
   #toSend: Connection[] = [];
 

@@ -27,6 +27,7 @@ class Recorder implements ConnectionHost, Handler {
   readonly unfinishedBodies = { bytes: 0, bytesMax: 1024 ** 2 };
   readonly unsentBytes = new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} });
   readonly clock = new Clock();
+  readonly isDraining = false;
   readonly messages: OurMessage[] = [];
   readonly #readsBodies: boolean;
   #toSend: Connection[] = [];

@@ -20,6 +20,10 @@ export const storeFlag: Flag = {
   name: setting.flag,
   placeholder: setting.placeholder,
   meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
+  triedInstead: {
+    server:
+      "this command works on the store itself, which --store names. To save the items of a service elsewhere, use the command export with --server",
+  },
 };
 
 export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace what is there" };
@@ -42,7 +46,7 @@ function parseStore(text: string): KeptStore {
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     // The text may contain a password, so it is not repeated.
-    throw new UsageError(`--store: ${error.message}.`);
+    throw new UsageError(`--store: ${error.message}`);
   }
   throw new UsageError("A store in memory ends with its service. Give --store sqlite:PATH or --store postgres://….");
 }

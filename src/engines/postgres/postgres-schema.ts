@@ -122,6 +122,9 @@ $$;
 `,
 ];
 
+/** The schema that this program reads and writes. */
+export const currentSchema = migrations.length;
+
 /** The number of the lock that migrations take. Any number will do, but it must never change. This is ASCII "todo". */
 const migrationLock = 0x746f646f;
 const migrationMs = 60_000;
@@ -134,24 +137,24 @@ export async function prepareStore(session: PostgresSession): Promise<void> {
 /** Throws if there is no store, or if its tables have to be brought up to date first. Changes nothing. */
 export async function checkSchema(sql: Sql): Promise<void> {
   const version = await readSchemaVersion(sql);
-  if (version === migrations.length) return;
+  if (version === currentSchema) return;
   throw new StoreError(
     version === 0
       ? "this database has no todoitems store; check the address"
-      : `the store has schema ${version} and needs ${migrations.length}; start the service once to bring it up to date`,
+      : `the store has schema ${version} and needs ${currentSchema}; start the service once to bring it up to date`,
   );
 }
 
 async function migrate(sql: Sql): Promise<void> {
   await checkEncoding(sql);
-  if ((await readSchemaVersion(sql)) === migrations.length) return;
+  if ((await readSchemaVersion(sql)) === currentSchema) return;
   await checkRights(sql);
   await sql`begin`;
   await sql`set local lock_timeout = 0`;
   await sql`select pg_advisory_xact_lock(${migrationLock})`;
   // Read again: another instance may have migrated while this one waited for the lock.
   for (const migration of migrations.slice(await readSchemaVersion(sql))) await sql.unsafe(migration);
-  await sql`update todoitems.store set schema_version = ${migrations.length}`;
+  await sql`update todoitems.store set schema_version = ${currentSchema}`;
   await sql`commit`;
 }
 
@@ -164,7 +167,8 @@ async function checkEncoding(sql: Sql): Promise<void> {
   );
 }
 
-async function readSchemaVersion(sql: Sql): Promise<number> {
+/** The version of the store's schema. 0 if the database has no store yet. */
+export async function readSchemaVersion(sql: Sql): Promise<number> {
   // Reads the catalogue, which is always up to date. to_regclass is not used, because it would remember a missing table
   // until the transaction ends.
   const [{ exists } = { exists: false }] = await sql<{ exists: boolean }[]>`
@@ -172,9 +176,9 @@ async function readSchemaVersion(sql: Sql): Promise<number> {
   if (!exists) return 0;
   const [{ version } = { version: 0 }] = await sql<{ version: number }[]>`
     select schema_version as version from todoitems.store`;
-  if (version <= migrations.length) return version;
+  if (version <= currentSchema) return version;
   throw new StoreError(
-    `the store was written by a newer todoitems (schema ${version}, this one knows ${migrations.length}); start that one instead`,
+    `the store was written by a newer todoitems (schema ${version}, this one knows ${currentSchema}); start that one instead`,
   );
 }
 
@@ -197,7 +201,7 @@ function administratorSql(fromVersion: number, user: string): string {
   return [
     "BEGIN;",
     ...migrations.slice(fromVersion).map((migration) => migration.trim()),
-    `UPDATE todoitems.store SET schema_version = ${migrations.length};`,
+    `UPDATE todoitems.store SET schema_version = ${currentSchema};`,
     `GRANT USAGE ON SCHEMA todoitems TO ${role};`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA todoitems TO ${role};`,
     `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA todoitems TO ${role};`,

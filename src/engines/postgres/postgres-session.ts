@@ -190,7 +190,15 @@ export class PostgresSession {
 }
 
 export function standbyError(host?: PostgresHost): StoreError {
-  return new StoreError(`${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`);
+  const message = `${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`;
+  return new StoreError(message, { cause: standbyCause });
+}
+
+const standbyCause = "standby";
+
+/** True if the server answers, but takes no writes at present. */
+export function isStandby(error: StoreError): boolean {
+  return error.cause === standbyCause;
 }
 
 /** The server has not answered in time. It may or may not have done what it was asked to do. */

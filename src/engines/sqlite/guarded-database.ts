@@ -4,14 +4,21 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
+import { asTyped } from "../../program-name.ts";
 import { FileGuard, type Interference } from "./file-guard.ts";
 import { identityOf } from "./held-file.ts";
 import { LogWatch } from "./log-watch.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
-import { openDatabase } from "./sqlite-file.ts";
+import { joinDatabase, openDatabase } from "./sqlite-file.ts";
 
 /** The log is copied into the store each time it has grown by this many frames. */
 const checkpointFrames = 1_000;
+
+interface GuardOptions {
+  readonly readOnly: boolean;
+  readonly isJoined?: boolean;
+  readonly onWarning: (message: string) => void;
+}
 
 export class GuardedDatabase {
   readonly database: Database;
@@ -24,13 +31,14 @@ export class GuardedDatabase {
   readonly #onWarning: (message: string) => void;
   /** Why the store was retired. */
   #retirement: string | undefined;
-  #checkpointAt = checkpointFrames;
+  #framesAtCheckpoint = 0;
 
-  constructor(path: string, readOnly: boolean, onWarning: (message: string) => void) {
+  /** `isJoined` says that another thread of this process has the store open. */
+  constructor(path: string, { readOnly, isJoined = false, onWarning }: GuardOptions) {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#logWatch = new LogWatch(path, onWarning);
-    this.database = openDatabase(path, readOnly);
+    this.database = isJoined ? joinDatabase(path) : openDatabase(path, readOnly);
     this.#file = realpathSync(path);
     this.#identity = identityOf(statSync(this.#file));
     if (readOnly) return;
@@ -70,14 +78,16 @@ export class GuardedDatabase {
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
   }
 
-  /** Copies the log into the store, if it has grown enough. Call this after each commit. */
+  /** True if the log is so long that a checkpoint must not be put off any more. */
+  isLogLong(): boolean {
+    return this.#framesSinceCheckpoint() >= 2 * checkpointFrames;
+  }
+
+  /** Copies the log into the store, if it has grown enough. Call this after each commit, or a little later. */
   checkpoint(): void {
-    if (!this.#guard || this.isRetired) return;
+    if (!this.#guard || this.isRetired || this.#framesSinceCheckpoint() < checkpointFrames) return;
     const { frames, bytes } = this.#guard.logSize;
-    // SQLite has started to write the log from its beginning again.
-    if (frames < this.#checkpointAt - checkpointFrames) this.#checkpointAt = checkpointFrames;
-    if (frames < this.#checkpointAt) return;
-    this.#checkpointAt = frames + checkpointFrames;
+    this.#framesAtCheckpoint = frames;
     this.#logWatch.note(bytes, () => {
       this.#lookAtFiles();
       if (this.isRetired) return true;
@@ -88,10 +98,23 @@ export class GuardedDatabase {
     });
   }
 
-  close(): void {
-    // The last connection that is closed copies the log into the store, so the files are looked at before.
-    this.check();
-    this.database.close();
+  #framesSinceCheckpoint(): number {
+    const frames = this.#guard?.logSize.frames ?? 0;
+    // SQLite has started to write the log from its beginning again.
+    if (frames < this.#framesAtCheckpoint) this.#framesAtCheckpoint = 0;
+    return frames - this.#framesAtCheckpoint;
+  }
+
+  /** `closeOther` closes the connection that another thread may have to the same file. */
+  async close(closeOther: () => Promise<void>): Promise<void> {
+    try {
+      // The last connection that is closed copies the log into the store, so the files are looked at before.
+      this.check();
+      this.database.close();
+    } finally {
+      await closeOther();
+    }
+    // Not earlier: this lets go of all locks that the process has.
     this.#guard?.release();
   }
 
@@ -116,6 +139,14 @@ export class GuardedDatabase {
     }
   }
 
+  /** Call this if the connection of another thread was retired, for this reason. */
+  retireToo(reason: string): void {
+    if (this.isRetired) return;
+    this.#closeUntouched();
+    this.#guard?.release();
+    this.#retirement = reason;
+  }
+
   #retire({ kind, finding }: Interference): void {
     if (this.database.inTransaction) this.database.run("ROLLBACK");
     const isSaved = kind === "log-removed" && this.#savesLog();
@@ -129,7 +160,7 @@ export class GuardedDatabase {
   /** Keeps SQLite from copying the log of the old store into the new file. Says where the last commits are. */
   #setLogAside(kind: Interference["kind"]): string {
     if (kind !== "replaced")
-      return "Commits that were only in the log will be lost with this process: save the list first, with todoitems export";
+      return `Commits that were only in the log will be lost with this process: save the list first, with ${asTyped("export")}`;
     // The log comes first: as long as it is in its place, other processes take a missing -shm file for an accident.
     const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
     if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });

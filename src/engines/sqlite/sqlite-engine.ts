@@ -9,6 +9,7 @@ import {
   type Change,
   type Engine,
   type News,
+  type Plan,
   type PlannedChange,
   StoreError,
   type Version,
@@ -28,7 +29,14 @@ const sweptAtCloseMax = 100_000;
 
 export interface SqliteEngineOptions {
   readonly readOnly: boolean;
+  /** True if another thread of this process has the store open. */
+  readonly isJoined?: boolean;
   readonly onWarning?: (message: string) => void;
+}
+
+/** A batch whose plans may be made by another thread. Nothing else may be asked of the engine in the meantime. */
+interface DecidedLater extends Pick<Batch, "since"> {
+  decide(missed: News | undefined): Plan | Promise<Plan>;
 }
 
 export class SqliteEngine implements Engine {
@@ -48,15 +56,16 @@ export class SqliteEngine implements Engine {
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #erasing: Promise<void> | undefined;
+  #syncMs = 0;
 
   /**
    * Opens the store, or creates it. A read-only engine never commits and leaves an existing file as it is. `onWarning`
    * gets messages for the operator.
    */
-  constructor(path: string, { readOnly, onWarning = () => {} }: SqliteEngineOptions) {
+  constructor(path: string, { readOnly, isJoined = false, onWarning = () => {} }: SqliteEngineOptions) {
     this.#path = path;
     this.#readOnly = readOnly;
-    this.#files = new GuardedDatabase(path, readOnly, onWarning);
+    this.#files = new GuardedDatabase(path, { readOnly, isJoined, onWarning });
     this.#database = this.#files.database;
     this.#statements = prepare(this.#database);
     this.#storeRow = new StoreRow(this.#database, path);
@@ -65,8 +74,28 @@ export class SqliteEngine implements Engine {
   }
 
   hasNews(): boolean {
+    return this.newState() !== undefined;
+  }
+
+  /** The state of the store. Undefined if it is the one that was last read or written here. */
+  newState(): Bookmark | undefined {
     // Nothing that other processes do to a store that is not ours any more is news.
-    return !this.#files.isRetired && this.#attempt(() => this.#readDataVersion() !== this.#dataVersion);
+    if (this.#files.isRetired) return undefined;
+    return this.#attempt(() => {
+      const dataVersion = this.#readDataVersion();
+      if (dataVersion === this.#dataVersion) return undefined;
+      const state = { epoch: this.#storeRow.read().epoch, version: this.#table.version() };
+      if (state.epoch !== this.#lastKnown.epoch || state.version !== this.#lastKnown.version) return state;
+      this.#dataVersion = dataVersion;
+      return undefined;
+    });
+  }
+
+  /** Call this if another engine of this process has committed, and the caller knows all changes up to this state. */
+  noteCommit(state: Bookmark): void {
+    if (state.epoch === this.#lastKnown.epoch && state.version <= this.#lastKnown.version) return;
+    this.#lastKnown = state;
+    this.#sweep.missed();
   }
 
   async pull(since?: Bookmark): Promise<News> {
@@ -80,7 +109,28 @@ export class SqliteEngine implements Engine {
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
+  /** Throws if the files were replaced. */
+  checkFiles(): void {
+    this.#files.check();
+  }
+
+  /** True if the files were replaced, so that this engine does not touch them any more. */
+  get isRetired(): boolean {
+    return this.#files.isRetired;
+  }
+
+  /** Call this if another engine of this process was retired, for this reason. */
+  retireToo(reason: string): void {
+    this.#files.retireToo(reason);
+  }
+
   async commit(batch: Batch): Promise<void> {
+    await this.commitOnly(batch);
+    this.checkpoint();
+  }
+
+  /** For a caller that calls `checkpoint` itself, at a time when it delays nobody. */
+  async commitOnly(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
       this.#lastFailed = false;
@@ -88,10 +138,19 @@ export class SqliteEngine implements Engine {
       this.#lastFailed = true;
       throw error;
     }
+  }
+
+  /** Copies the log into the store, if it has grown enough. */
+  checkpoint(): void {
     this.#files.checkpoint();
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  /** True if the log is so long that `checkpoint` must not be put off any more. */
+  isLogLong(): boolean {
+    return this.#files.isLogLong();
+  }
+
+  async #commit(batch: Batch | DecidedLater): Promise<void> {
     if (this.#files.isRetired) this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
@@ -102,7 +161,8 @@ export class SqliteEngine implements Engine {
       this.#files.check();
       const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();
-      ({ changes } = batch.decide(missed));
+      const plan = batch.decide(missed);
+      ({ changes } = plan instanceof Promise ? await plan : plan);
       sweptCount = this.#store(changes);
       this.#runCommit();
     } catch (error) {
@@ -133,15 +193,23 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. */
-  async close(): Promise<void> {
+  /**
+   * Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. If this
+   * process has another engine on the same file, `closeOther` must close it.
+   */
+  async close(closeOther: () => Promise<void> = async () => {}): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
-    this.#checkAtClose();
+    try {
+      this.#checkAtClose();
+    } catch (error) {
+      await closeOther();
+      throw error;
+    }
     try {
       if (this.#hasFailedCommit) await this.#eraseFailedCommit();
       if (rest.length > 0) await this.#sweepNow(rest);
     } finally {
-      this.#files.close();
+      await this.#files.close(closeOther);
     }
   }
 
@@ -184,9 +252,16 @@ export class SqliteEngine implements Engine {
     this.#table.remove(versions);
   }
 
+  /** How long SQLite took to write and sync the last commit, in milliseconds. */
+  get syncMs(): number {
+    return this.#syncMs;
+  }
+
   #runCommit(): void {
+    const startedAt = performance.now();
     try {
       this.#statements.commit.run();
+      this.#syncMs = performance.now() - startedAt;
     } catch (error) {
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
       // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit.

@@ -5,6 +5,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
 import { systemReason } from "../../credentials/system-reason.ts";
+import { asTyped } from "../../program-name.ts";
 
 /** True if another process holds the lock at the moment. */
 export function isSqliteBusy(error: unknown): boolean {
@@ -46,7 +47,7 @@ export function explainSqliteError(error: unknown, path: string, { undecided = f
 
 /** What to do about a damaged store. */
 export function damageAdvice(path: string): string {
-  return `see what is damaged with "todoitems check ${path}". Then stop every service that uses it, and restore a backup or save what is intact with "todoitems recover ${path} NEW"`;
+  return `see what is damaged with "${asTyped(`check ${path}`)}". Then stop every service that uses it, and restore a backup or save what is intact with "${asTyped(`recover ${path} NEW`)}"`;
 }
 
 export const notWritable =

@@ -39,6 +39,21 @@ export function openDatabase(path: string, readOnly: boolean): Database {
   }
 }
 
+/**
+ * Opens another connection to a store that this process has open. It changes nothing, so that no harm is done if somebody
+ * has replaced the file in the meantime.
+ */
+export function joinDatabase(path: string): Database {
+  try {
+    const database = new Database(path, { readwrite: true });
+    makeDurable(database);
+    database.run("PRAGMA busy_timeout = 5");
+    return database;
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  }
+}
+
 /** Opens a connection, and checks that the file is one of our stores, up to date and undamaged. */
 function openChecked(path: string, connect: () => Database, onceChecked?: (database: Database) => void): Database {
   let database: Database | undefined;

@@ -4,10 +4,16 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
-import { bunCommand } from "../../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
-import { Program, type ProgramOptions, projectFolder, runProgram } from "../../program.ts";
+import {
+  Program,
+  type ProgramOptions,
+  programCommand,
+  programEnvironment,
+  projectFolder,
+  runProgram,
+} from "../../program.ts";
 import { ids, item } from "../../service.ts";
 
 const four = "44444444-4444-4444-8444-444444444444";
@@ -155,11 +161,8 @@ describe("backup", () => {
     const service = await serve(sqlite("store.db"));
     await fill(service);
     const shell = Bun.spawnSync(
-      ["bash", "-c", `node "$PROJECT/bin/todoitems.js" backup - | gzip | gunzip > piped.db`],
-      {
-        cwd: folder,
-        env: { ...process.env, PROJECT: projectFolder, TODOITEMS_STORE: sqlite("store.db"), TMPDIR: folder },
-      },
+      ["bash", "-c", `"$@" backup - | gzip | gunzip > piped.db`, "bash", ...programCommand()],
+      { cwd: folder, env: programEnvironment({ TODOITEMS_STORE: sqlite("store.db"), TMPDIR: folder }) },
     );
     expect(shell.stderr.toString()).toContain("Saved to standard output: 2 items");
     expect(readdirSync(folder).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
@@ -187,9 +190,8 @@ describe("docs/backups.md", () => {
     expect(line).toContain("todoitems backup");
     mkdirSync(path("bin"));
     mkdirSync(path("backups"));
-    writeFileSync(path("bin/todoitems"), `#!/bin/sh\nexec node "${projectFolder}/bin/todoitems.js" "$@"\n`, {
-      mode: 0o755,
-    });
+    const command = programCommand().map((word) => `"${word}"`);
+    writeFileSync(path("bin/todoitems"), `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o755 });
     for (let day = 10; day < 30; day++) writeFileSync(path(`backups/todoitems-202601${day}T031500Z.db`), "");
     const cron = (store: string) =>
       Bun.spawnSync(
@@ -201,7 +203,7 @@ describe("docs/backups.md", () => {
             .replace("/var/lib/todoitems/todoitems.db", path(store)),
         ],
         {
-          env: { ...process.env, PATH: `${path("bin")}:${process.env["PATH"]}` },
+          env: programEnvironment({ PATH: `${path("bin")}:${process.env["PATH"]}` }),
         },
       );
     expect(cron("missing.db").exitCode).toBe(3);
@@ -278,8 +280,9 @@ describe("restore", () => {
     const outcomes = new Set<number>();
     for (const ms of [100, 160, 220, 280, 340, 400]) {
       const args = ["restore", "copy.db", "--force", "--store", sqlite("store.db")];
-      const shell = Bun.spawn([...bunCommand, join(projectFolder, "src/main.ts"), ...args], {
+      const shell = Bun.spawn([...programCommand(), ...args], {
         cwd: folder,
+        env: programEnvironment(),
         stderr: "ignore",
       });
       await Promise.race([shell.exited, Bun.sleep(ms)]);

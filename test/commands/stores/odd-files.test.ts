@@ -17,11 +17,10 @@ import { join } from "node:path";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { explainSqliteError } from "../../../src/engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
-import { bunCommand } from "../../../src/serve/bun-command.ts";
 import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { eventually } from "../../eventually.ts";
-import { projectFolder, runProgram } from "../../program.ts";
+import { programCommand, programEnvironment, runProgram } from "../../program.ts";
 import { writeDamageable } from "./damaged-store.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -137,7 +136,6 @@ test("a file that is replaced while it is opened is not called unwritable", asyn
 
 test("backup - writes more than a pipe can hold, and fails if the reader has gone", async () => {
   await write("store.db", 5_000);
-  const main = join(projectFolder, "src/main.ts");
   const pipe = (reader: string) =>
     Bun.spawnSync(
       [
@@ -145,10 +143,9 @@ test("backup - writes more than a pipe can hold, and fails if the reader has gon
         "-c",
         `"$@" backup - --store sqlite:store.db | ${reader}; exit "\${PIPESTATUS[0]}"`,
         "bash",
-        ...bunCommand,
-        main,
+        ...programCommand(),
       ],
-      { cwd: folder.path, env: { ...process.env, TMPDIR: folder.path } },
+      { cwd: folder.path, env: programEnvironment({ TMPDIR: folder.path }) },
     );
   expect(pipe("cat > copy.db")).toMatchObject({ exitCode: 0 });
   expect(lstatSync(path("copy.db")).size).toBeGreaterThan(2 * 65_536);

@@ -42,6 +42,7 @@ export async function createPostgresStore(): Promise<PostgresTestStore> {
   const run = async (statements: string) => administrator.unsafe(statements);
   return {
     url,
+    address: url,
     run,
     open: () => PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, onOtherHistory() {} }),
     async hold(statement) {

@@ -1,0 +1,74 @@
+// `npm run build:executables`: writes an executable for each platform into release/, with their checksums and sizes, a
+// bill of materials and the licences of what is inside. Arguments select platforms: `-- linux-x64 macos-arm64`.
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { version } from "../../package.json";
+import { billOfMaterials } from "./bill-of-materials.ts";
+import { compile } from "./compile.ts";
+import { licenceText } from "./licences.ts";
+import { executableName, type Platform, platforms, projectFolder, runtimeOf, toolsFolder } from "./platforms.ts";
+import { startMs } from "./start-time.ts";
+
+interface Figures {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** From the start of the process to its ready line. Undefined if the executable does not run on this machine. */
+  readonly startMs: number | undefined;
+}
+
+const releaseFolder = join(projectFolder, "release");
+const inRelease = (name: string) => join(releaseFolder, name);
+
+const wanted = selectedPlatforms(process.argv.slice(2));
+installRuntimes(wanted);
+mkdirSync(releaseFolder, { recursive: true });
+for (const platform of platforms) rmSync(inRelease(executableName(platform)), { force: true });
+const built: Figures[] = [];
+for (const platform of wanted) {
+  const figures = await build(platform);
+  built.push(figures);
+  const start = figures.startMs === undefined ? "not run here" : `ready after ${figures.startMs.toFixed(0)} ms`;
+  console.log(`${figures.name.padEnd(28)} ${(figures.bytes / 1e6).toFixed(1).padStart(6)} MB  ${start}`);
+}
+writeFileSync(inRelease("SHA256SUMS"), built.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(""));
+writeFileSync(inRelease("figures.json"), json({ version, bun: Bun.version, executables: built }));
+writeFileSync(inRelease("sbom.cdx.json"), json(billOfMaterials()));
+writeFileSync(inRelease("LICENCES.txt"), licenceText());
+
+async function build(platform: Platform): Promise<Figures> {
+  const runtime = runtimeOf(platform);
+  if (runtime === undefined) throw new Error(`${platform.runtimePackage} contains no Bun binary`);
+  const name = executableName(platform);
+  const outfile = inRelease(name);
+  await compile({ outfile, runtime, target: platform.target });
+  const bytes = readFileSync(outfile);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { name, bytes: bytes.byteLength, sha256, startMs: await startMs(outfile) };
+}
+
+function selectedPlatforms(names: readonly string[]): readonly Platform[] {
+  const unknown = names.filter((name) => !platforms.some((platform) => platform.name === name));
+  if (unknown.length > 0) {
+    console.error(`error: unknown platform ${unknown.join(", ")}. Use ${platforms.map(({ name }) => name).join(", ")}`);
+    process.exit(2);
+  }
+  return names.length === 0 ? platforms : platforms.filter(({ name }) => names.includes(name));
+}
+
+/** Installs the Bun binaries of all platforms, unless they are there. npm compares them with the hashes in the lock file. */
+function installRuntimes(wanted: readonly Platform[]): void {
+  if (wanted.every((platform) => runtimeOf(platform) !== undefined)) return;
+  // Without --force, npm refuses packages that are meant for another platform.
+  const { success } = Bun.spawnSync(["npm", "ci", "--force", "--prefer-offline"], {
+    cwd: toolsFolder,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  if (!success) throw new Error("the Bun binaries could not be installed: npm ci failed in release-tools/");
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

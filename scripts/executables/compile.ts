@@ -1,0 +1,62 @@
+// Makes one executable: the program and a Bun binary in a single file, which needs neither Node nor node_modules. The
+// page's scripts, styles and icons are embedded, because the program cannot bundle them without its sources.
+
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { assetFile, assetFolder, pageAssets } from "../../src/page/page-assets.ts";
+import { projectFolder } from "./platforms.ts";
+
+export interface CompileOptions {
+  readonly outfile: string;
+  /** The Bun binary that goes into the executable. It decides about the platform. */
+  readonly runtime: string;
+  readonly target?: Bun.Build.CompileTarget;
+}
+
+const source = (path: string) => join(projectFolder, "src", path);
+
+/** The main program first, then the program of its thread. */
+const entryPoints = [source("main.ts"), source("engines/sqlite/commit-thread-main.ts")];
+
+/** What the bundler has put into the executable, besides the page. */
+export interface Compiled {
+  /** The names of packages. */
+  readonly packages: readonly string[];
+}
+
+export async function compile({ outfile, runtime, target }: CompileOptions): Promise<Compiled> {
+  // The bundler also writes source maps beside the executable, which contains them already.
+  const folder = mkdtempSync(`${outfile}-`);
+  try {
+    const assets = join(folder, assetFolder);
+    const made = join(folder, basename(outfile));
+    mkdirSync(assets);
+    for (const asset of await pageAssets()) writeFileSync(join(assets, assetFile(asset)), asset.bytes);
+    const { metafile } = await Bun.build({
+      entrypoints: entryPoints,
+      // All in one folder: the main program looks for the thread's program beside itself.
+      naming: "[name].[ext]",
+      compile: {
+        outfile: made,
+        executablePath: runtime,
+        ...(target === undefined ? {} : { target }),
+        assets: [assets],
+        // Bun would read these from the current folder. Both could make the program do something else.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+      },
+      // Stack traces in a log name the files and lines of the sources.
+      sourcemap: "inline",
+      metafile: true,
+    });
+    renameSync(made, outfile);
+    return { packages: packagesOf(Object.keys(metafile?.inputs ?? {})) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function packagesOf(paths: readonly string[]): string[] {
+  const names = paths.flatMap((path) => /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}

@@ -1,0 +1,35 @@
+// The platforms that executables are built for. For each, npm has a package with the Bun binary that goes into the
+// executable.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Platform {
+  /** As in the executable's name, `todoitems-linux-x64`. */
+  readonly name: string;
+  readonly target: Bun.Build.CompileTarget;
+  readonly runtimePackage: string;
+}
+
+export const projectFolder = join(import.meta.dir, "../..");
+export const toolsFolder = join(projectFolder, "release-tools");
+
+export const platforms: readonly Platform[] = [
+  { name: "linux-x64", target: "bun-linux-x64", runtimePackage: "@oven/bun-linux-x64" },
+  { name: "linux-arm64", target: "bun-linux-arm64", runtimePackage: "@oven/bun-linux-aarch64" },
+  { name: "linux-x64-musl", target: "bun-linux-x64-musl", runtimePackage: "@oven/bun-linux-x64-musl" },
+  { name: "linux-arm64-musl", target: "bun-linux-arm64-musl", runtimePackage: "@oven/bun-linux-aarch64-musl" },
+  { name: "macos-x64", target: "bun-darwin-x64", runtimePackage: "@oven/bun-darwin-x64" },
+  { name: "macos-arm64", target: "bun-darwin-arm64", runtimePackage: "@oven/bun-darwin-aarch64" },
+  { name: "windows-x64", target: "bun-windows-x64", runtimePackage: "@oven/bun-windows-x64" },
+];
+
+export function executableName({ name }: Platform): string {
+  return `todoitems-${name}${name.startsWith("windows") ? ".exe" : ""}`;
+}
+
+/** The Bun binary of a platform. Undefined if its package is not installed. */
+export function runtimeOf({ runtimePackage }: Platform): string | undefined {
+  const folder = join(toolsFolder, "node_modules", runtimePackage, "bin");
+  return ["bun", "bun.exe"].map((name) => join(folder, name)).find((path) => existsSync(path));
+}

@@ -1,0 +1,126 @@
+// `todoitems doctor`: examines everything that the service needs, with the settings that it would start with, and says
+// what is wrong and what to do. It changes nothing.
+
+import { StoreError } from "../collection/engine.ts";
+import { isSystemError } from "../credentials/system-reason.ts";
+import { UsersFileError } from "../credentials/users-file.ts";
+import { asTyped } from "../program-name.ts";
+import { CertificateError } from "../serve/certificate-files.ts";
+import type { Environment } from "../serve/environment.ts";
+import { parseFlags } from "../serve/flags.ts";
+import { readSettings } from "../serve/settings.ts";
+import { labelledRows, widthOf } from "../serve/wrapped-text.ts";
+import type { Command } from "./command.ts";
+import { connectionVariables } from "./connection-flags.ts";
+import { checkCertificate } from "./doctor/certificate-check.ts";
+import { checkClock } from "./doctor/clock-check.ts";
+import { checkDisk } from "./doctor/disk-check.ts";
+import { type Finding, fail, type Subject, type Verdict, warn } from "./doctor/finding.ts";
+import { checkPorts } from "./doctor/port-check.ts";
+import { checkPostgresServers } from "./doctor/postgres-check.ts";
+import { checkProxy } from "./doctor/proxy-check.ts";
+import { checkSecrets } from "./doctor/secrets-check.ts";
+import { checkSettings } from "./doctor/settings-check.ts";
+import { checkTheStore } from "./doctor/store-check.ts";
+import { describeFailure } from "./failure.ts";
+import { jsonFlag, printLine } from "./output.ts";
+import { settingFlags } from "./setting-flags.ts";
+import { type Style, styleOf } from "./terminal.ts";
+
+type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding[]>;
+
+const checks: readonly (readonly [area: string, check: Check])[] = [
+  ["Settings", checkSettings],
+  ["Store", checkTheStore],
+  ["Secrets", checkSecrets],
+  ["Disk", checkDisk],
+  ["Clock", checkClock],
+  ["Certificate", checkCertificate],
+  ["Port", checkPorts],
+  ["PostgreSQL", checkPostgresServers],
+  ["Proxy", checkProxy],
+];
+
+interface AreaFinding extends Finding {
+  readonly area: string;
+}
+
+const flags = [...settingFlags, { ...jsonFlag, meaning: "print the findings as JSON" }];
+
+export const doctor: Command = {
+  name: "doctor",
+  parameters: "[URL]",
+  summary: "examine the settings, the store and everything around them",
+  flags,
+  notes:
+    "Give the flags and the environment of the service, and run it as the user of the service, which may be running. URL is the address that clients use, if a proxy is between. Exit codes: 0 nothing failed, 1 something failed.",
+  async run(args, environment) {
+    const findings = await examine(args, environment);
+    if (args.includes("--json")) await printLine(JSON.stringify({ verdict: worst(findings), findings }));
+    else await printLine(report(findings, styleOf(process.stdout, environment)));
+    return worst(findings) === "fail" ? 1 : 0;
+  },
+};
+
+async function examine(args: readonly string[], environment: Environment): Promise<AreaFinding[]> {
+  const address = parseFlags(flags, args).positionals.find(isWebAddress);
+  const serveArgs = args.filter((word) => word !== "--json" && word !== address);
+  const result = readSettings(serveArgs, environment, connectionVariables);
+  if ("problems" in result)
+    return result.problems.map((problem) => ({
+      area: "Settings",
+      ...fail(problem, `${asTyped("help serve")} lists the settings; the other checks need valid ones`),
+    }));
+  const subject = {
+    settings: result.settings,
+    environment,
+    args: serveArgs,
+    publicUrl: address === undefined ? undefined : new URL(address.endsWith("/") ? address : `${address}/`),
+  };
+  const findings: AreaFinding[] = result.warnings.map((text) => ({
+    area: "Settings",
+    ...warn(text, `${asTyped("help serve")} lists the settings`),
+  }));
+  for (const [area, check] of checks)
+    findings.push(...(await findingsOf(check, subject)).map((finding) => ({ area, ...finding })));
+  return findings;
+}
+
+/** An error that the operator can fix is a finding, too. Any other error is a defect. */
+async function findingsOf(check: Check, subject: Subject): Promise<readonly Finding[]> {
+  try {
+    return await check(subject);
+  } catch (error) {
+    const isExpected = [StoreError, UsersFileError, CertificateError].some((kind) => error instanceof kind);
+    if (!isExpected && !isSystemError(error)) throw error;
+    const text = error instanceof Error && isExpected ? error.message : describeFailure(error).message;
+    return [fail(text, "the service cannot start like this")];
+  }
+}
+
+function isWebAddress(word: string): boolean {
+  return URL.canParse(word) && ["http:", "https:"].includes(new URL(word).protocol);
+}
+
+function worst(findings: readonly Finding[]): Verdict {
+  const has = (verdict: Verdict) => findings.some((finding) => finding.verdict === verdict);
+  if (has("fail")) return "fail";
+  return has("warn") ? "warn" : "pass";
+}
+
+function report(findings: readonly AreaFinding[], style: Style): string {
+  const paint = { pass: style.green, warn: style.yellow, fail: style.red };
+  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
+  const rows = labelledRows(
+    findings.map(({ area, verdict, text, hint }) => [
+      `${verdict}  ${area}`,
+      hint === undefined ? text : `${text}\n→ ${hint}`,
+    ]),
+    widthOf(process.stdout),
+    (label) => {
+      const verdict = (["pass", "warn", "fail"] as const).find((one) => label.startsWith(one)) ?? "fail";
+      return paint[verdict](verdict) + label.slice(verdict.length);
+    },
+  );
+  return [...rows, "", `${count("pass")} passed, ${count("warn")} to look at, ${count("fail")} failed`].join("\n");
+}

@@ -1,0 +1,35 @@
+// The clock of this machine. Certificates are valid from one time to another, and operators compare times in logs.
+// PostgreSQL's clock is compared with it in postgres-check.ts.
+
+import { existsSync, statSync } from "node:fs";
+import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
+
+/** This program was written after this moment, so an earlier clock is wrong. */
+const earliest = Date.UTC(2026, 10, 1);
+/** Clocks that differ by less do no harm. */
+export const toleratedMs = 5_000;
+
+export const clockHint = "let the system set its clock from the network (systemd-timesyncd, chrony)";
+
+export function checkClock({ settings: { store } }: Subject): Finding[] {
+  const now = Date.now();
+  const shown = `it is ${new Date(now).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  if (now < earliest) return [fail(`${shown}, which is long ago`, clockHint)];
+  if (store.engine === "sqlite" && existsSync(store.path) && statSync(store.path).mtimeMs > now + toleratedMs)
+    return [warn(`${shown}, but the store was written later than that`, clockHint)];
+  return isSynchronized() === false
+    ? [warn(`${shown}, but the system does not set its clock from the network`, clockHint)]
+    : [pass(shown)];
+}
+
+/** Undefined if this system does not tell. */
+function isSynchronized(): boolean | undefined {
+  const program = Bun.which("timedatectl");
+  if (program === null) return undefined;
+  const { stdout } = Bun.spawnSync([program, "show", "--property=NTPSynchronized", "--value"], {
+    stderr: "ignore",
+    timeout: 2_000,
+  });
+  const answer = stdout.toString().trim();
+  return answer === "" ? undefined : answer === "yes";
+}

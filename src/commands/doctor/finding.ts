@@ -1,0 +1,34 @@
+// What `doctor` finds: a verdict, a sentence and, if something is wrong, what to do about it.
+
+import type { Environment } from "../../serve/environment.ts";
+import type { Settings } from "../../serve/settings-table.ts";
+
+export type Verdict = "pass" | "warn" | "fail";
+
+export interface Finding {
+  readonly verdict: Verdict;
+  readonly text: string;
+  /** What to do. A finding that passes has none. */
+  readonly hint?: string;
+}
+
+/** What is examined: the settings with which the service would start. */
+export interface Subject {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly args: readonly string[];
+  /** The address that clients use, if there is a proxy before the service. */
+  readonly publicUrl: URL | undefined;
+}
+
+export function pass(text: string): Finding {
+  return { verdict: "pass", text };
+}
+
+export function warn(text: string, hint: string): Finding {
+  return { verdict: "warn", text, hint };
+}
+
+export function fail(text: string, hint: string): Finding {
+  return { verdict: "fail", text, hint };
+}

@@ -1,0 +1,129 @@
+// The proxy before the service. With the public address and a stopped service, doctor listens in place of the service
+// for a moment, sends a request through the proxy and looks at the headers that arrive.
+
+import { isIP } from "node:net";
+import { Problem } from "../../http/problem.ts";
+import { allowedHosts } from "../../serve/instance.ts";
+import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
+import { addressesOf, isLoopback } from "../../serve/loopback.ts";
+import type { Settings } from "../../serve/settings-table.ts";
+import { askHealth, type Health, reasonOf } from "../own-service.ts";
+import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
+
+/** An address for documentation (RFC 5737), which no client has. A proxy must not let a client claim it. */
+const forged = "192.0.2.1";
+const probeMs = 5_000;
+
+export async function checkProxy({ settings, publicUrl }: Subject): Promise<Finding[]> {
+  const findings = staticFindings(settings);
+  if (publicUrl === undefined) return findings;
+  const { port } = settings;
+  if (!port || !isFree(settings, port))
+    return [...findings, describePublic(publicUrl, await askHealth(publicUrl, { trusts: false }))];
+  return [...findings, ...(await throughProxy(settings, port, publicUrl))];
+}
+
+function staticFindings({ host, trustProxy, allowedHosts: names, auth, rateLimitPerSecond }: Settings): Finding[] {
+  if (trustProxy && !isLoopback(host))
+    return [
+      warn(
+        `X-Forwarded-For is trusted, and anybody who reaches ${host} without the proxy can forge it`,
+        "let only the proxy reach the port, with a firewall or with --host localhost",
+      ),
+    ];
+  if (!trustProxy && names.length > 0 && (auth !== "off" || rateLimitPerSecond !== undefined))
+    return [
+      warn(
+        "all clients of a proxy on this machine share one limit of requests and wrong passwords",
+        "if there is a proxy that sets X-Forwarded-For, add --trust-proxy",
+      ),
+    ];
+  return [
+    pass(trustProxy ? "the last entry of X-Forwarded-For is the client's address" : "X-Forwarded-For is ignored"),
+  ];
+}
+
+function isFree({ host }: Settings, port: number): boolean {
+  try {
+    checkPortIsFree(addressesOf(host), port, "--port");
+    return true;
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    return false;
+  }
+}
+
+function describePublic(url: URL, { state, detail }: Health): Finding {
+  if (state === "ready")
+    return pass(`${url} leads to the service; to look at the headers as well, run doctor while the service is stopped`);
+  const hint =
+    "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host";
+  return fail(`${url}: ${detail}`, hint);
+}
+
+/** Listens on the service's port, and judges the request that comes through the proxy. */
+async function throughProxy(settings: Settings, port: number, publicUrl: URL): Promise<Finding[]> {
+  const { promise, resolve } = Promise.withResolvers<Request>();
+  const servers = addressesOf(settings.host).map((hostname) =>
+    Bun.serve({
+      hostname,
+      port,
+      fetch(request) {
+        resolve(request);
+        return new Response("doctor");
+      },
+    }),
+  );
+  try {
+    const sent = fetch(new URL("health/ready", publicUrl), {
+      proxy: false,
+      redirect: "manual",
+      headers: { "X-Forwarded-For": forged },
+      signal: AbortSignal.timeout(probeMs),
+    });
+    const arrived = await Promise.race([promise, sent.then(({ status }) => `status ${status}`, reasonOf)]);
+    if (typeof arrived !== "string") return judgeRequest(settings, arrived);
+    return [
+      fail(
+        `${publicUrl} did not reach port ${port} (${arrived})`,
+        "let the proxy forward to this address and port, and for this check to no other instance",
+      ),
+    ];
+  } finally {
+    await Promise.all(servers.map((server) => server.stop(true)));
+  }
+}
+
+function judgeRequest(settings: Settings, request: Request): Finding[] {
+  const { pathname } = new URL(request.url);
+  const host = request.headers.get("host") ?? "";
+  const last = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
+  const findings: Finding[] = [];
+  if (pathname !== "/health/ready")
+    findings.push(
+      fail(`the proxy asks for ${pathname} instead of /health/ready`, "let it remove the prefix of the path"),
+    );
+  if (refuses(settings, host))
+    findings.push(
+      fail(`the proxy sends the name ${host}, which is refused (421)`, `add --allow-host ${host.split(":")[0]}`),
+    );
+  if (last === forged || isIP(last.replace(/:[0-9]+$/, "")) === 0)
+    findings.push(
+      settings.trustProxy
+        ? fail("the proxy does not append the client's address to X-Forwarded-For", "set the header in the proxy")
+        : pass("the proxy sends no X-Forwarded-For, and it is not trusted"),
+    );
+  else if (!settings.trustProxy)
+    findings.push(warn(`the proxy sends X-Forwarded-For (${last}), which is ignored`, "add --trust-proxy"));
+  return findings.length > 0 ? findings : [pass(`the proxy sends the name ${host} and the client's address ${last}`)];
+}
+
+function refuses(settings: Settings, host: string): boolean {
+  try {
+    allowedHosts(settings)?.check(host);
+    return false;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return true;
+  }
+}

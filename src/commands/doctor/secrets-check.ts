@@ -1,0 +1,86 @@
+// The files that hold secrets: may other users of this machine read or change them?
+
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readSomeUsers } from "../../credentials/users-file.ts";
+import { asTyped } from "../../program-name.ts";
+import { dataFolder } from "../../tls/data-folder.ts";
+import { profilePath } from "../profile.ts";
+import { type Finding, fail, pass, type Subject, type Verdict, warn } from "./finding.ts";
+
+interface Secret {
+  readonly path: string;
+  readonly what: string;
+  /** The verdict if other users can read it. */
+  readonly ifReadable: Exclude<Verdict, "pass">;
+}
+
+export function checkSecrets(subject: Subject): Finding[] {
+  const { settings } = subject;
+  if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
+  const findings: Finding[] = [];
+  if (isInArguments(subject))
+    findings.push(
+      warn(
+        "the password of the database is an argument, which other users of this machine can see",
+        "set TODOITEMS_STORE instead of --store",
+      ),
+    );
+  if (process.getuid?.() === 0)
+    findings.push(
+      warn(
+        "doctor runs as root, who may read everything",
+        `run it as the user of the service: runuser -u USER -- ${asTyped("doctor")}`,
+      ),
+    );
+  if (process.platform === "win32")
+    return [...findings, warn("permissions are not examined on Windows", "look at the files' security settings")];
+  const secrets = secretsOf(subject).filter(({ path }) => existsSync(path));
+  const exposed = secrets.flatMap(exposure);
+  if (exposed.length > 0) return [...findings, ...exposed];
+  return [...findings, pass(secrets.length === 0 ? "there are none" : secrets.map(({ path }) => path).join(", "))];
+}
+
+function isInArguments({ args, settings: { store } }: Subject): boolean {
+  const { password } = store.engine === "postgres" ? store : { password: undefined };
+  return password !== undefined && args.some((word) => word.includes("://"));
+}
+
+function secretsOf({ settings, environment }: Subject): Secret[] {
+  const { users, tlsKey, httpsPort, store, demo } = settings;
+  const https = join(dataFolder(environment), "https");
+  const passwordFile = environment["TODOITEMS_PASSWORD_FILE"];
+  const fails = (what: string, ...paths: (string | undefined)[]) =>
+    paths.flatMap((path) => (path ? [{ path, what, ifReadable: "fail" } as const] : []));
+  return [
+    ...fails("the users file", users),
+    ...fails("the key of the certificate", tlsKey),
+    ...(httpsPort !== undefined && tlsKey === undefined
+      ? fails("a key", join(https, "authority-key.pem"), join(https, "certificate-key.pem"))
+      : []),
+    ...fails("the profiles", profilePath(environment)),
+    ...fails("the password", passwordFile),
+    ...(store.engine === "sqlite" && !demo
+      ? ["", "-wal"].map((ending) => ({ path: store.path + ending, what: "the store", ifReadable: "warn" }) as const)
+      : []),
+  ];
+}
+
+function exposure({ path, what, ifReadable }: Secret): Finding[] {
+  const { mode } = statSync(path);
+  const file = realpathSync(path);
+  if (isShielded(file)) return [];
+  const hint = `chmod 600 ${file}, and give it to the user of the service`;
+  if ((mode & 0o002) !== 0) return [fail(`${path}: every user of this machine can change ${what}`, hint)];
+  if ((mode & 0o004) === 0) return [];
+  const text = `${path}: every user of this machine can read ${what}`;
+  return [ifReadable === "fail" ? fail(text, hint) : warn(text, hint)];
+}
+
+/** True if other users cannot reach the file, because one of its folders is closed to them. */
+function isShielded(file: string): boolean {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return true;
+    if (folder === dirname(folder)) return false;
+  }
+}

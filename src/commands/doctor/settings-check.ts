@@ -1,0 +1,30 @@
+// Settings that are valid, but dangerous where the service listens.
+
+import { descriptorLimit } from "../../serve/descriptor-limit.ts";
+import { isLoopback } from "../../serve/loopback.ts";
+import { dangers } from "../../serve/serve.ts";
+import { type Finding, pass, type Subject, warn } from "./finding.ts";
+
+/** Files and sockets that the service needs besides one for each connection. */
+const ownDescriptors = 64;
+
+export function checkSettings({ settings }: Subject): Finding[] {
+  const { host, auth, readOnly, demo, connectionsMax } = settings;
+  const findings = dangers(settings).map(({ text, hint }) => warn(text, hint));
+  if (auth === "off" && !readOnly && !demo && !isLoopback(host))
+    findings.push(
+      warn(
+        `anybody who can reach ${host} may change every item`,
+        "ask for passwords with --auth writes --users FILE, or listen on localhost behind a proxy that does",
+      ),
+    );
+  const descriptors = descriptorLimit();
+  if (descriptors !== undefined && descriptors < connectionsMax + ownDescriptors)
+    findings.push(
+      warn(
+        `the system allows ${descriptors} open files, too few for the ${connectionsMax} connections of --connection-limit`,
+        "raise the limit (ulimit -n, LimitNOFILE= in a systemd unit), or lower --connection-limit",
+      ),
+    );
+  return findings.length > 0 ? findings : [pass("they are valid")];
+}

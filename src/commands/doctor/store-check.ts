@@ -1,0 +1,48 @@
+// The store: can it be opened and written, and is what it contains sound? `todoitems check` does the reading.
+
+import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { systemReason } from "../../credentials/system-reason.ts";
+import { readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { checkStore, describeVerdict } from "../check.ts";
+import { followLink, type KeptStore } from "../stores/store-setting.ts";
+import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
+
+export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
+  const { store, demo, readOnly } = settings;
+  if (demo) return [pass("none: --demo keeps its items in memory")];
+  if (store.engine === "memory")
+    return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
+  if (store.engine === "postgres")
+    return [
+      (await readCondition(store)).schema === 0
+        ? pass("the tables are made at the first start")
+        : await soundness(store),
+    ];
+  const folder = dirname(resolve(store.path));
+  if (!existsSync(folder))
+    return [fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${folder}`)];
+  // SQLite makes its log beside the file, so a writable file is not enough.
+  const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
+  if (refused.length > 0) return refused;
+  if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];
+  return [await soundness({ engine: "sqlite", path: followLink(store.path) })];
+}
+
+async function soundness(store: KeptStore): Promise<Finding> {
+  const { facts, findings, isSound } = await checkStore(store);
+  if (!isSound) return fail(`damaged: ${findings.join("; ")}`, describeVerdict(store, false));
+  const [, items = "?"] = facts.find(([label]) => label === "Items") ?? [];
+  return pass(`sound, ${items === "1" ? "1 item" : `${items} items`}`);
+}
+
+function notWritable(path: string): Finding[] {
+  try {
+    accessSync(path, modes.W_OK);
+    return [];
+  } catch (error) {
+    const { uid } = statSync(path);
+    const hint = `it belongs to user ${uid}: give it to the user of the service, or run doctor as that user`;
+    return [fail(`${path} cannot be written: ${systemReason(error)}`, hint)];
+  }
+}

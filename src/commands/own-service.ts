@@ -1,0 +1,58 @@
+// Asks a service that runs with these settings on this machine whether it is ready.
+
+import { isIPv6 } from "node:net";
+import { addressesOf } from "../serve/loopback.ts";
+import type { Settings } from "../serve/settings-table.ts";
+import { certificateCode } from "./failure.ts";
+
+/** A check of the store may take some seconds. After this time, the service counts as hanging. */
+const answerMs = 5_000;
+
+/** The addresses that mean every address of the machine, and one by which this machine reaches them. */
+const anyAddress = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+]);
+
+export interface Health {
+  /** `foreign` means that the answer is not one of todoitems, and `silent` that there was none. */
+  readonly state: "ready" | "not ready" | "foreign" | "silent";
+  /** What happened, as the end of a sentence. */
+  readonly detail: string;
+}
+
+/** The URL by which this machine reaches its own listener. */
+export function ownUrl(scheme: "http" | "https", { host }: Settings, port: number): URL {
+  const address = anyAddress.get(host) ?? addressesOf(host)[0] ?? host;
+  return new URL(`${scheme}://${isIPv6(address) ? `[${address}]` : address}:${port}/`);
+}
+
+/** `trusts` says whether any certificate is accepted, which is right only on this machine. */
+export async function askHealth(base: URL, { trusts }: { readonly trusts: boolean }): Promise<Health> {
+  try {
+    const response = await fetch(new URL("health/ready", base), {
+      proxy: false,
+      redirect: "manual",
+      signal: AbortSignal.timeout(answerMs),
+      tls: { rejectUnauthorized: !trusts },
+    });
+    return judge(response.status, await response.text());
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { state: "silent", detail: reasonOf(error) };
+  }
+}
+
+/** Why `fetch` failed, in words for people. */
+export function reasonOf(error: Error): string {
+  if (error.name === "TimeoutError") return `there was no answer within ${answerMs / 1_000} s`;
+  const code = "code" in error ? String(error.code) : "";
+  return certificateCode.test(code) ? "its certificate is not trusted" : "nothing answers there";
+}
+
+function judge(status: number, text: string): Health {
+  if (status === 200 && text === '{"status":"ready"}') return { state: "ready", detail: "the service is ready" };
+  if (status === 503) return { state: "not ready", detail: `the service is not ready: ${text}` };
+  if (status === 429) return { state: "not ready", detail: "the service refused the question because of --rate-limit" };
+  return { state: "foreign", detail: `the answer (status ${status}) is not one of todoitems` };
+}

@@ -1,0 +1,33 @@
+// The settings of `serve` as flags, for the commands that take them.
+
+import { describeSettings } from "../serve/settings.ts";
+import type { Flag } from "./command.ts";
+
+/** Values that shells offer for settings that take more than a few words. */
+const usualValues: Readonly<Record<string, readonly string[]>> = {
+  cors: ["off"],
+  host: ["127.0.0.1", "0.0.0.0", "localhost", "::"],
+  "https-port": ["5001", "off"],
+  "metrics-port": ["9464", "off"],
+  port: ["5000", "off"],
+  "rate-limit": ["off", "100/s"],
+  "stale-reads": ["off"],
+  store: ["sqlite:", "postgres://", "memory:"],
+  "store-limit": ["1GiB", "off"],
+};
+
+export const settingFlags: readonly Flag[] = describeSettings().map(settingFlag);
+
+function settingFlag(setting: ReturnType<typeof describeSettings>[number]): Flag {
+  const { flag, default: standard, meaning, choices } = setting;
+  const [name = "", placeholder = ""] = flag.replace("--", "").split(" ");
+  const suffix = standard === "" || standard === "off" ? "" : ` (${standard})`;
+  const examples = usualValues[name];
+  return {
+    name,
+    placeholder,
+    meaning: `${meaning.replaceAll("`", "")}${suffix}`,
+    ...(choices && { choices }),
+    ...(examples && { examples }),
+  };
+}

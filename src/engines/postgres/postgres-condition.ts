@@ -1,0 +1,68 @@
+// What a PostgreSQL server says about itself, for operators: its version, its settings that matter for durability, its
+// standbys and its clock.
+
+import type { PostgresAddress } from "./postgres-address.ts";
+import { readSchemaVersion } from "./postgres-schema.ts";
+import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
+
+export interface PostgresCondition {
+  /** For example, `18.4`. */
+  readonly serverVersion: string;
+  readonly usesTls: boolean;
+  readonly fsync: boolean;
+  readonly fullPageWrites: boolean;
+  /** The setting `synchronous_standby_names`. Empty if a commit waits for no standby. */
+  readonly synchronousStandbys: string;
+  /** How many standbys are connected. */
+  readonly standbys: number;
+  /** The delay of the slowest standby. Undefined if there is none, or if this user may not see it. */
+  readonly lagSeconds: number | undefined;
+  readonly connections: number;
+  readonly connectionsMax: number;
+  /** By how much its clock is at least ahead of ours (or behind, if negative). */
+  readonly clockAheadMs: number;
+  /** The version of the store's schema. 0 if there is no store yet. */
+  readonly schema: number;
+}
+
+interface Row extends Omit<PostgresCondition, "lagSeconds" | "clockAheadMs" | "schema"> {
+  readonly lagSeconds: number | null;
+  readonly timeMs: number;
+}
+
+export function readCondition(address: PostgresAddress): Promise<PostgresCondition> {
+  return withSession(address, async (sql) => {
+    const askedAt = Date.now();
+    const [server] = await sql<Row[]>`
+      select current_setting('server_version') as "serverVersion",
+        coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as "usesTls",
+        current_setting('fsync')::boolean as fsync,
+        current_setting('full_page_writes')::boolean as "fullPageWrites",
+        current_setting('synchronous_standby_names') as "synchronousStandbys",
+        (select count(*)::int from pg_stat_replication) as standbys,
+        (select extract(epoch from max(replay_lag))::float8 from pg_stat_replication) as "lagSeconds",
+        (select count(*)::int from pg_stat_activity where datid is not null) as connections,
+        current_setting('max_connections')::int as "connectionsMax",
+        extract(epoch from clock_timestamp())::float8 * 1000 as "timeMs"`;
+    const answeredAt = Date.now();
+    if (!server) throw new Error("PostgreSQL returned no row");
+    const { timeMs, lagSeconds, ...rest } = server;
+    return {
+      ...rest,
+      lagSeconds: lagSeconds ?? undefined,
+      // The server looked at its clock at some moment between these two.
+      clockAheadMs: timeMs - Math.min(Math.max(timeMs, askedAt), answeredAt),
+      schema: await readSchemaVersion(sql),
+    };
+  });
+}
+
+/** Runs queries over a connection of their own. Throws a `StoreError` if no host takes writes: see `isStandby`. */
+async function withSession<Result>(address: PostgresAddress, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const session = new PostgresSession(address);
+  try {
+    return await session.use((sql) => withTimeout(timeoutsMs.answer, work(sql)));
+  } finally {
+    await session.close();
+  }
+}

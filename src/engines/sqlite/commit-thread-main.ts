@@ -1,0 +1,85 @@
+// What runs in the thread of a CommitThread: a SqliteEngine that is driven by messages.
+
+import { type News, type Plan, StoreError } from "../../collection/engine.ts";
+import { changesOf, type FromThread, missedMessage, type ToThread } from "./commit-messages.ts";
+import { SqliteEngine } from "./sqlite-engine.ts";
+
+declare const self: Worker;
+
+let engine: SqliteEngine | undefined;
+/** Set while a commit waits for another plan. */
+let planned: PromiseWithResolvers<Plan> | undefined;
+
+/** A checkpoint waits until no commit has come for this long. It takes several syncs, and a commit would wait for it. */
+const quietMs = 5;
+let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
+
+class Abandoned extends Error {}
+
+function send(message: FromThread): void {
+  self.postMessage(JSON.stringify(message));
+}
+
+/** Sends what a commit has missed, and resolves to the plan that the other thread makes of it. */
+function decideAgain(missed: News): Promise<Plan> {
+  planned = Promise.withResolvers();
+  send(missedMessage(missed));
+  return planned.promise;
+}
+
+/** If there is always another commit, a checkpoint waits until the log is long. */
+function checkpointLater(): void {
+  if (engine?.isLogLong()) engine.checkpoint();
+  else checkpointTimer = setTimeout(() => engine?.checkpoint(), quietMs);
+}
+
+async function handle(message: ToThread): Promise<void> {
+  clearTimeout(checkpointTimer);
+  switch (message[0]) {
+    case "open":
+      engine = new SqliteEngine(message[1], {
+        readOnly: false,
+        isJoined: true,
+        onWarning: (text) => send(["warning", text]),
+      });
+      return;
+    case "commit": {
+      const [, since, rows] = message;
+      const plan = { changes: changesOf(rows), dependsOn: undefined };
+      await engine?.commitOnly({ since, decide: (missed) => (missed ? decideAgain(missed) : plan) });
+      return;
+    }
+    case "check-ready":
+      await engine?.checkReady();
+      return;
+    case "close":
+      await engine?.close();
+      return;
+  }
+}
+
+self.onmessage = async ({ data }: MessageEvent<string>) => {
+  const message: ToThread = JSON.parse(data);
+  if (message[0] === "plan") {
+    planned?.resolve({ changes: changesOf(message[1]), dependsOn: undefined });
+    return;
+  }
+  if (message[0] === "abandon") {
+    planned?.reject(new Abandoned());
+    return;
+  }
+  try {
+    await handle(message);
+    send(["done"]);
+    if (message[0] === "commit") checkpointLater();
+  } catch (error) {
+    const retired = engine?.isRetired ?? false;
+    if (error instanceof StoreError) send(["failed", error.message, error.undecided, retired]);
+    // The thread that sent "abandon" knows why.
+    else if (error instanceof Abandoned) send(["failed", "", false, retired]);
+    else {
+      const cause = error instanceof Error ? error.stack : error;
+      send(["failed", `a defect in the thread that commits: ${cause}`, true, retired]);
+    }
+  }
+};

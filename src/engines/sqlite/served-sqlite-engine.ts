@@ -1,0 +1,139 @@
+// The SQLite engine of a running service. On a fast disk it commits in the thread that answers requests, because to
+// wake another thread would take as long as half a commit. Once commits turn out to be slow, it hands them to a thread
+// of their own: while the disk syncs, requests are answered.
+
+import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../collection/engine.ts";
+import { CommitThread } from "./commit-thread.ts";
+import { SqliteEngine } from "./sqlite-engine.ts";
+
+export interface ServedSqliteOptions {
+  readonly onWarning: (message: string) => void;
+  /** Called once commits run in a thread of their own, with the time that a sync took on average until then. */
+  readonly onThread?: (syncMs: number) => void;
+  /** Commits move to a thread of their own once their syncs take longer than this, on average. */
+  readonly slowSyncMs?: number;
+}
+
+/** How much the newest commit counts in the average. One slow sync alone does not move them. */
+const newestShare = 1 / 8;
+const defaultSlowSyncMs = 2;
+
+export class ServedSqliteEngine implements Engine {
+  readonly #path: string;
+  readonly #options: ServedSqliteOptions;
+  readonly #slowSyncMs: number;
+  readonly #engine: SqliteEngine;
+  #thread: CommitThread | undefined;
+  /** True once the thread has opened the store, so that it commits. */
+  #isInThread = false;
+  #syncMs = 0;
+  /** True if a commit of the thread has failed, but may have happened. */
+  #isUndecided = false;
+  /** The commit that the thread is at, and the state that it leads to. */
+  #underWay: { planned: Bookmark; readonly settled: () => Promise<boolean> } | undefined;
+
+  constructor(path: string, options: ServedSqliteOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#slowSyncMs = options.slowSyncMs ?? defaultSlowSyncMs;
+    this.#engine = new SqliteEngine(path, { readOnly: false, onWarning: options.onWarning });
+  }
+
+  hasNews(): boolean | Promise<boolean> {
+    const news = this.#engine.newState();
+    if (!news) return false;
+    // Very likely our own commit, of which the thread has not told us yet. If so, it need not be read from the file.
+    const { planned, settled } = this.#underWay ?? {};
+    return planned?.version === news.version && planned.epoch === news.epoch && settled ? settled() : true;
+  }
+
+  async pull(since?: Bookmark): Promise<News> {
+    // Makes sure that a commit whose outcome is not known either is in the file for good, or never will be.
+    if (this.#isUndecided && !this.#engine.isRetired) await this.#thread?.checkReady();
+    this.#isUndecided = false;
+    return this.#watched(this.#engine.pull(since));
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
+    await this.#watched(this.#engine.commit(batch));
+    this.#syncMs += (this.#engine.syncMs - this.#syncMs) * newestShare;
+    if (this.#syncMs > this.#slowSyncMs) this.#startThread();
+  }
+
+  /** If the engine finds that the files were replaced, the thread must not touch them any more either. */
+  async #watched<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      if (this.#engine.isRetired) await this.#closeThread();
+      throw error;
+    }
+  }
+
+  /** Ends the thread, if there is one. Why it cannot close the store properly is known by now. */
+  async #closeThread(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    try {
+      await thread?.close();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+
+  #startThread(): void {
+    if (this.#thread) return;
+    const { onWarning, onThread } = this.#options;
+    const syncMs = this.#syncMs;
+    this.#thread = new CommitThread(this.#path, {
+      onWarning: (message) => {
+        if (!this.#engine.isRetired) onWarning(message);
+      },
+      onRetired: (reason) => this.#engine.retireToo(reason),
+    });
+    this.#thread
+      .opened()
+      .then(() => {
+        // The thread notices what is done to the files from now on. What was done before, only this engine notices.
+        this.#engine.checkFiles();
+        this.#isInThread = true;
+        onThread?.(syncMs);
+      })
+      .catch(async (error: unknown) => {
+        // Commits stay where they are.
+        await this.#closeThread();
+        if (!this.#engine.isRetired) onWarning(String(error));
+      });
+  }
+
+  async #commitInThread(thread: CommitThread, batch: Batch): Promise<void> {
+    const visible = Promise.withResolvers<void>();
+    let settled: Promise<boolean> | undefined;
+    const underWay = {
+      planned: batch.since,
+      settled: () => (settled ??= visible.promise.then(() => this.hasNews())),
+    };
+    this.#underWay = underWay;
+    try {
+      const state = await thread.commit(batch, (planned) => (underWay.planned = planned));
+      this.#engine.noteCommit(state);
+    } catch (error) {
+      this.#isUndecided ||= error instanceof StoreError && error.undecided;
+      throw error;
+    } finally {
+      this.#underWay = undefined;
+      // Not earlier: the collection must have made the changes visible before a reader relies on having no news.
+      setImmediate(visible.resolve);
+    }
+  }
+
+  async checkReady(): Promise<void> {
+    await this.#watched(this.#engine.checkReady());
+    if (this.#isInThread) await this.#thread?.checkReady();
+  }
+
+  async close(): Promise<void> {
+    await this.#engine.close(async () => this.#thread?.close());
+  }
+}

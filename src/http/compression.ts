@@ -1,0 +1,86 @@
+// Compresses answers for clients that accept gzip: items, documents of changes, and problem documents that contain an
+// item. Lists are compressed in another way, because they are kept ready (see collection/list-gzip.ts).
+
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { Answer, type HeaderFields } from "../wire/message.ts";
+import { accepts } from "./accept-encoding.ts";
+import { gzipTag } from "./conditions.ts";
+
+/** To compress an answer that is shorter than this would save too little. */
+export const gzipBytesMin = 1_000;
+/**
+ * At most this many answers are compressed at the same time, and others are sent as they are. Otherwise a client could
+ * keep all processors busy with requests that cost it nothing.
+ */
+const atOnceMax = 2;
+
+const compress = promisify(gzip);
+
+export class Compression {
+  readonly #isOn: boolean;
+  readonly #atOnceMax: number;
+  #underWay = 0;
+  /** A document that several clients have got may be asked for again. */
+  readonly #known = new WeakMap<Uint8Array, Promise<Buffer>>();
+
+  constructor(isOn: boolean, most = atOnceMax) {
+    this.#isOn = isOn;
+    this.#atOnceMax = most;
+  }
+
+  /**
+   * A page of another site never gets compressed answers. Such a page may cause requests, and may be able to measure the
+   * lengths of the answers. If it can also put text of its own into an answer, the length of the compressed answer could
+   * reveal the rest (BREACH).
+   */
+  serves(headers: HeaderFields): boolean {
+    return (
+      this.#isOn && accepts(headers.get("accept-encoding"), "gzip") && headers.get("sec-fetch-site") !== "cross-site"
+    );
+  }
+
+  /** The answer to send for this one: compressed if that is worth it, and the client accepts it. */
+  apply(headers: HeaderFields, answer: Answer): Answer | Promise<Answer> {
+    const { status, body } = answer;
+    if (status === 304) return this.#notModified(headers, answer);
+    if (!this.#isOn || !(typeof body === "string" || body instanceof Uint8Array) || body.length < gzipBytesMin) {
+      return answer;
+    }
+    if (!hasItems(answer) || answer.headers["Content-Encoding"] !== undefined) return answer;
+    const vary = answer.headers["Vary"];
+    const varied = answer.with({ Vary: vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding` });
+    const compressed = this.serves(headers) ? this.#compressed(body) : undefined;
+    if (!compressed) return varied;
+    return compressed.then((bytes) => {
+      const { ETag } = answer.headers;
+      // Only here does the tag name this body. In a problem document, it names the current state of the item.
+      const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
+      const { closesConnection } = answer;
+      return new Answer(status, { ...varied.headers, "Content-Encoding": "gzip", ...tag }, bytes, { closesConnection });
+    });
+  }
+
+  /** Undefined if too many answers are being compressed. */
+  #compressed(body: string | Uint8Array): Promise<Buffer> | undefined {
+    const known = typeof body === "string" ? undefined : this.#known.get(body);
+    if (known || this.#underWay >= this.#atOnceMax) return known;
+    this.#underWay++;
+    const compressed = compress(body).finally(() => this.#underWay--);
+    if (typeof body !== "string") this.#known.set(body, compressed);
+    return compressed;
+  }
+
+  /** The tag must be the one that the client has: it may have the compressed answer. */
+  #notModified(headers: HeaderFields, answer: Answer): Answer {
+    const { ETag } = answer.headers;
+    if (ETag === undefined || answer.isStanding) return answer;
+    const tag = gzipTag(ETag);
+    return headers.get("if-none-match")?.includes(tag) ? answer.with({ ETag: tag }) : answer;
+  }
+}
+
+function hasItems({ status, headers }: Answer): boolean {
+  const type = headers["Content-Type"] ?? "";
+  return status === 412 || (status < 300 && type.startsWith("application/json"));
+}

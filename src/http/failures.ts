@@ -1,0 +1,36 @@
+// Turns errors into answers. An answer with status 5xx has an ID, and a line in the log has the same ID.
+
+import type { Answer, HttpRequest } from "../wire/message.ts";
+import { describeError, type Log } from "./log.ts";
+import { Problem, problemAnswer, problemFrom } from "./problem.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+import { loggedIds, requestIds } from "./request-id.ts";
+
+/** While the store is away, every request may fail. This many failures of a kind are logged, the others are not. */
+const loggedFailures = { burst: 100, perSecond: 1 };
+
+export class Failures {
+  readonly #log: Log;
+  readonly #rate = new RateLimiter(loggedFailures);
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `request` is undefined if the input could not be read as a request. */
+  answer(error: unknown, request: HttpRequest | undefined): Answer {
+    const known = problemFrom(error);
+    const problem =
+      known ?? new Problem("InternalError", "The service failed because of a defect. Its log has the details.");
+    const answer = problemAnswer(problem);
+    if (answer.status < 500 || (known && this.#rate.take(problem.code) > 0)) return answer;
+    const named = answer.with((request && requestIds(request.headers)) ?? { "X-Request-Id": crypto.randomUUID() });
+    const what = request ? `${request.method} ${request.path}` : "A request that could not be read";
+    const ids = loggedIds(named.headers);
+    const message = `${what} was answered with ${answer.status} ${problem.code}${ids.text}`;
+    const fields = { status: answer.status, code: problem.code, ...ids.fields };
+    if (known) this.#log("warn", message, fields);
+    else this.#log("error", `${message}: ${describeError(error)}`, fields);
+    return named;
+  }
+}

@@ -1,0 +1,34 @@
+// The headers with which a client or a proxy names a request, so that the request can be found in several logs. The
+// service echoes and logs them. It makes an ID of its own only for answers with status 5xx (failures.ts). Most answers
+// are prepared once and sent to many requests, and an ID of its own for each would make that impossible.
+
+import type { AnswerHeaders, HeaderFields } from "../wire/message.ts";
+
+const requestIdPattern = /^[\w.:~+/=@-]{1,128}$/;
+/** The format of W3C Trace Context. IDs of zeros alone are invalid, and so is the version ff. */
+const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The headers that name a request, to be sent back. Undefined if the request has none that is valid. */
+export function requestIds(headers: HeaderFields): AnswerHeaders | undefined {
+  const requestId = headers.get("x-request-id");
+  const traceparent = headers.get("traceparent");
+  if (requestId === undefined && traceparent === undefined) return undefined;
+  const ids = {
+    ...(requestId !== undefined && requestIdPattern.test(requestId) && { "X-Request-Id": requestId }),
+    ...(traceparent !== undefined && traceparentPattern.test(traceparent) && { traceparent }),
+  };
+  return Object.keys(ids).length === 0 ? undefined : ids;
+}
+
+interface LoggedIds {
+  /** For the end of a message. Empty if the answer has no ID. */
+  readonly text: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** How the log names the request that got an answer with these headers. */
+export function loggedIds({ "X-Request-Id": requestId, traceparent }: AnswerHeaders): LoggedIds {
+  const fields = { ...(requestId !== undefined && { requestId }), ...(traceparent !== undefined && { traceparent }) };
+  const names = Object.entries(fields).map(([name, value]) => `${name} ${value}`);
+  return { text: names.length === 0 ? "" : ` (${names.join(", ")})`, fields };
+}

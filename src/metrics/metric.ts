@@ -1,0 +1,54 @@
+// A metric as plain data: a process can send it to another, and prom-client adds up and renders it.
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface MetricValue {
+  readonly value: number;
+  readonly labels: Labels;
+  /** Used if the line has another name than the metric, as the lines of a histogram do. */
+  readonly metricName?: string;
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** What to do with the values of several processes. */
+  readonly aggregator: "sum" | "min" | "max";
+  readonly values: readonly MetricValue[];
+}
+
+/** The metrics of one process. */
+export type ProcessMetrics = readonly Metric[];
+
+export function counter(name: string, help: string, value: number): Metric {
+  return { name, help, type: "counter", aggregator: "sum", values: [{ value, labels: {} }] };
+}
+
+interface GaugeOptions {
+  readonly aggregator?: Metric["aggregator"];
+  readonly labels?: Labels;
+}
+
+export function gauge(name: string, help: string, value: number, options: GaugeOptions = {}): Metric {
+  const { aggregator = "sum", labels = {} } = options;
+  return { name, help, type: "gauge", aggregator, values: [{ value, labels }] };
+}
+
+export function histogram(name: string, help: string, values: readonly MetricValue[]): Metric {
+  return { name, help, type: "histogram", aggregator: "sum", values };
+}
+
+/** Adds up everything that only ever grows. What was measured at one moment (a gauge) is left out. */
+export function sumOfCounts(...processes: readonly ProcessMetrics[]): ProcessMetrics {
+  const sums = new Map<string, Metric & { readonly sumOf: Map<string, MetricValue> }>();
+  for (const metric of processes.flat().filter(({ type }) => type !== "gauge")) {
+    const { sumOf } = sums.get(metric.name) ?? { sumOf: new Map<string, MetricValue>() };
+    for (const line of metric.values) {
+      const key = JSON.stringify([line.metricName, line.labels]);
+      sumOf.set(key, { ...line, value: line.value + (sumOf.get(key)?.value ?? 0) });
+    }
+    sums.set(metric.name, { ...metric, sumOf });
+  }
+  return Array.from(sums.values(), ({ sumOf, ...metric }) => ({ ...metric, values: [...sumOf.values()] }));
+}

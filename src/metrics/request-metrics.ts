@@ -1,0 +1,101 @@
+// Counts the requests of each method, route and status, and how long they took.
+
+import { matchRoute } from "../http/routes.ts";
+import type { Handler, HttpRequest } from "../wire/message.ts";
+import { Histogram, secondBounds } from "./histogram.ts";
+import { histogram, type Metric } from "./metric.ts";
+
+// The name and the labels are those of OpenTelemetry's conventions for HTTP servers.
+const name = "http_server_request_duration_seconds";
+const help =
+  "Time from the moment a request's head was complete until its answer could be sent. A change feed counts until it is open.";
+
+/** The first stands for every method that is not listed. Otherwise clients could make up labels without end. */
+const methods = ["_OTHER", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
+
+const routes = [
+  "/api/todoitems",
+  "/api/todoitems/{id}",
+  "/changes",
+  "/changes/events",
+  "/changes/delta",
+  "/health/live",
+  "/health/ready",
+  // The page, its files, the API's description, and everything that is not found.
+  "/{file}",
+  // Input that could not be read as a request.
+  "",
+] as const;
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly seconds: Histogram;
+}
+
+export class RequestMetrics {
+  readonly #series = new Map<number, Series>();
+
+  /** Wraps a handler so that each of its answers is counted. */
+  counting(handler: Handler): Handler {
+    return {
+      handle: (request) => {
+        const startedAt = performance.now();
+        const answer = handler.handle(request);
+        if (answer instanceof Promise) {
+          return answer.then((answer) => {
+            this.#add(request, answer.status, performance.now() - startedAt);
+            return answer;
+          });
+        }
+        this.#add(request, answer.status, performance.now() - startedAt);
+        return answer;
+      },
+      refuse: (refusal, request) => {
+        const answer = handler.refuse(refusal, request);
+        this.#add(request, answer.status, 0);
+        return answer;
+      },
+    };
+  }
+
+  metric(): Metric {
+    const values = [...this.#series.values()].flatMap(({ labels, seconds }) => seconds.values(name, labels));
+    return histogram(name, help, values);
+  }
+
+  #add(request: HttpRequest | undefined, status: number, ms: number): void {
+    const route = routes.indexOf(request ? routeOf(request.path) : "");
+    const method = Math.max(0, methods.indexOf(request?.method ?? ""));
+    // A series is found by a number, because putting a text together for every request would cost more than counting.
+    const key = (route * methods.length + method) * 1_000 + status;
+    let series = this.#series.get(key);
+    if (!series) {
+      const labels = {
+        http_request_method: methods[method] ?? "",
+        http_route: routes[route] ?? "",
+        http_response_status_code: String(status),
+      };
+      series = { labels, seconds: new Histogram(secondBounds) };
+      this.#series.set(key, series);
+    }
+    series.seconds.add(ms / 1_000);
+  }
+}
+
+function routeOf(path: string): (typeof routes)[number] {
+  const route = matchRoute(path);
+  switch (route?.resource) {
+    case "collection":
+      return "/api/todoitems";
+    case "item":
+      return "/api/todoitems/{id}";
+    case "changes":
+      return route.wanted === undefined ? "/changes" : `/changes/${route.wanted}`;
+    case "live":
+      return "/health/live";
+    case "ready":
+      return "/health/ready";
+    case undefined:
+      return "/{file}";
+  }
+}

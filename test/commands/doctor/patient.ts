@@ -1,0 +1,51 @@
+// Runs `todoitems doctor` in a folder of its own, and finds what it says about an area.
+
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../engines/engine-kinds.ts";
+import { runProgram } from "../../program.ts";
+
+interface Finding {
+  readonly area: string;
+  readonly verdict: string;
+  readonly text: string;
+  readonly hint?: string;
+}
+
+export class Patient {
+  readonly #folder = temporaryFolder();
+
+  constructor() {
+    // Otherwise no other user could reach the files, so that their own permissions would not matter.
+    chmodSync(this.#folder.path, 0o755);
+  }
+
+  path(name: string): string {
+    return join(this.#folder.path, name);
+  }
+
+  get environment(): Record<string, string> {
+    const home = this.path("home");
+    return { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+  }
+
+  /** The findings in an area, and the exit code. */
+  async examine(area: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    const { exitCode, stdout, stderr } = await this.run([...args, "--json"], environment);
+    if (!stdout.startsWith("{")) throw new Error(stderr);
+    const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
+    return { exitCode, findings: findings.filter((finding) => finding.area === area) };
+  }
+
+  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    return runProgram("doctor", {
+      args,
+      cwd: this.#folder.path,
+      environment: { ...this.environment, ...environment },
+    });
+  }
+
+  dispose(): void {
+    this.#folder.dispose();
+  }
+}

@@ -1,0 +1,101 @@
+// `todoitems doctor URL`: what a proxy does to a request, seen by a doctor that listens in place of the service.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createServer, request, type Server } from "node:http";
+import { createServer as createTcpServer } from "node:net";
+import { Program } from "../../program.ts";
+import { Patient } from "./patient.ts";
+
+let patient: Patient;
+const proxies: Server[] = [];
+beforeEach(() => {
+  patient = new Patient();
+});
+afterEach(() => {
+  patient.dispose();
+  for (const proxy of proxies.splice(0)) proxy.close();
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createTcpServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+/** A proxy for `/todo/` that forwards to a port. `headers` are those that it sets. */
+async function startProxy(port: number, headers: Readonly<Record<string, string>>, strips = true): Promise<string> {
+  const proxy = createServer((incoming, outgoing) => {
+    const path = strips ? (incoming.url ?? "").replace("/todo", "") : incoming.url;
+    const forwarded = request(
+      { host: "127.0.0.1", port, path, headers: { ...incoming.headers, ...headers } },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, {
+          "Content-Type": answer.headers["content-type"] ?? "text/plain",
+        });
+        answer.pipe(outgoing);
+      },
+    );
+    forwarded.on("error", () => outgoing.writeHead(502).end());
+    forwarded.end();
+  });
+  proxies.push(proxy);
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const address = proxy.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/todo`;
+}
+
+const wellBehaved = { "X-Forwarded-For": "192.0.2.1, 127.0.0.1", Host: "todo.example" };
+
+async function examine(headers: Readonly<Record<string, string>>, args: readonly string[], strips = true) {
+  const port = await freePort();
+  const url = await startProxy(port, headers, strips);
+  const flags = ["--host", "127.0.0.1", "--port", String(port), "--store", "memory:", ...args];
+  const { findings } = await patient.examine("Proxy", [...flags, url]);
+  return findings.slice(1);
+}
+
+test("a proxy that appends the client's address passes with --trust-proxy", async () => {
+  expect(await examine(wellBehaved, ["--trust-proxy"])).toMatchObject([
+    { verdict: "pass", text: "the proxy sends the name todo.example and the client's address 127.0.0.1" },
+  ]);
+});
+
+test("a proxy that lets clients forge their address fails with --trust-proxy", async () => {
+  expect(await examine({ Host: "localhost" }, ["--trust-proxy"])).toMatchObject([
+    { verdict: "fail", text: expect.stringContaining("does not append") },
+  ]);
+});
+
+test("without --trust-proxy, its name and its header are found to be of no use", async () => {
+  expect(await examine(wellBehaved, [])).toMatchObject([
+    { verdict: "fail", hint: "add --allow-host todo.example" },
+    { verdict: "warn", hint: "add --trust-proxy" },
+  ]);
+});
+
+test("a proxy that keeps its path prefix fails", async () => {
+  expect(await examine(wellBehaved, ["--trust-proxy"], false)).toMatchObject([
+    { verdict: "fail", text: "the proxy asks for /todo/health/ready instead of /health/ready" },
+  ]);
+});
+
+test("a proxy that forwards elsewhere fails", async () => {
+  const url = await startProxy(1, wellBehaved);
+  const { findings } = await patient.examine("Proxy", ["--port", String(await freePort()), "--store", "memory:", url]);
+  expect(findings[1]).toMatchObject({ verdict: "fail", text: expect.stringContaining("status 502") });
+});
+
+test("while the service runs, doctor asks it through the proxy", async () => {
+  const service = await Program.start({ args: ["--port", "0", "--store", "memory:", "--trust-proxy"] });
+  try {
+    const { port } = new URL(service.origin);
+    const url = await startProxy(Number(port), wellBehaved);
+    const { findings } = await patient.examine("Proxy", ["--port", port, "--store", "memory:", "--trust-proxy", url]);
+    expect(findings[1]).toMatchObject({ verdict: "pass", text: expect.stringContaining("leads to the service") });
+  } finally {
+    await service.stop("SIGKILL");
+  }
+});

@@ -1,0 +1,72 @@
+// `todoitems healthcheck`, run as container engines run it.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { Program, runProgram } from "../program.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+const started: Program[] = [];
+const stopped: { stop(): unknown }[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+afterEach(async () => {
+  for (const program of started.splice(0)) await program.stop("SIGKILL");
+  for (const server of stopped.splice(0)) await server.stop();
+  folder.dispose();
+});
+
+const home = () => ({ HOME: folder.path, XDG_DATA_HOME: folder.path });
+
+async function serve(...args: string[]): Promise<Program> {
+  const program = await Program.start({ environment: home(), args });
+  started.push(program);
+  return program;
+}
+
+const portOf = ({ origin }: Program) => new URL(origin).port;
+
+function ask(environment: Readonly<Record<string, string>>) {
+  return runProgram("healthcheck", { environment: { ...home(), ...environment } });
+}
+
+test("a service that is ready: exit code 0, even if the environment names a proxy", async () => {
+  const service = await serve("--port", "0", "--host", "0.0.0.0", "--store", "memory:");
+  const environment = { TODOITEMS_HOST: "0.0.0.0", TODOITEMS_PORT: portOf(service), HTTP_PROXY: "http://127.0.0.1:9/" };
+  expect(await ask(environment)).toEqual({ exitCode: 0, stdout: "ready\n", stderr: "" });
+});
+
+test("a service that has only HTTPS is asked over HTTPS, without trusting its certificate", async () => {
+  const service = await serve("--port", "off", "--https-port", "0", "--store", "memory:");
+  const environment = { TODOITEMS_PORT: "off", TODOITEMS_HTTPS_PORT: portOf(service) };
+  expect(await ask(environment)).toMatchObject({ exitCode: 0 });
+});
+
+test("a service that lost its store: exit code 1", async () => {
+  const store = join(folder.path, "store.db");
+  const service = await serve("--port", "0", "--store", `sqlite:${store}`);
+  writeFileSync(store, "something else");
+  await eventually(async () => (await service.fetch("/health/ready")).status === 503);
+  const { exitCode, stderr } = await ask({ TODOITEMS_PORT: portOf(service) });
+  expect(stderr).toContain("the service is not ready");
+  expect(exitCode).toBe(1);
+});
+
+test("no service, or another program: exit code 1, and the message says which", async () => {
+  const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
+  stopped.push(other);
+  const foreign = await ask({ TODOITEMS_PORT: String(other.port) });
+  expect(foreign).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(foreign.stderr).toContain("the answer (status 200) is not one of todoitems");
+  const nobody = await ask({ TODOITEMS_PORT: "1" });
+  expect(nobody).toEqual({ exitCode: 1, stdout: "", stderr: "error: http://127.0.0.1:1/: nothing answers there.\n" });
+});
+
+test("a port that the system picks is a usage error, because nobody knows it", async () => {
+  expect(await ask({ TODOITEMS_PORT: "0" })).toMatchObject({ exitCode: 2 });
+});

@@ -1,0 +1,55 @@
+// Checks that the documents hang together: every link leads somewhere, and the index of docs/ names every document.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import manifest from "../../package.json";
+import { projectFolder } from "../program.ts";
+import { anchorsOf, linksOf, markdownFiles, readDocument } from "./markdown.ts";
+
+const documents = markdownFiles();
+
+describe("the documents", () => {
+  test("every link between the documents leads to a file, and to a heading in it", () => {
+    const dead = documents.flatMap((document) =>
+      linksOf(readDocument(document))
+        .filter((link) => !leadsSomewhere(document, link))
+        .map((link) => `${document}: ${link}`),
+    );
+    expect(documents.length).toBeGreaterThan(50);
+    expect(dead).toEqual([]);
+  });
+
+  test("the index of docs/ leads to every document in that folder, and the README leads to the index", () => {
+    const linked = linksOf(readDocument("docs/README.md")).map((link) => join("docs", link));
+    const chapters = documents.filter((document) => dirname(document) === "docs" && document !== "docs/README.md");
+    expect(chapters.filter((chapter) => !linked.includes(chapter))).toEqual([]);
+    expect(linksOf(readDocument("README.md"))).toContain("docs/README.md");
+  });
+
+  test("the index of the decisions lists every record with its title, in order", () => {
+    const folder = "docs/decisions";
+    const records = documents.filter((document) => /^docs\/decisions\/[0-9]{4}-/.test(document)).sort();
+    const lines = records.map((record) => {
+      const [, title = ""] = /^# (.*)$/m.exec(readDocument(record)) ?? [];
+      return `- [${title}](${record.slice(folder.length + 1)})`;
+    });
+    const listed = readDocument(`${folder}/README.md`).split("\n");
+    expect(listed.filter((line) => line.startsWith("- "))).toEqual(lines);
+  });
+
+  test("the documents name only npm scripts that exist", () => {
+    const named = documents.flatMap((document) =>
+      [...readDocument(document).matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, script = ""]) => script),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect([...new Set(named)].filter((script) => !Object.keys(manifest.scripts).includes(script))).toEqual([]);
+  });
+});
+
+function leadsSomewhere(document: string, link: string): boolean {
+  const [path = "", anchor] = decodeURI(link).split("#");
+  const target = path === "" ? document : join(dirname(document), path);
+  if (!existsSync(join(projectFolder, target))) return false;
+  return anchor === undefined || anchorsOf(readDocument(target)).has(anchor);
+}

@@ -1,0 +1,60 @@
+// Which test files test an executable that TODOITEMS_PROGRAM names: those that start the program, themselves or through
+// the files they import. The others call parts of the sources directly, and say nothing about an executable.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { importsOf, type Sources } from "./house/imports.ts";
+import { projectFolder } from "./program.ts";
+
+/** How a file starts the program. */
+const starts = /\b(?:Program\.start|runProgram|programCommand)\(/;
+
+/** Files that start the program, but not the one to test. */
+const exceptions: Readonly<Record<string, string>> = {
+  "description/check-every-answer.test.ts": "breaks the sources on purpose",
+  "executable.test.ts": "makes an executable of its own",
+  "launcher.test.ts": "tests the launcher, which starts the sources",
+  "package.test.ts": "tests the npm package",
+  "readme.test.ts": "runs the commands of the README, which start the sources",
+  "serve/defect.test.ts": "breaks the sources on purpose",
+  "torture/documents.test.ts": "reads documents",
+};
+
+interface ExecutableSuite {
+  readonly files: readonly string[];
+  /** Says why the other files are not in the suite. */
+  readonly skipped: ReadonlyMap<string, string>;
+}
+
+export function executableSuite(): ExecutableSuite {
+  const sources = readTests();
+  const starting = startingFiles(sources);
+  const tests = [...sources.keys()].filter((path) => path.endsWith(".test.ts")).sort();
+  const files = tests.filter((path) => starting.has(path) && !(path in exceptions));
+  const skipped = tests.filter((path) => !files.includes(path));
+  return {
+    files: files.map((path) => `./test/${path}`),
+    skipped: new Map(skipped.map((path) => [`test/${path}`, exceptions[path] ?? "does not start the program"])),
+  };
+}
+
+function readTests(): Sources {
+  const folder = join(projectFolder, "test");
+  const paths = [...new Bun.Glob("**/*.ts").scanSync(folder)].map((path) => path.replaceAll("\\", "/"));
+  const ours = paths.filter((path) => !path.startsWith("tools/"));
+  return new Map(ours.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
+}
+
+/** The files that start the program, and all that import one of them. */
+function startingFiles(sources: Sources): ReadonlySet<string> {
+  const importers = Map.groupBy(importsOf(sources), ({ to }) => to);
+  const found = new Set<string>();
+  const add = (path: string) => {
+    if (found.has(path)) return;
+    found.add(path);
+    for (const { from } of importers.get(path) ?? []) add(from);
+  };
+  // program.ts only defines how the program is started, and most tests import it for something else.
+  for (const [path, text] of sources) if (path !== "program.ts" && starts.test(text)) add(path);
+  return found;
+}

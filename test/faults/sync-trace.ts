@@ -1,0 +1,44 @@
+// Reads what strace recorded of a service, and finds answers that left before their write was on disk. A write is known
+// by its item's ID, which is in the log's page and in the answer. So it does not matter which thread writes and syncs
+// the log, nor whether the next batch is written while the answers of the last one are sent.
+
+export interface SyncOrder {
+  readonly answers: number;
+  readonly syncs: number;
+  /** Answers that left before their write was synced. */
+  readonly early: number;
+}
+
+/**
+ * `trace` has the calls of all threads in order, with the path of each file after its descriptor (`strace -f -y`). Calls
+ * that another thread interrupts take two lines: a sync counts from the second one on, for what was written before the
+ * first.
+ */
+export function readSyncTrace(trace: string): SyncOrder {
+  const totals = { answers: 0, syncs: 0, early: 0 };
+  const written = new Set<string>();
+  const synced = new Set<string>();
+  /** What the sync of each thread will have on disk when it returns. */
+  const syncing = new Map<string, readonly string[]>();
+  for (const line of trace.split("\n")) {
+    const [, thread = "", call = "", path = ""] = /^(\d+) +(?:<\.\.\. )?(\w+)(?:\(\d+<([^>]*)>)?/.exec(line) ?? [];
+    const isLog = path.endsWith(".db-wal");
+    if (call === "pwrite64" && isLog) for (const id of idsIn(line)) written.add(id);
+    else if (call === "fsync" || call === "fdatasync") {
+      if (isLog) syncing.set(thread, [...written]);
+      // strace marks the syncs that it has delayed itself.
+      if (!/ = 0(?: \(DELAYED\))?$/.test(line)) continue;
+      for (const id of syncing.get(thread) ?? []) synced.add(id);
+      if (syncing.delete(thread)) totals.syncs++;
+    } else if (/HTTP\/1\.1 201 /.test(line)) {
+      totals.answers++;
+      const [id = ""] = idsIn(line);
+      if (!synced.has(id)) totals.early++;
+    }
+  }
+  return totals;
+}
+
+function idsIn(line: string): readonly string[] {
+  return line.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+}
