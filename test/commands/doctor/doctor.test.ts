@@ -196,4 +196,25 @@ describe("the port", () => {
       await service.stop("SIGKILL");
     }
   });
+
+  test("the port of the metrics is free, in use by another program, or the running service's own", async () => {
+    const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
+    const service = await Program.start({
+      environment: patient.environment,
+      args: ["--port", "0", "--metrics-port", "0", "--host", "127.0.0.1", "--store", "memory:"],
+    });
+    try {
+      const examine = async (port: string) =>
+        (
+          await patient.examine("Port", [
+            ...["--host", "127.0.0.1", "--port", port, "--metrics-port", String(other.port), "--store", "memory:"],
+          ])
+        ).findings.map(({ verdict }) => verdict);
+      expect(await examine("0")).toEqual(["pass", "fail"]);
+      expect(await examine(new URL(service.origin).port)).toEqual(["pass"]);
+    } finally {
+      await other.stop(true);
+      await service.stop("SIGKILL");
+    }
+  });
 });
