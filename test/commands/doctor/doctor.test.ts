@@ -29,6 +29,7 @@ describe("doctor", () => {
     expect([...new Set(areas)]).toEqual([
       "Settings",
       "Store",
+      "Users",
       "Secrets",
       "Disk",
       "Clock",
@@ -114,6 +115,16 @@ describe.skipIf(process.platform === "win32")("secrets", () => {
       chmodSync(users, mode);
       expect(await verdictsWith(users)).toEqual([verdict]);
     }
+  });
+
+  test("a users file in which nobody can sign in fails, and its permissions are examined all the same", async () => {
+    const users = patient.path("users.txt");
+    writeFileSync(users, "ann:{SHA}abc\n", { mode: 0o644 });
+    const args = ["--port", "0", "--auth", "all", "--users", users];
+    expect((await patient.examine("Users", args)).findings).toMatchObject([
+      { verdict: "fail", text: expect.stringContaining("not hashed with bcrypt or argon2id") },
+    ]);
+    expect(await verdictsWith(users)).toEqual(["fail"]);
   });
 
   test("a file in a folder that is closed to others is safe", async () => {
