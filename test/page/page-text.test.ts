@@ -238,7 +238,7 @@ test("text that the user leaves with Escape can still be saved", async () => {
   await page.clickButton("Save it");
   await page.untilNames("One, typed");
   await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
-  // The offer ends with the item.
+  // If the item is deleted, the offer to save its text disappears.
   await page.clickItem("One, typed", "text");
   await page.fill('[data-control="name"]', "One, again");
   await page.view.press("Escape");
