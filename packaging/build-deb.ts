@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { version } from "../package.json";
+import { licenceText } from "../scripts/executables/licences.ts";
 import { commands } from "../src/commands/command-list.ts";
 import { bashCompletion } from "../src/commands/shells/bash.ts";
 import { fishCompletion } from "../src/commands/shells/fish.ts";
@@ -57,7 +58,7 @@ function fill(root: string): void {
   chmodSync(join(root, "usr/bin/todoitems"), 0o755);
   copy(join(import.meta.dir, "todoitems.service"), "lib/systemd/system/todoitems.service");
   copy(join(import.meta.dir, "debian/environment"), "etc/todoitems/environment", 0o640);
-  copy(join(project, "LICENSE"), "usr/share/doc/todoitems/copyright");
+  place(root, "usr/share/doc/todoitems/copyright", licenceText());
   place(root, "usr/share/doc/todoitems/changelog.gz", compressed(readFileSync(join(project, "CHANGELOG.md"), "utf8")));
   place(root, "usr/share/man/man1/todoitems.1.gz", compressed(manPage(date)));
   place(root, "usr/share/bash-completion/completions/todoitems", bashCompletion(commands));

@@ -16,6 +16,9 @@ mkdir -p "$folder/usr/bin" "$folder/etc" "$folder/tmp" "$folder/usr/share/doc/li
 chmod 1777 "$folder/tmp"
 cp "$executable" "$folder/usr/bin/todoitems"
 chmod 755 "$folder/usr/bin/todoitems"
+# The licences of what is inside, which the build of the executables writes beside them.
+licences=$(dirname "$executable")/LICENCES.txt
+if [ -e "$licences" ]; then install -D -m 0644 "$licences" "$folder/usr/share/doc/todoitems/copyright"; fi
 
 # The libraries that the executable names, and those that find host names.
 libraries=$(find "$work/libc6" -name 'ld-linux-*.so.*' -o -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 \

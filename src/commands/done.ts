@@ -21,8 +21,8 @@ export const done = defineCommand(
     const client = await connect(args, environment);
     const value = args.has("undo") ? "false" : "true";
     // Find all items before changing the first one, so that a mistyped ID changes nothing.
-    const ids: string[] = [];
-    for (const prefix of prefixes) ids.push(await findId(client, prefix, "No item was changed. "));
+    const ids = new Set<string>();
+    for (const prefix of prefixes) ids.add(await findId(client, prefix, "No item was changed. "));
     for (const id of ids) {
       const item = await mark(client, id, value);
       await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${titleOf(id, item)}`);

@@ -11,6 +11,6 @@ export const serveCommand: Command = {
   summary: "run the service",
   flags: settingFlags,
   notes:
-    "Every flag can be set with an environment variable: TODOITEMS_READ_ONLY=on is the same as --read-only. A switch is on (or true, yes, 1) or off (or false, no, 0). If both are given, the flag counts.",
+    "Every flag can be set with an environment variable: TODOITEMS_READ_ONLY=on is the same as --read-only. If both are given, the flag counts. The value of a switch is on (or true, yes, 1) or off (or false, no, 0).",
   run: (args, environment) => serve(args, environment, connectionVariables),
 };

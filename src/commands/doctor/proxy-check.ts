@@ -84,7 +84,10 @@ async function throughProxy(settings: Settings, port: number, publicUrl: URL): P
     const arrived = await Promise.race([promise, sent.then(({ status }) => `status ${status}`, reasonOf)]);
     if (typeof arrived !== "string") return judgeRequest(settings, arrived);
     return [
-      fail(`${publicUrl} did not reach port ${port} (${arrived})`, "let the proxy forward to this address and port"),
+      fail(
+        `${publicUrl} did not reach port ${port} (${arrived})`,
+        "let the proxy forward to this address and port, and for this check to no other instance",
+      ),
     ];
   } finally {
     await Promise.all(servers.map((server) => server.stop(true)));
