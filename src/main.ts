@@ -3,41 +3,50 @@
 // The entry point: picks a command, runs it, and prints the reason if it fails.
 
 import { version } from "../package.json";
-import { UsageError } from "./commands/command.ts";
-import { commands } from "./commands/command-list.ts";
+import { type Command, UsageError } from "./commands/command.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
 import { outputError, printLine, remark } from "./commands/output.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { styleOf } from "./commands/terminal.ts";
 import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
+/** Loads all commands. The service does not need the others, and starts sooner without them. */
+async function allCommands(): Promise<readonly Command[]> {
+  return (await import("./commands/command-list.ts")).commands;
+}
+
+async function findCommand(name: string): Promise<Command | undefined> {
+  return name === serveCommand.name ? serveCommand : (await allCommands()).find((command) => command.name === name);
+}
+
 // Without a command, the service runs: `npx todoitems` is all that a newcomer has to type.
-async function run([name = "serve", ...args]: readonly string[]): Promise<number> {
-  const command = commands.find((one) => one.name === name);
+async function run([name = serveCommand.name, ...args]: readonly string[]): Promise<number> {
+  if (name === workCommand) return work(args, process.env);
+  const command = await findCommand(name);
   // Everything after a bare `--` is an argument, never a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const asksForHelp = flags.includes("--help") || flags.includes("-h");
-  if (name === "--help" || name === "-h") await printLine(overview(commands));
-  else if (name === workCommand) return work(args, process.env);
+  if (name === "--help" || name === "-h") await printLine(overview(await allCommands()));
   else if (name === "--version" || (command && flags.includes("--version"))) await printLine(version);
   else if (command && asksForHelp) await printLine(commandHelp(command));
   else if (command) return command.run(args, process.env);
-  else throw new UsageError(unknownCommand(name, commands));
+  else throw new UsageError(unknownCommand(name, await allCommands()));
   return 0;
 }
 
-function fail(error: unknown): never {
+async function fail(error: unknown): Promise<never> {
   const { message, exitCode } = describeFailure(error);
   remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
   const [name] = process.argv.slice(2);
-  if (error instanceof UsageError && name !== "help" && commands.some((command) => command.name === name))
+  if (error instanceof UsageError && name !== undefined && name !== "help" && (await findCommand(name)))
     remark(`For help: ${asTyped(`help ${name}`)}`);
   process.exit(exitCode);
 }
 
-process.stdout.on("error", (error) => fail(outputError(error)));
+process.stdout.on("error", (error) => void fail(outputError(error)));
 // There is no place left to report this.
 process.stderr.on("error", () => {});
 noticeStart(process.env);

@@ -187,13 +187,13 @@ function commandLine(command: string, { args = [], launcher = [], folder, start 
   return [...launcher, ...(start ?? [...programCommand(folder), command]), ...args];
 }
 
-function surroundings({ environment, cwd = defaultFolder() }: ProgramOptions) {
-  return { env: programEnvironment(environment), cwd };
+function surroundings({ environment, cwd, folder }: ProgramOptions) {
+  return { env: programEnvironment(environment), cwd: cwd ?? defaultFolder(folder) };
 }
 
 /** The current folder of a program that a test starts. An executable finds files there that it must not read. */
-function defaultFolder(): string {
-  return executable === undefined ? process.cwd() : hostileFolder();
+function defaultFolder(folder: string | undefined): string {
+  return executable === undefined || folder !== undefined ? process.cwd() : hostileFolder();
 }
 
 /** Reads output as it arrives: line by line, or all of the rest at the end. */

@@ -21,8 +21,8 @@ const testsPassed = run(
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
-  // Long enough for a busy machine, but a test that hangs is still ended.
-  "--timeout=30000",
+  // Long enough for a busy machine, but a test that hangs is still ended. An executable is started by nearly every test.
+  `--timeout=${suite ? 120_000 : 30_000}`,
   "--reporter=junit",
   `--reporter-outfile=${report}`,
   ...(selected.length > 0 ? selected : (suite?.files ?? [])),
@@ -41,8 +41,8 @@ function run(...args: string[]): boolean {
 }
 
 function printSkipped(): void {
-  console.log(`Skipped, because they look inside the service (${skipped.length} tests):`);
-  for (const name of skipped) console.log(`  ${name}`);
+  console.log(`Skipped, because they look inside the service (${skipped.length} tests, some on several engines):`);
+  for (const name of new Set(skipped)) console.log(`  ${name}`);
   if (selected.length > 0) return;
   console.log("Skipped, because they do not test an executable (files):");
   for (const [file, reason] of suite?.skipped ?? []) console.log(`  ${file}: ${reason}`);

@@ -1,6 +1,6 @@
 // A client that needs only `fetch`: it lists, creates, updates and deletes an item, and follows changes as they happen.
-// Run it with `npx bun examples/typescript/todo.ts`. It uses nothing of Bun's own. In a project of your own, the package's
-// client does more: `import { TodoClient } from "todoitems/client"`.
+// Run it with `npx bun examples/typescript/todo.ts`. It uses nothing of Bun's own. In a project of your own,
+// `todoitems-client` does more: `import { TodoClient } from "todoitems-client"`.
 
 import { setTimeout as pause } from "node:timers/promises";
 

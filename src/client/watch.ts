@@ -129,7 +129,7 @@ class Feed<Item> {
    * server has no feed. Throws if the connection breaks.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
-    for (;;) {
+    for (let resyncs = 0; ; resyncs++) {
       if (this.#token === undefined) {
         const reply = await this.#open("application/json");
         if (!reply) return;
@@ -137,8 +137,17 @@ class Feed<Item> {
       }
       const reply = await this.#open("text/event-stream");
       if (!reply) return;
-      yield* this.#follow(reply);
+      for await (const event of this.#follow(reply)) {
+        if (event.kind !== "state") resyncs = 0;
+        yield event;
+      }
       if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
+      // Without a pause, the client would read the whole list as fast as it can.
+      if (resyncs > 0)
+        throw new NetworkError(
+          reply.request,
+          "the change feed does not know the list that was just read; do several stores answer at this address?",
+        );
     }
   }
 

@@ -2,7 +2,8 @@
 
 import { asTyped } from "../program-name.ts";
 import { defineCommand, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 

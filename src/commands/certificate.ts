@@ -9,7 +9,7 @@ import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } fr
 import type { Environment } from "../serve/environment.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { DevelopmentCertificate } from "../tls/development-certificate.ts";
-import { systemCommands, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
+import { systemCommands, systemFile, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";
@@ -26,6 +26,7 @@ export const certificate = defineCommand(
         meaning: "trust it on this machine (Debian, Ubuntu, Chromium); elsewhere, show the steps",
       },
     ],
+    notes: `To undo --trust on Debian and Ubuntu, run these commands. In Chromium and Chrome, remove the authority in the settings, under certificates.\n  sudo rm ${systemFile}\n  sudo update-ca-certificates --fresh`,
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "argument");

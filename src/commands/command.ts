@@ -79,6 +79,9 @@ export function defineCommand(
  */
 export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
   if (positionals.length < min) throw new UsageError(`Missing ${min > 1 ? "arguments" : "argument"}: ${what}.`);
-  if (positionals.length > max) throw new UsageError(`${positionals[max]}: unexpected argument.`);
+  if (positionals.length > max)
+    throw new UsageError(
+      `${positionals[max]}: unexpected argument. This command takes ${["none", "one"][max] ?? max}.`,
+    );
   return positionals;
 }

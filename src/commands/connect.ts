@@ -13,50 +13,11 @@ import { systemReason } from "../credentials/system-reason.ts";
 import { type Environment, variableOf } from "../serve/environment.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { dataFolder } from "../tls/data-folder.ts";
-import { type Arguments, type Flag, UsageError } from "./command.ts";
+import { type Arguments, UsageError } from "./command.ts";
 import { NotKeptError } from "./failure.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
-
-export const connectionFlags: readonly Flag[] = [
-  {
-    name: "server",
-    short: "s",
-    placeholder: "URL",
-    meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
-    triedInstead: {
-      store: "this command asks a service, which --server names; the service has the store",
-      password: "other users can see it there. Set TODOITEMS_PASSWORD, or use --password-file FILE",
-    },
-  },
-  { name: "username", short: "u", placeholder: "NAME", meaning: "your name, if the service needs credentials" },
-  {
-    name: "password-file",
-    placeholder: "FILE",
-    meaning: "file with the password in its first line; or set TODOITEMS_PASSWORD to the password",
-  },
-  {
-    name: "form",
-    placeholder: "FORM",
-    meaning: "where the service expects an item's ID: a (in the path) or b (in the body) (b)",
-    choices: ["a", "b"],
-  },
-  { name: "ca", placeholder: "FILE", meaning: "certificate authority to trust for HTTPS, a PEM file" },
-  {
-    name: "profile",
-    short: "p",
-    placeholder: "NAME",
-    meaning:
-      "take the settings above from this profile of the file ~/.config/todoitems/profiles.json (the profile called default)",
-  },
-];
-
-/**
- * The environment variables for the flags above and for the password. The password has no flag, because other users can
- * see the arguments of a process.
- */
-export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
 
 /** A client that keeps items as text, so that they are shown and stored exactly. */
 export async function connect(

@@ -11,7 +11,7 @@ import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
 import { labelledRows, widthOf } from "../serve/wrapped-text.ts";
 import type { Command } from "./command.ts";
-import { connectionVariables } from "./connect.ts";
+import { connectionVariables } from "./connection-flags.ts";
 import { checkCertificate } from "./doctor/certificate-check.ts";
 import { checkClock } from "./doctor/clock-check.ts";
 import { checkDisk } from "./doctor/disk-check.ts";

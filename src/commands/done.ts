@@ -3,7 +3,8 @@
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { doneFieldOf, setFields, titleOf } from "./fields.ts";
 import { findId } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
@@ -20,8 +21,8 @@ export const done = defineCommand(
     const client = await connect(args, environment);
     const value = args.has("undo") ? "false" : "true";
     // Find all items before changing the first one, so that a mistyped ID changes nothing.
-    const ids: string[] = [];
-    for (const prefix of prefixes) ids.push(await findId(client, prefix, "No item was changed. "));
+    const ids = new Set<string>();
+    for (const prefix of prefixes) ids.add(await findId(client, prefix, "No item was changed. "));
     for (const id of ids) {
       const item = await mark(client, id, value);
       await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${titleOf(id, item)}`);

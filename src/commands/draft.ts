@@ -89,5 +89,6 @@ export async function agrees(question: string): Promise<boolean> {
 
 async function readAnswer(): Promise<boolean> {
   for await (const line of console) return !line.trim().toLowerCase().startsWith("n");
+  process.stderr.write("\n");
   return false;
 }

@@ -1,7 +1,8 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";

@@ -64,6 +64,8 @@ export function explain(error: TodoClientError): string {
     return `${server} does not accept this. Perhaps it expects the item's ID in another place: try --form a or --form b.`;
   if (isTodoError(error, "PreconditionFailedError"))
     return `Somebody else changed the item in the meantime, so your change was not stored. ${asTyped("show ID")} prints the item as it is now.`;
+  if (isTodoError(error, "ConflictError"))
+    return `An item with this ID exists already. Choose another ID, or change that item with ${asTyped("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
   return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
 }

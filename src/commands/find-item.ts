@@ -3,20 +3,19 @@
 import type { Stored } from "../client/client-options.ts";
 import { idOf } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
+import { isItemId } from "../items/todo-item.ts";
 import { asTyped } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
 const shortestPrefix = 4;
-const idLength = 36;
 
 /**
- * The full ID that starts with this prefix. Throws if no ID on the list does, or more than one. A prefix of 36
- * characters is already a full ID, and is returned without looking at the list. `consequence` tells what that means for
- * the other items of a command.
+ * The full ID that starts with this prefix. Throws if no ID on the list does, or more than one. A full ID is returned
+ * without looking at the list. `consequence` tells what that means for the other items of a command.
  */
 export async function findId(client: TodoClient<string>, prefix: string, consequence = ""): Promise<string> {
-  if (prefix.length === idLength) return prefix;
+  if (isItemId(prefix)) return prefix;
   if (prefix === "") throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
   const found: string[] = [];
   for await (const json of client.items()) {

@@ -3,7 +3,7 @@
 import { requireSettings } from "../serve/serve.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { type Command, UsageError } from "./command.ts";
-import { connectionVariables } from "./connect.ts";
+import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";

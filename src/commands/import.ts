@@ -2,14 +2,18 @@
 // where it stopped and stores no item twice.
 
 import { existsSync, statSync } from "node:fs";
+import { asTyped } from "../program-name.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, ImportRun } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
 
 const parallelMax = 256;
 const parallelDefault = 32;
+/** How a SQLite file begins. */
+const sqliteMark = "SQLite format 3";
 
 export const importItems = defineCommand(
   {
@@ -36,11 +40,14 @@ export const importItems = defineCommand(
     const [file = ""] = positionalsOf(args, 1, 1, "FILE");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);
+    if (file !== "-" && (await Bun.file(file).slice(0, sqliteMark.length).text()) === sqliteMark)
+      throw new UsageError(`${file} is a store or a backup. To bring it back, use ${asTyped(`restore ${file}`)}`);
     const format = formatOf(args.text("format"), file);
     const parallel = parseParallel(args);
     const client = await connect(args, environment, { limit: 5 });
     const rule = conflictRules.find((one) => one === args.text("on-conflict")) ?? "fail";
     const run = new ImportRun(client, { rule, parallel, path: file === "-" ? undefined : file });
+    if (file === "-" && process.stdin.isTTY) remark("Type or paste the items, then press Ctrl-D.");
     const chunks = file === "-" ? Bun.stdin.stream() : Bun.file(file).stream();
     const source = file === "-" ? "standard input" : file;
     const { items, hash, ...counts } = await run.store(readItems(source, run.counting(chunks), format));

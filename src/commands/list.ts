@@ -3,7 +3,8 @@
 import { asTyped } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { connect, connectionFlags } from "./connect.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { isDone } from "./fields.ts";
 import { chosenColumns, usualColumns } from "./list-columns.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";

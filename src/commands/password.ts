@@ -1,16 +1,12 @@
 // Asks for a password. At a terminal the input is hidden, and a new password must be typed twice. Without a terminal,
 // the password is the first line of standard input.
 
+import { CommandError } from "./failure.ts";
 import { LineReader } from "./line-reader.ts";
-
-/** No usable password was given, or the two inputs differ. */
-export class PasswordError extends Error {
-  override readonly name = "PasswordError";
-}
 
 export async function askPassword(name: string): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice(name) : await readLine(new LineReader(process.stdin));
-  if (password === "") throw new PasswordError("The password is empty. Nothing was changed.");
+  if (password === "") throw new CommandError("The password is empty. Nothing was changed.");
   return password;
 }
 
@@ -23,7 +19,7 @@ function askTwice(name: string): Promise<string> {
   return withHiddenInput(async (ask) => {
     const first = await ask(`Password for ${name}: `);
     if (first === (await ask("Repeat the password: "))) return first;
-    throw new PasswordError("The two passwords differ. Nothing was changed.");
+    throw new CommandError("The two passwords differ. Nothing was changed.");
   });
 }
 
@@ -45,7 +41,7 @@ async function withHiddenInput<Result>(action: (ask: (prompt: string) => Promise
 
 async function readLine(lines: LineReader): Promise<string> {
   const line = await lines.next();
-  if (line === "not UTF-8") throw new PasswordError("The password is not valid UTF-8. Nothing was changed.");
-  if (line === "cancelled") throw new PasswordError("Cancelled. Nothing was changed.");
+  if (line === "not UTF-8") throw new CommandError("The password is not valid UTF-8. Nothing was changed.");
+  if (line === "cancelled") throw new CommandError("Cancelled. Nothing was changed.");
   return line.text;
 }

@@ -7,7 +7,7 @@ import type { Environment } from "../serve/environment.ts";
 import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";
-import { askPassword, PasswordError } from "./password.ts";
+import { askPassword } from "./password.ts";
 
 const actions = ["add", "remove", "list"] as const;
 /** A shorter password is accepted with a warning. */
@@ -37,7 +37,7 @@ export const user = defineCommand(
       else await remove(path, name);
       return 0;
     } catch (error) {
-      if (!(error instanceof UsersFileError || error instanceof PasswordError)) throw error;
+      if (!(error instanceof UsersFileError)) throw error;
       throw new CommandError(error.message, { cause: error });
     }
   },

@@ -54,7 +54,7 @@ export function typeScript(sample: SampleOptions): Program {
   const credentials = auth === "all" ? ', { headers: { Authorization: "Basic " + btoa("NAME:PASSWORD") } }' : "";
   return {
     before: lines(
-      'import { TodoClient } from "todoitems/client"; // npm install todoitems',
+      'import { TodoClient } from "todoitems-client"; // npm install todoitems-client',
       "",
       `const todo = new TodoClient("${listUrl}"${options});`,
     ),

@@ -22,7 +22,7 @@ export interface TodoItemDraft {
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const idExample = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
 
-function isItemId(text: string): boolean {
+export function isItemId(text: string): boolean {
   return idPattern.test(text);
 }
 

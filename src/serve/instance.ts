@@ -6,9 +6,7 @@ import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { systemReason } from "../credentials/system-reason.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
-import { DescriptionFiles } from "../description/description-files.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
-import { PostgresEngine } from "../engines/postgres/postgres-engine.ts";
 import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
@@ -137,11 +135,13 @@ async function openCollection(settings: Settings, metrics: InstanceMetrics, log:
   return collection;
 }
 
-function openEngine(settings: Settings, seeding: boolean, log: Log): Engine | Promise<Engine> {
+async function openEngine(settings: Settings, seeding: boolean, log: Log): Promise<Engine> {
   const { store, demo } = settings;
   const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
   if (store.engine === "postgres") {
+    // Most instances do not need it, and start sooner without it.
+    const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
   const onWarning = (message: string) => log("warn", message);
@@ -221,8 +221,21 @@ export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Se
 
 function openSite(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): Site {
   const page = openPage(settings, environment, listening);
-  const description = new DescriptionFiles(describedInstance(settings));
-  return { find: async (request) => description.find(request) ?? page.find(request.path) };
+  let description: ReturnType<typeof openDescription> | undefined;
+  return {
+    find: async (request) => {
+      const file = page.find(request.path);
+      if (await file) return file;
+      description ??= openDescription(settings);
+      return (await description).find(request);
+    },
+  };
+}
+
+/** The description is loaded when it is first asked for, so that the service starts sooner. */
+async function openDescription(settings: Settings) {
+  const { DescriptionFiles } = await import("../description/description-files.ts");
+  return new DescriptionFiles(describedInstance(settings));
 }
 
 function openPage(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): PageFiles {

@@ -124,8 +124,10 @@ export function storeAddress(value: string): StoreAddress {
   if (isPostgresUrl(value)) return { engine: "postgres", ...postgresAddress(value) };
   const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
   if (path !== "") return { engine: "sqlite", path };
+  const meant = value === "memory" ? "memory:" : `sqlite:${value}`;
+  const suggestion = value === "" || value.includes(":") ? "" : `; did you mean ${meant}?`;
   throw new WrongValue(
-    "expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE",
+    `expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
   );
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** True if the authority is trusted now; otherwise the reason, with what to do. */
 export type TrustOutcome = true | { readonly reason: string };
 
-const systemFile = "/usr/local/share/ca-certificates/todoitems.crt";
+export const systemFile = "/usr/local/share/ca-certificates/todoitems.crt";
 const updateTool = "/usr/sbin/update-ca-certificates";
 /** The name of the authority in the browsers' list. */
 const nickname = "todoitems development authority";

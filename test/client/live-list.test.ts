@@ -1,7 +1,7 @@
 // liveList(): its snapshots keep their identity, and it survives what networks and servers do.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { type LiveList, TodoClient, type TodoItem } from "../../src/client/index.ts";
+import { type LiveList, TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
@@ -86,6 +86,41 @@ describe("snapshots", () => {
     expect(second.calls).toBeLessThan(10);
   });
 
+  test("items whose changes arrive in another order are still in the order of the list", async () => {
+    const { service, todo } = await open();
+    const list = todo.liveList();
+    const { unsubscribe } = await follow(list);
+    unsubscribe();
+    await eventually(() => kind(list) === "stopped");
+    for (const id of [ids.one, ids.two]) await service.create(item(id, '"Name":"before"'));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"after"'));
+    await follow(list);
+    await eventually(() => expect(names(list)).toEqual(["after", "before"]));
+  });
+
+  test("an entry is kept if a new snapshot of the same store says nothing new about it", async () => {
+    const { service, network } = await open();
+    for (const id of [ids.one, ids.two]) await service.create(item(id, '"Name":"before"'));
+    let forgets = false;
+    const fetch = (url: string, init: RequestInit) => {
+      const wrong = url.replace(/since=.*/, "since=unknown-1");
+      const isForgotten = forgets && wrong !== url;
+      if (isForgotten) forgets = false;
+      return network.fetch(isForgotten ? wrong : url, init);
+    };
+    const list = new TodoClient("http://localhost/", { fetch }).liveList();
+    await follow(list);
+    const before = list.getSnapshot();
+    await service.send("PUT", "/api/todoitems/", item(ids.two, '"Name":"after"'));
+    await eventually(() => list.getSnapshot() !== before);
+    forgets = true;
+    list.reconnect();
+    await eventually(() => network.exchanges.filter((exchange) => exchange === "/changes 200").length === 2);
+    await eventually(() => kind(list) === "live");
+    expect(list.getSnapshot().items[0]).toBe(before.items[0] as WatchedItem<TodoItem>);
+    expect(list.getSnapshot().items[1]?.item.Name).toBe("after");
+  });
+
   test("an item that was deleted and created again moves to the end", async () => {
     const { service, todo } = await open();
     await service.create(item(ids.one, '"Name":"One"'));
@@ -111,7 +146,7 @@ describe("subscriptions", () => {
     await service.create(item(ids.two, '"Name":"Two"'));
     await follow(list);
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
-    expect(list.getSnapshot().items[0]).toBe(kept as NonNullable<typeof kept>);
+    expect(list.getSnapshot().items[0]).toBe(kept as WatchedItem<TodoItem>);
     expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
   });
 
@@ -190,6 +225,15 @@ describe("failures", () => {
     await eventually(() => kind(list) === "live");
   });
 
+  test("if a server never knows the list that it has just sent, the reason is visible, and the client pauses", async () => {
+    const { network } = await open();
+    const fetch = (url: string, init: RequestInit) => network.fetch(url.replace(/since=.*/, "since=unknown-1"), init);
+    const list = new TodoClient("http://localhost/", { fetch }).liveList();
+    closes.push(list.subscribe(() => {}));
+    await eventually(() => kind(list) === "lost");
+    expect(list.getSnapshot().connection).toHaveProperty("error.message", expect.stringContaining("several stores"));
+  });
+
   test("reconnect() without subscribers sends nothing", async () => {
     const { network, todo } = await open();
     todo.liveList().reconnect();
@@ -206,7 +250,7 @@ describe("failures", () => {
     const [one] = list.getSnapshot().items;
     await todo.create({ Name: "Two" });
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
-    expect(list.getSnapshot().items[0]).toBe(one as NonNullable<typeof one>);
+    expect(list.getSnapshot().items[0]).toBe(one as WatchedItem<TodoItem>);
     unsubscribe();
     await eventually(() => kind(list) === "stopped");
     await follow(list);

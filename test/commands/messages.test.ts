@@ -98,6 +98,10 @@ describe("errors", () => {
     ["list --store sqlite:sound.db", 2, "--store: there is no such flag; this command asks a service"],
     ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
     ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
+    ["show Buy milk", 2, "milk: unexpected argument. This command takes one."],
+    ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
+    ["show 11111111-1111-4111-8111-11111111111x", 1, "No item has an ID that begins with 11111111-1111-4111-8111-1"],
+    ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
     ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {
@@ -188,6 +192,16 @@ describe("success", () => {
     });
   });
 
+  test("Ctrl-C at the question for a password cancels the command", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("list", ["-u", "ann"], {
+      answers: [["Password for ann: ", "\u0003"]],
+    });
+    expect({ exitCode, output: plain(output) }).toEqual({
+      exitCode: 1,
+      output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
+    });
+  });
+
   test("watch says that a connection was lost, without advice about the address", async () => {
     const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
     const { output } = await commandLine.runInTerminal("watch", ["--server", service.origin], {
@@ -213,6 +227,28 @@ describe("success", () => {
     expect((await commandLine.run("done", ["1111"])).stdout).toBe("Done: Call Bob (11111111)\n");
     expect(await commandLine.service.list()).toContain('"completed":true');
     expect((await commandLine.run("remove", ["1111"])).stdout).toBe("Removed: Call Bob (11111111)\n");
+  });
+
+  test("remove takes an ID that is given twice as one", async () => {
+    await commandLine.clear();
+    await commandLine.store('{"ID":"1111111a-1111-4111-8111-111111111111","Name":"milk"}');
+    expect(await commandLine.run("remove", ["1111", "1111111A-1111-4111-8111-111111111111"])).toEqual({
+      exitCode: 0,
+      stdout: "Removed: milk (1111111a)\n",
+      stderr: "",
+    });
+  });
+
+  test("add with an ID that is taken says what to do, in words for people", async () => {
+    await commandLine.clear();
+    const id = "11111111-1111-4111-8111-111111111111";
+    await commandLine.store(`{"ID":"${id}","Name":"milk"}`);
+    expect(await commandLine.run("add", ["bread", "--field", `ID=${id}`])).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr:
+        "error: An item with this ID exists already. Choose another ID, or change that item with todoitems edit ID\n",
+    });
   });
 
   test("add refuses a blank name and stores nothing", async () => {

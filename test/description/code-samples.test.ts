@@ -57,7 +57,7 @@ for (const [what, options, args] of [
         // The last lines follow the changes and never end.
         const [code = ""] = (samples.get(language) ?? "").split("// Every change");
         const source = code
-          .replace("todoitems/client", join(projectFolder, "src/client/index.ts"))
+          .replace("todoitems-client", join(projectFolder, "src/client/index.ts"))
           .replace("PASSWORD", "long enough");
         const file = join(folder.path, `${options.form}-${language}.ts`);
         await Bun.write(file, `${source}\nconsole.log(JSON.stringify(items));\n`);
@@ -82,7 +82,7 @@ async function describedSamples(service: Program): Promise<ReadonlyMap<string, r
 /** Writes a sample to a file that can be run here. */
 async function fileOf({ lang, source }: DescribedSample, operationId: string): Promise<string> {
   const file = join(folder.path, `${operationId}-${lang}.ts`);
-  await Bun.write(file, source.replace("todoitems/client", join(projectFolder, "src/client/index.ts")));
+  await Bun.write(file, source.replace("todoitems-client", join(projectFolder, "src/client/index.ts")));
   return file;
 }
 

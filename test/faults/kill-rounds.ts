@@ -3,16 +3,20 @@
 // creation. `npm test` runs a few rounds; for a long run:
 //
 //   npm run test:kill -- 200
+//   npm run test:kill -- 200 --slow-disk
 
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program } from "../program.ts";
 import { LostWrite } from "../torture/part.ts";
+import { slowDiskLauncher, threadLine } from "./slow-disk.ts";
 
 export interface KillRoundsOptions {
   /** Says before each round whether it is to be run. Rounds count from 1. */
   readonly goOn: (round: number) => boolean;
   readonly writers: number;
+  /** If true, the disk is slow, so that the service commits in a thread of its own. */
+  readonly onSlowDisk?: boolean;
   readonly onRound?: (round: number, totals: Totals) => void;
 }
 
@@ -23,6 +27,8 @@ export interface Totals {
   /** How many of those turned out to have happened. */
   happened: number;
   items: number;
+  /** Rounds in which the service was killed after its commits had moved to a thread. */
+  threads: number;
 }
 
 /** One item as its writer knows it. `sent` and `answered` are the times of its creation, on one logical clock. */
@@ -87,19 +93,23 @@ class Writer {
   }
 }
 
-export async function killRounds({ goOn, writers: writerCount, onRound }: KillRoundsOptions): Promise<Totals> {
+export async function killRounds(options: KillRoundsOptions): Promise<Totals> {
+  const { goOn, writers: writerCount, onSlowDisk = false, onRound } = options;
   const folder = temporaryFolder();
   const args = ["--port", "0", "--store", `sqlite:${join(folder.path, "store.db")}`];
   const clock = { now: 1 };
   const writers = Array.from({ length: writerCount }, () => new Writer(clock));
-  const totals: Totals = { answered: 0, unanswered: 0, happened: 0, items: 0 };
+  const totals: Totals = { answered: 0, unanswered: 0, happened: 0, items: 0, threads: 0 };
+  const launcher = onSlowDisk ? slowDiskLauncher : [];
   try {
     for (let round = 1; goOn(round); round++) {
-      const program = await Program.start({ args });
+      const program = await Program.start({ args, launcher });
       await verify(program, writers, totals, clock);
       const running = Promise.all(writers.map((writer) => writer.run(program)));
-      await Bun.sleep(Math.random() * 400);
-      await program.stop("SIGKILL");
+      // A thread starts after some slow commits.
+      await Bun.sleep(Math.random() * 400 + (onSlowDisk ? 400 : 0));
+      const { stderr } = await program.stop("SIGKILL");
+      if (stderr.includes(threadLine)) totals.threads++;
       await running;
       totals.answered = writers.reduce((sum, { answered }) => sum + answered, 0);
       onRound?.(round, totals);
@@ -186,6 +196,7 @@ if (import.meta.main) {
   const totals = await killRounds({
     goOn: (round) => round <= rounds,
     writers: 50,
+    onSlowDisk: process.argv.includes("--slow-disk"),
     onRound: (round, { items }) => {
       if (process.stdout.isTTY) process.stdout.write(`\rround ${round} of ${rounds}, ${items} items `);
       else if (round % 20 === 0) console.log(`round ${round} of ${rounds}, ${items} items`);

@@ -3,10 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import { readSyncTrace } from "./sync-trace.ts";
 
-const id = (digit: number) => `${digit}`.repeat(8) + "-0000-4000-8000-000000000000";
+const id = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const log = "9</tmp/store.db-wal>";
 const write = (...digits: number[]) => `20 pwrite64(${log}, "${digits.map(id).join("\\0")}", 4096, 24) = 4096`;
-const answer = (digit: number) => `10 sendto(7<socket:[1]>, "HTTP/1.1 201 Created\\r\\nLocation: /${id(digit)}", 90) = 90`;
+const answer = (digit: number) =>
+  `10 sendto(7<socket:[1]>, "HTTP/1.1 201 Created\\r\\nLocation: /${id(digit)}", 90) = 90`;
 const earlyIn = (...lines: string[]) => readSyncTrace(lines.join("\n")).early;
 const sync = `20 fdatasync(${log}) = 0`;
 

@@ -26,7 +26,8 @@ export function readSyncTrace(trace: string): SyncOrder {
     if (call === "pwrite64" && isLog) for (const id of idsIn(line)) written.add(id);
     else if (call === "fsync" || call === "fdatasync") {
       if (isLog) syncing.set(thread, [...written]);
-      if (!line.endsWith(" = 0")) continue;
+      // strace marks the syncs that it has delayed itself.
+      if (!/ = 0(?: \(DELAYED\))?$/.test(line)) continue;
       for (const id of syncing.get(thread) ?? []) synced.add(id);
       if (syncing.delete(thread)) totals.syncs++;
     } else if (/HTTP\/1\.1 201 /.test(line)) {

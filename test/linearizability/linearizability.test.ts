@@ -4,9 +4,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { whiteBoxTest } from "../black-box.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { createPostgresStore, type PostgresTestStore } from "../engines/postgres/postgres-store.ts";
-import { Program, projectFolder } from "../program.ts";
+import { Program, type ProgramOptions, projectFolder } from "../program.ts";
 import { check } from "./checker.ts";
 import { type History, record } from "./history.ts";
 
@@ -22,9 +23,9 @@ afterEach(async () => {
   await store.dispose();
 });
 
-async function recordOnThree(folder = projectFolder): Promise<History> {
+async function recordOnThree(options: ProgramOptions = {}): Promise<History> {
   const args = ["--port", "0", "--store", store.url];
-  programs.push(...(await Promise.all([1, 2, 3].map(() => Program.start({ args, folder })))));
+  programs.push(...(await Promise.all([1, 2, 3].map(() => Program.start({ args, ...options })))));
   return record({
     origins: programs.map(({ origin }) => origin),
     clientCount: 12,
@@ -50,22 +51,30 @@ async function recordOnBroken(file: string, part: string, replacement: string): 
   const source = readFileSync(join(folder.path, file), "utf8");
   expect(source).toContain(part);
   writeFileSync(join(folder.path, file), source.replace(part, replacement));
-  const history = await recordOnThree(folder.path);
+  const history = await recordOnThree({ folder: folder.path });
   folder.dispose();
   return history;
 }
 
-test("the checker catches a build that does not ask whether others have committed", async () => {
-  const asking = "hasNews(): Promise<boolean> {";
-  const history = await recordOnBroken(
-    "src/engines/postgres/postgres-engine.ts",
-    asking,
-    `${asking}\n    if (true) return Promise.resolve(false);`,
-  );
-  expect(check(history)).toBeString();
-}, 120_000);
+whiteBoxTest(
+  "the checker catches a build that does not ask whether others have committed",
+  async () => {
+    const asking = "hasNews(): Promise<boolean> {";
+    const history = await recordOnBroken(
+      "src/engines/postgres/postgres-engine.ts",
+      asking,
+      `${asking}\n    if (true) return Promise.resolve(false);`,
+    );
+    expect(check(history)).toBeString();
+  },
+  120_000,
+);
 
-test("the checker catches a build that does not decide a write again after others have changed its item", async () => {
-  const history = await recordOnBroken("src/engines/postgres/postgres-schema.ts", "ON id = needed", "ON false");
-  expect(check(history)).toBeString();
-}, 120_000);
+whiteBoxTest(
+  "the checker catches a build that does not decide a write again after others have changed its item",
+  async () => {
+    const history = await recordOnBroken("src/engines/postgres/postgres-schema.ts", "ON id = needed", "ON false");
+    expect(check(history)).toBeString();
+  },
+  120_000,
+);

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { ids } from "../service.ts";
 import { named, usePages } from "./page-fixture.ts";
 
@@ -166,6 +167,11 @@ for (const scheme of ["http", "https"] as const) {
         if (status !== undefined) lists.push(status);
       }
       expect(lists).toEqual(["200", pages.scheme === "http" ? "304" : "200"]);
+      // When the network is back, the page asks only for what has changed.
+      asked.length = 0;
+      await page.evaluate("dispatchEvent(new Event('online'))");
+      await eventually(() => asked.some((url) => url.includes("/changes?since=")));
+      expect(asked.filter((url) => !url.includes("/changes?since="))).toEqual([]);
     });
   });
 }

@@ -121,10 +121,16 @@ describe("settings", () => {
     ]);
   });
 
-  for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory"]) {
+  for (const [store, suggestion] of [
+    ["", ""],
+    ["sqlite:", ""],
+    ["todoitems.db", "; did you mean sqlite:todoitems.db?"],
+    ["mysql://x", ""],
+    ["memory", "; did you mean memory:?"],
+  ]) {
     test(`the store ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
       expect(problems([`--store=${store}`])).toEqual([
-        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
+        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
       ]);
     });
   }

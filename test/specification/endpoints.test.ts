@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeBlackBox } from "../black-box.ts";
+import { describeBlackBox, whiteBoxTest } from "../black-box.ts";
 import { expectProblem, ids, item } from "../service.ts";
 
 const collectionPaths = ["/api", "/api/", "/api/todoitems", "/api/todoitems/"];
@@ -43,7 +43,8 @@ describeBlackBox("Endpoints: routes", (start) => {
     "/apix",
     "/api/%zz",
   ]) {
-    test(`${path} matches no route, so every method gets 404`, async () => {
+    // Over a socket, `fetch` would send a path that begins with one slash.
+    (path.startsWith("//") ? whiteBoxTest : test)(`${path} matches no route, so every method gets 404`, async () => {
       const service = await start();
       for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
         await expectProblem(await service.fetch(method, path), 404, "RouteNotFound");

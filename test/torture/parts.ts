@@ -14,7 +14,7 @@ import { http2Part, streamsPart } from "../fuzz/connections.ts";
 import { requestsPart } from "../fuzz/requests.ts";
 import { loadPart } from "../load/load.ts";
 import { projectFolder } from "../program.ts";
-import type { Part } from "./part.ts";
+import { missingStrace, type Part } from "./part.ts";
 
 const killPart: Part = {
   name: "kill -9",
@@ -28,6 +28,29 @@ const killPart: Part = {
         tally.faults = round;
         tally.operations = answered;
         Object.assign(tally.notes, { "unanswered writes": unanswered, "of these stored": happened });
+      },
+    });
+  },
+};
+
+const slowDiskKillPart: Part = {
+  name: "kill -9, slow disk",
+  promise: "A process that commits in a thread of its own loses no answered write when it is killed.",
+  weight: 3,
+  missing: missingStrace,
+  async run({ tally, goOn }) {
+    await killRounds({
+      goOn,
+      writers: 50,
+      onSlowDisk: true,
+      onRound: (round, { answered, unanswered, happened, threads }) => {
+        tally.faults = round;
+        tally.operations = answered;
+        Object.assign(tally.notes, {
+          "unanswered writes": unanswered,
+          "of these stored": happened,
+          "kills after the thread had started": threads,
+        });
       },
     });
   },
@@ -86,6 +109,7 @@ const simulationPart: Part = {
 
 export const parts: readonly Part[] = [
   killPart,
+  slowDiskKillPart,
   syncOrderPart,
   failedSyncPart,
   powerCutPart,

@@ -2,6 +2,7 @@
 
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { asTyped } from "../../program-name.ts";
 import { dataFolder } from "../../tls/data-folder.ts";
 import { profilePath } from "../profile.ts";
 import { type Finding, fail, pass, type Subject, type Verdict, warn } from "./finding.ts";
@@ -26,7 +27,7 @@ export function checkSecrets(subject: Subject): Finding[] {
     findings.push(
       warn(
         "doctor runs as root, who may read everything",
-        "run it as the user of the service: runuser -u USER -- todoitems doctor",
+        `run it as the user of the service: runuser -u USER -- ${asTyped("doctor")}`,
       ),
     );
   if (process.platform === "win32")

@@ -46,7 +46,7 @@ function parseStore(text: string): KeptStore {
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     // The text may contain a password, so it is not repeated.
-    throw new UsageError(`--store: ${error.message}.`);
+    throw new UsageError(`--store: ${error.message}`);
   }
   throw new UsageError("A store in memory ends with its service. Give --store sqlite:PATH or --store postgres://….");
 }

@@ -60,7 +60,7 @@ function parseHost(text: string): PostgresHost {
   const [, address, name, port = "5432"] = hostPattern.exec(text) ?? [];
   const host = address ?? name;
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    throw wrong("expected HOST or HOST:PORT behind postgres://, several of them with commas in between");
+    throw wrong("expected HOST or HOST:PORT after postgres://, or several of them with commas between them");
   }
   return { host, port: Number(port) };
 }

@@ -1,0 +1,44 @@
+// The flags of all commands that talk to a service. `serve` has to know their environment variables too: it warns about
+// variables that nobody reads.
+
+import { variableOf } from "../serve/environment.ts";
+import type { Flag } from "./command.ts";
+
+export const connectionFlags: readonly Flag[] = [
+  {
+    name: "server",
+    short: "s",
+    placeholder: "URL",
+    meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
+    triedInstead: {
+      store: "this command asks a service, which --server names; the service has the store",
+      password: "other users can see it there. Set TODOITEMS_PASSWORD, or use --password-file FILE",
+    },
+  },
+  { name: "username", short: "u", placeholder: "NAME", meaning: "your name, if the service needs credentials" },
+  {
+    name: "password-file",
+    placeholder: "FILE",
+    meaning: "file with the password in its first line; or set TODOITEMS_PASSWORD to the password",
+  },
+  {
+    name: "form",
+    placeholder: "FORM",
+    meaning: "where the service expects an item's ID: a (in the path) or b (in the body) (b)",
+    choices: ["a", "b"],
+  },
+  { name: "ca", placeholder: "FILE", meaning: "certificate authority to trust for HTTPS, a PEM file" },
+  {
+    name: "profile",
+    short: "p",
+    placeholder: "NAME",
+    meaning:
+      "take the settings above from this profile of the file ~/.config/todoitems/profiles.json (the profile called default)",
+  },
+];
+
+/**
+ * The environment variables for the flags above and for the password. The password has no flag, because other users can
+ * see the arguments of a process.
+ */
+export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];

@@ -1,0 +1,16 @@
+// `todoitems serve`: runs the service.
+
+import { serve } from "../serve/serve.ts";
+import type { Command } from "./command.ts";
+import { connectionVariables } from "./connection-flags.ts";
+import { settingFlags } from "./setting-flags.ts";
+
+export const serveCommand: Command = {
+  name: "serve",
+  parameters: "",
+  summary: "run the service",
+  flags: settingFlags,
+  notes:
+    "Every flag can be set with an environment variable: TODOITEMS_READ_ONLY=on is the same as --read-only. If both are given, the flag counts. The value of a switch is on (or true, yes, 1) or off (or false, no, 0).",
+  run: (args, environment) => serve(args, environment, connectionVariables),
+};

@@ -1,0 +1,19 @@
+// A disk whose syncs take long. The service then commits in a thread of its own, and has to keep the same promises.
+
+/** How long each sync takes at least. The service moves its commits to a thread if syncs take more than 2 ms. */
+const syncMs = 6;
+
+/** Arguments of strace that delay every sync. */
+export const slowSyncs: readonly string[] = ["-e", `inject=fsync,fdatasync:delay_enter=${syncMs * 1_000}`];
+
+/**
+ * Starts a service with slow syncs. With -D, strace is no ancestor of the service, so the process that is started and
+ * stopped is the service itself. With --seccomp-bpf, only syncs are traced.
+ */
+export const slowDiskLauncher: readonly string[] = [
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],
+  ...slowSyncs,
+];
+
+/** A line of the log that says that commits have moved to a thread. */
+export const threadLine = "From now on commits have a thread of their own";
