@@ -53,8 +53,8 @@ as_service todoitems list --server http://127.0.0.1:5999/
 as_service todoitems doctor
 # The package is updated while the service runs.
 inside apt-get install -y -q -o Dpkg::Use-Pty=0 --reinstall --no-install-recommends /tmp/package.deb >/dev/null
-pkill_target=$(cat "/proc/$service/task/$service/children")
-kill -TERM ${pkill_target:-$service}
+read -r started _ <"/proc/$service/task/$service/children"
+kill -TERM "$started"
 wait "$service"
 service=
 as_service todoitems check
