@@ -20,6 +20,10 @@ const steps: readonly Step[] = [
   { name: "tests", run: () => run("npm", "test") },
   { name: "executables", run: () => run("npm", "run", "build:executables") },
   {
+    name: "executable-tests",
+    run: () => run("env", `TODOITEMS_PROGRAM=${join(folder, `todoitems-linux-${process.arch}`)}`, "npm", "test"),
+  },
+  {
     name: "debian",
     run() {
       for (const [platform, architecture] of [
