@@ -40,8 +40,8 @@ export async function startServers(
   connections: ListenOptions["connections"],
   log: Log,
 ): Promise<ListeningServer[]> {
-  const { port, httpsPort, logRequests, hsts } = settings;
-  const handler = logRequests ? withRequestLog(app, log) : app;
+  const { port, httpsPort, logRequests, trustProxy, hsts } = settings;
+  const handler = logRequests ? withRequestLog(app, log, trustProxy) : app;
   const options = { ...listenOptions(settings, log), connections };
   const host = options.addresses[0] ?? settings.host;
   const servers: ListeningServer[] = [];

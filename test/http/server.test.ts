@@ -366,11 +366,14 @@ describe("the number of connections", () => {
 });
 
 describe("the log of requests", () => {
-  test("the request log has one line for each request, with method, URL and status", async () => {
+  test("the request log has one line for each request, with method, URL, status and the address of the client", async () => {
     await restart({ logRequests: true });
     await exchange(server.port, head("GET", "/api/todoitems/?q=1", closing));
     expect(log).toEqual([
-      { level: "info", message: expect.stringMatching(/^GET http:\/\/localhost\/api\/todoitems\/\?q=1 200 \d+ms$/) },
+      {
+        level: "info",
+        message: expect.stringMatching(/^GET http:\/\/localhost\/api\/todoitems\/\?q=1 200 \d+ms from 127.0.0.1$/),
+      },
     ]);
   });
 });
