@@ -19,7 +19,7 @@ export interface PostgresCondition {
   readonly lagSeconds: number | undefined;
   readonly connections: number;
   readonly connectionsMax: number;
-  /** By how much its clock is at least ahead of ours (or behind, if negative). */
+  /** The server's clock is at least this far ahead of ours, or behind it if negative. 0 if no difference can be shown. */
   readonly clockAheadMs: number;
   /** The version of the store's schema. 0 if there is no store yet. */
   readonly schema: number;
@@ -50,7 +50,7 @@ export function readCondition(address: PostgresAddress): Promise<PostgresConditi
     return {
       ...rest,
       lagSeconds: lagSeconds ?? undefined,
-      // The server looked at its clock at some moment between these two.
+      // The server looked at its clock at some moment between `askedAt` and `answeredAt`.
       clockAheadMs: timeMs - Math.min(Math.max(timeMs, askedAt), answeredAt),
       schema: await readSchemaVersion(sql),
     };
