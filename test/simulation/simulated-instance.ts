@@ -49,7 +49,10 @@ export class SimulatedInstance {
         nestingDepthMax: 64,
         staleSecondsMax: 0,
         heartbeatMs: 15_000,
-        log: (_, message) => onDefect(new Violation(`the service has a defect: ${message}`)),
+        // A warning says that the store was away, which the simulation brings about. An error is a defect.
+        log: (level, message) => {
+          if (level === "error") onDefect(new Violation(`the service has a defect: ${message}`));
+        },
       }),
     );
   }
