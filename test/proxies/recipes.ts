@@ -3,6 +3,7 @@
 //
 //   npm run test:proxies
 
+import "reflect-metadata";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";
 import { FeedReader } from "../http/feed-reader.ts";
