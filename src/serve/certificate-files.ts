@@ -36,8 +36,10 @@ export function authorityWasReplaced(): string {
   return `There is a new development authority, because the old one was made by an older version, was damaged or was about to expire. Clients that trusted the old one have to trust the new one: ${asTyped("certificate")} shows how`;
 }
 
-// The import is dynamic because the X.509 library doubles the program's start-up time.
+// The imports are dynamic because the X.509 library doubles the program's start-up time. The library needs what the
+// first one loads. In a single import the runtime may load the two in the other order when the machine is busy.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
+  await import("../tls/reflect-metadata.ts");
   const { developmentCertificate } = await import("../tls/development-certificate.ts");
   const folder = join(dataFolder(environment), "https");
   try {
