@@ -79,7 +79,8 @@ export class Compression {
     const { ETag } = answer.headers;
     if (ETag === undefined || answer.isStanding) return answer;
     const tag = gzipTag(ETag);
-    return headers.get("if-none-match")?.includes(tag) ? answer.with({ ETag: tag }) : answer;
+    const hasCompressed = headers.get("if-none-match")?.includes(tag) && this.serves(headers);
+    return hasCompressed ? answer.with({ ETag: tag }) : answer;
   }
 }
 
