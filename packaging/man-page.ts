@@ -3,6 +3,7 @@
 import { version } from "../package.json";
 import type { Command, Flag } from "../src/commands/command.ts";
 import { commands } from "../src/commands/command-list.ts";
+import { asTyped } from "../src/program-name.ts";
 import { describeSettings } from "../src/serve/settings.ts";
 
 const exitStatuses = [
@@ -45,12 +46,13 @@ export function manPage(date: Date): string {
   ].join("\n");
 }
 
-function commandSection({ name, parameters, summary, flags, notes }: Command): string[] {
+function commandSection({ name, parameters, summary, flags, notes, example }: Command): string[] {
   return [
     `.SS ${escaped(`todoitems ${name} ${parameters}`.trimEnd())}`,
     escaped(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
     ...flags.flatMap(flagEntry),
     ...(notes === undefined ? [] : notes.split("\n").flatMap(noteLine)),
+    ...(example === undefined ? [] : noteLine(` ${asTyped(example)}`)),
   ];
 }
 

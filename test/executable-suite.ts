@@ -54,7 +54,7 @@ function startingFiles(sources: Sources): ReadonlySet<string> {
     found.add(path);
     for (const { from } of importers.get(path) ?? []) add(from);
   };
-  // program.ts only defines how the program is started, and most tests import it for something else.
+  // program.ts only defines how the program is started. Many files import it for something else, such as `projectFolder`.
   for (const [path, text] of sources) if (path !== "program.ts" && starts.test(text)) add(path);
   return found;
 }

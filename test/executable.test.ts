@@ -12,6 +12,7 @@ import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { eventually } from "./eventually.ts";
 import { marker, writeHostileFiles } from "./hostile-files.ts";
+import { metricsUrl, scrape } from "./metrics/scrape.ts";
 import { childrenOf, onLinux } from "./processes.ts";
 import { Program, runProgram } from "./program.ts";
 
@@ -108,6 +109,12 @@ onLinux("on Linux", () => {
     expect(childrenOf(service.pid)).toHaveLength(2);
     for (let n = 0; n < 10; n++) expect((await service.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
     expect(JSON.parse(await service.list())).toHaveLength(10);
+  });
+
+  test("an executable adds up the metrics of its workers", async () => {
+    const service = await serve("--store", sqlite(), "--workers", "2", "--metrics-port", "0");
+    const metrics = await scrape(await metricsUrl(service));
+    expect(metrics.value("todoitems_processes")).toBe(2);
   });
 
   const traced = Bun.which("strace") === null ? test.skip : test;

@@ -132,7 +132,10 @@ export class LiveList<Item> {
     this.#change({ loaded: true });
   }
 
-  /** The entry for an item. As much of its earlier entry is kept as is still true. */
+  /**
+   * The entry for an item. Returns the earlier entry if nothing has changed, and keeps its item if only the ETag or the
+   * position has.
+   */
   #entryOf({ id, item: { item, json }, etag, position }: WatchedItem<ItemAndText<Item>>): Entry<Item> {
     const before = this.#entries.get(id);
     if (before?.json !== json) return { json, watched: { id, item, etag, position } };

@@ -22,6 +22,7 @@ import { checkProxy } from "./doctor/proxy-check.ts";
 import { checkSecrets } from "./doctor/secrets-check.ts";
 import { checkSettings } from "./doctor/settings-check.ts";
 import { checkTheStore } from "./doctor/store-check.ts";
+import { checkUsers } from "./doctor/users-check.ts";
 import { describeFailure } from "./failure.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { settingFlags } from "./setting-flags.ts";
@@ -32,6 +33,7 @@ type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding
 const checks: readonly (readonly [area: string, check: Check])[] = [
   ["Settings", checkSettings],
   ["Store", checkTheStore],
+  ["Users", checkUsers],
   ["Secrets", checkSecrets],
   ["Disk", checkDisk],
   ["Clock", checkClock],

@@ -4,13 +4,14 @@ import type { Stored } from "../client/client-options.ts";
 import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
+import { mergeFields } from "../items/field-merge.ts";
 import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
 import { CommandError, explain } from "./failure.ts";
-import { combineChanges, describeChanges } from "./field-changes.ts";
+import { describeChanges } from "./field-changes.ts";
 import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
@@ -68,7 +69,7 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
     }
     remark(describeConflict(base, conflict));
     if (!(await agrees("Edit again, with their changes and yours?"))) throw draft.keep(undefined);
-    text = combineChanges(base.item, mine, conflict.item);
+    text = mergeFields(base.item, mine, conflict.item).json;
     base = conflict;
   }
 }

@@ -9,6 +9,7 @@ import { otherPaths } from "./other-operations.ts";
 import { problemTable } from "./problems.ts";
 import { schemas } from "./schemas.ts";
 import { headers, parameters, securitySchemes } from "./shared-parts.ts";
+import { sizeText } from "./size-text.ts";
 
 /** `serverUrl` is the address under which the reader of the description reaches the instance, without a final slash. */
 export function describeApi(instance: DescribedInstance, serverUrl: string): ApiDescription {
@@ -68,7 +69,7 @@ function introduction(instance: DescribedInstance): string {
     instance.requiredFields.length === 0
       ? undefined
       : `Create and update must have these fields, not blank: ${instance.requiredFields.join(", ")}.`,
-    `A body may have up to ${bodyBytesMax} bytes, a request line with its headers up to ${headerBytesMax}.`,
+    `A body may have up to ${sizeText(bodyBytesMax)}, a request line with its headers up to ${sizeText(headerBytesMax)}.`,
     rateLimitPerSecond === undefined
       ? undefined
       : `Each address may send ${rateLimitPerSecond} requests a second; more are answered 429.`,

@@ -59,11 +59,13 @@ function curl(options: SampleOptions): CodeSample {
   const writes = `curl${auth === "off" ? "" : " -u NAME"}${trust}`;
   const json = `-H "Content-Type: application/json" -d`;
   const target = form === "a" ? `${listUrl}${exampleId}` : listUrl;
-  const item = (done: boolean) =>
-    `'${JSON.stringify({ [names.id]: exampleId, [names.name]: "Buy milk", [names.notes]: "", [names.done]: done })}'`;
+  const fields = (done: boolean) => ({ [names.name]: "Buy milk", [names.notes]: "", [names.done]: done });
+  const item = (done: boolean) => `'${JSON.stringify({ [names.id]: exampleId, ...fields(done) })}'`;
+  const create = `${writes} -X POST ${target} ${json}`;
   const commands = {
     list: `${reads} ${listUrl}`,
-    create: `${writes} -X POST ${target} ${json} ${item(false)}`,
+    // Without an ID, the service makes one, so the command can be used again and again.
+    create: `${create} ${form === "a" ? item(false) : `'${JSON.stringify(fields(false))}'`}`,
     read: `${reads} ${listUrl}${exampleId}`,
     update: `${writes} -X PUT ${target} ${json} ${item(true)}`,
     delete: `${writes} -X DELETE ${listUrl}${exampleId}`,
@@ -80,7 +82,8 @@ function curl(options: SampleOptions): CodeSample {
     isRun: true,
     parts: [
       { label: "List", code: commands.list },
-      { label: "Create", code: commands.create },
+      // The commands below are about this item.
+      { label: "Create", code: `${create} ${item(false)}` },
       { label: "Read one", code: commands.read },
       { label: "Update", code: commands.update },
       { label: "Delete", code: commands.delete },

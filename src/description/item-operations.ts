@@ -6,6 +6,7 @@ import { headerRefs, type Operation, type Part, type PathItem, parameterRefs, sc
 import { exampleItem, exampleNewItem, spelled } from "./examples.ts";
 import { problemResponses } from "./problems.ts";
 import { staleHeaders } from "./shared-parts.ts";
+import { sizeText } from "./size-text.ts";
 
 const inBody: readonly ProblemCode[] = ["InvalidJson", "NestingTooDeep", "TodoItemIDAmbiguous", "TodoItemIDInvalid"];
 const inStore: readonly ProblemCode[] = ["StoreUnavailable"];
@@ -209,7 +210,7 @@ class ItemOperationsDescription {
   #body(schema: string, examples: NamedExamples): Part {
     return {
       required: true,
-      description: `At most ${this.#instance.bodyBytesMax} bytes.`,
+      description: `At most ${sizeText(this.#instance.bodyBytesMax)}.`,
       content: content(schema, examples),
     };
   }

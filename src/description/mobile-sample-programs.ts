@@ -2,6 +2,12 @@
 
 import { addresses, health, lines, type Program, type SampleOptions } from "./sample-program.ts";
 
+/** The emulator is a machine of its own. */
+function emulatorNote({ server }: SampleOptions): string[] {
+  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(server).hostname);
+  return isHere ? ["// In the Android emulator, this machine is 10.0.2.2."] : [];
+}
+
 export function kotlin(options: SampleOptions): Program {
   const { auth, form, names } = options;
   const { listUrl, feedUrl, changesUrl } = addresses(options);
@@ -17,6 +23,7 @@ export function kotlin(options: SampleOptions): Program {
       "import org.json.JSONArray",
       "import org.json.JSONObject",
       "",
+      ...emulatorNote(options),
       `const val LIST = "${listUrl}"`,
       "",
       'fun open(method: String, path: String = "", item: JSONObject? = null): InputStream {',
@@ -164,6 +171,7 @@ export function dart(options: SampleOptions): Program {
       "import 'package:http/http.dart' as http; // dart pub add http uuid",
       "import 'package:uuid/uuid.dart';",
       "",
+      ...emulatorNote(options),
       `final list = Uri.parse('${listUrl}');`,
       "final headers = {",
       "  'Content-Type': 'application/json',",

@@ -44,7 +44,7 @@ export function javaScript(options: SampleOptions): Program {
 
 export function typeScript(sample: SampleOptions): Program {
   const { auth, form, names } = sample;
-  const { listUrl, changesUrl } = addresses(sample);
+  const { changesUrl } = addresses(sample);
   const { name, notes, done } = names;
   const settings = [
     ...(form === "a" ? ['form: "a"'] : []),
@@ -56,7 +56,7 @@ export function typeScript(sample: SampleOptions): Program {
     before: lines(
       'import { TodoClient } from "todoitems-client"; // npm install todoitems-client',
       "",
-      `const todo = new TodoClient("${listUrl}"${options});`,
+      `const todo = new TodoClient("${sample.server}/"${options});`,
     ),
     steps: {
       create: `const { id, item, etag } = await todo.create({ ${name}: "Buy milk", ${notes}: "", ${done}: false });`,

@@ -7,6 +7,7 @@ import { scanObject } from "../items/json-text.ts";
 import { type Member, type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 import { type Chip, chipsOf } from "./item-chips.ts";
+import type { NewEntry } from "./pasted-lines.ts";
 
 const fieldNames = ["name", "notes", "done"] as const;
 type FieldName = (typeof fieldNames)[number];
@@ -16,6 +17,8 @@ export interface ItemFields {
   readonly name: string;
   readonly notes: string;
   readonly done: boolean;
+  /** False if the name or the notes are a number, a list or the like. A form for text would change that. */
+  readonly isText: boolean;
   /** The due date, the priority and the tags. */
   readonly chips: readonly Chip[];
   /** The number of fields that the page does not show: not the ID, and none of the above. */
@@ -80,6 +83,7 @@ export function readFields(json: string): ItemFields {
     name,
     notes,
     done: found.done !== undefined && object.value(found.done) === "true",
+    isText: [found.name, found.notes].every((member) => isTextOrNone(member && object.value(member))),
     chips,
     otherCount,
     searchText: [name, notes, ...otherValues].join("\n").toLowerCase(),
@@ -99,12 +103,12 @@ export function withFields(json: string, values: Partial<Record<FieldName, strin
   return text;
 }
 
-export function newItem(id: string, name: string, shape: ItemShape): string {
+export function newItem(id: string, { name, done }: NewEntry, shape: ItemShape): string {
   return JSON.stringify({
     [shape.id]: id,
     [shape.name]: name,
     ...(shape.notes === undefined ? {} : { [shape.notes]: "" }),
-    [shape.done]: false,
+    [shape.done]: done,
   });
 }
 
@@ -159,6 +163,10 @@ function spellingOf(object: ObjectText): Spelling {
   if (!member) return "pascal";
   const [first = ""] = object.name(member);
   return first === first.toLowerCase() ? "camel" : "pascal";
+}
+
+function isTextOrNone(value: string | undefined): boolean {
+  return value === undefined || value === "null" || value.startsWith('"');
 }
 
 function textOf(value: string | undefined): string {

@@ -9,8 +9,8 @@ export interface ListChoice {
   readonly search: string;
   /** True if done items come after all others. */
   readonly doneLast: boolean;
-  /** The items that are being edited. They are always shown, so that no typed text is lost. */
-  readonly editedIds: ReadonlySet<string>;
+  /** The items that are being edited or were just added. They are always shown, so that the user sees what was typed. */
+  readonly typedIds: ReadonlySet<string>;
 }
 
 export interface ListView {
@@ -22,12 +22,12 @@ export interface ListView {
 }
 
 export function viewList(items: readonly ShownItem[], choice: ListChoice): ListView {
-  const { filter, doneLast, editedIds } = choice;
+  const { filter, doneLast, typedIds } = choice;
   const search = choice.search.trim().toLowerCase();
   const found = search === "" ? items : items.filter(({ fields }) => fields.searchText.includes(search));
   const done = found.filter(({ fields }) => fields.done);
   const isWanted = ({ id, fields }: ShownItem) =>
-    editedIds.has(id) ||
+    typedIds.has(id) ||
     ((filter === "all" || fields.done === (filter === "done")) && fields.searchText.includes(search));
   const shown = filter === "all" && search === "" ? items : items.filter(isWanted);
   return {

@@ -12,6 +12,8 @@ interface NoticeAction {
   readonly run: () => void;
   /** Called when the message is closed without the action. */
   readonly onClose?: () => void;
+  /** The item that the action would change. Undefined if the action does not depend on it. */
+  readonly itemId?: string;
 }
 
 const noticesMax = 3;
@@ -40,6 +42,11 @@ export class NoticeList {
 
   close(key: number): void {
     this.#remove(key)?.action?.onClose?.();
+  }
+
+  /** Closes the messages whose action would change this item. */
+  closeAbout(itemId: string): void {
+    for (const { key, action } of this.#notices) if (action?.itemId === itemId) this.close(key);
   }
 
   /** Runs the message's action and closes the message. */

@@ -2,32 +2,7 @@
 // service's items with these edits applied, so the user sees an edit at once. Removing an edit from this list undoes it
 // on the page. Edits that the service has not stored are kept by the browser, so they survive a reload and a closed tab.
 
-export type Edit =
-  | { readonly kind: "create"; readonly id: string; readonly json: string }
-  | { readonly kind: "update"; readonly id: string; readonly json: string; readonly etag: string | undefined }
-  | { readonly kind: "delete"; readonly id: string; readonly etag: string | undefined };
-
-/** The service's version of an item that the user has edited too. */
-export interface Theirs {
-  readonly json: string;
-  readonly etag: string | undefined;
-}
-
-export interface Conflict {
-  /** The service's version of the item; undefined if somebody else deleted the item. */
-  readonly theirs: Theirs | undefined;
-  /** True if the user's edit is a deletion. */
-  readonly deletes: boolean;
-}
-
-/** An edit as the browser keeps it until the next visit. */
-export interface KeptEdit {
-  readonly edit: Edit;
-  /** The store that the user saw when making the edit. Undefined if the page was not connected to it yet. */
-  readonly epoch: string | undefined;
-  /** The edit is not sent before this time, in milliseconds since 1970. So a deletion can be undone in place. */
-  readonly notBefore: number;
-}
+import type { Conflict, Edit, KeptEdit, Theirs, Versions } from "./edit.ts";
 
 export interface OutboxEntry {
   readonly number: number;
@@ -40,8 +15,12 @@ export interface OutboxEntry {
    * change it or discard it.
    */
   state: "waiting" | "sending" | "stored" | "conflict" | "refused";
+  /** True if the edit was sent before and its answer was lost. It must not change, because it may have been stored. */
+  maybeStored: boolean;
   /** True if the user must confirm the edit before it is sent, because it may belong to another store. */
   held: boolean;
+  /** True if the user made the edit on a read-only service, and so knew that it would not be kept. */
+  isTrial: boolean;
   /** The item's ETag and version after the service stored this edit. Undefined until then. */
   storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
   conflict: Conflict | undefined;
@@ -56,12 +35,15 @@ export class Outbox {
   /** The store that the page is connected to, or was connected to last. */
   #epoch: string | undefined;
   #isConnected = false;
+  /** True if the service keeps nothing. Edits that the user made before wait until it does. */
+  #isReadOnly: boolean;
   /** True if a deletion may have to be merged into an earlier edit when it is due. */
   #mayMerge = false;
 
   /** `keep` is called with all edits that the service has not stored, whenever one of them changes. */
-  constructor(keep: (edits: readonly KeptEdit[]) => void) {
+  constructor(keep: (edits: readonly KeptEdit[]) => void, isReadOnly = false) {
     this.#keep = keep;
+    this.#isReadOnly = isReadOnly;
   }
 
   get entries(): readonly OutboxEntry[] {
@@ -78,22 +60,30 @@ export class Outbox {
     return this.#entries.filter(({ state, held }) => state !== "stored" && !held).length;
   }
 
+  /** The number of edits that wait because the service is read-only. */
+  get pausedCount(): number {
+    return this.#entries.filter((entry) => entry.state === "waiting" && !entry.held && this.#isPaused(entry)).length;
+  }
+
   /** Adds the edits of an earlier visit. If `held` is true, the user must confirm them. */
   restore(edits: readonly KeptEdit[], held: boolean): void {
-    for (const { edit, epoch, notBefore } of edits)
-      Object.assign(this.#push(edit), { epoch, notBefore, held: held || this.#isForeign(epoch) });
+    for (const { edit, epoch, notBefore, maybeStored = false } of edits)
+      Object.assign(this.#push(edit, false), { epoch, notBefore, maybeStored, held: held || this.#isForeign(epoch) });
     this.#mayMerge = true;
     this.#keepUnsent();
   }
 
-  /** Call this when the page is connected to a store. Edits of another store are held until the user confirms them. */
-  connected(epoch: string | undefined): void {
+  /** Call this when the page is connected to a store. Edits for another store are held until the user confirms them. */
+  connected(epoch: string | undefined, isReadOnly = false): void {
     this.#epoch = epoch;
     this.#isConnected = true;
+    this.#isReadOnly = isReadOnly;
     for (const entry of this.#entries) {
       if (entry.state === "stored") continue;
       entry.epoch ??= epoch;
-      if (this.#isForeign(entry.epoch)) entry.held = true;
+      // The user did not expect that an edit on a read-only service would ever be stored.
+      const isSurprising = entry.isTrial && !isReadOnly;
+      if (isSurprising || this.#isForeign(entry.epoch)) Object.assign(entry, { held: true, isTrial: false });
     }
     this.#keepUnsent();
   }
@@ -116,8 +106,8 @@ export class Outbox {
 
   /**
    * Adds an edit. If the latest edit of the same item still waits, has a conflict or was refused, an update or a
-   * deletion is merged into it. But a deletion that can be undone is merged only when it is due, because undoing it
-   * must bring back the earlier edit.
+   * deletion is merged into it, and the result is sent. But a deletion that can be undone is merged only when it is due,
+   * because undoing it must bring back the earlier edit.
    */
   add(edit: Edit, notBefore = 0): void {
     this.addAll([edit], notBefore);
@@ -130,8 +120,15 @@ export class Outbox {
   }
 
   #add(edit: Edit, notBefore: number): void {
-    const latest = this.#entries.findLast((entry) => entry.edit.id === edit.id && !entry.held);
+    const latest = this.#entries.findLast(
+      (entry) => entry.edit.id === edit.id && !entry.held && !this.#isPaused(entry),
+    );
     if (!latest || edit.kind === "create") this.#push(edit).notBefore = notBefore;
+    // The user has not seen the latest version, because it contains somebody else's changes. The ETag of the latest edit
+    // is out of date as soon as that edit is stored. So the service will answer with the newest version, and the sender
+    // compares this edit with it.
+    else if (latest.edit.kind === "update" && edit.kind === "update" && !isBasedOn(edit, latest.edit))
+      this.#push({ ...edit, etag: latest.edit.etag });
     else if (isUnsent(latest) && notBefore === 0) this.#merge(latest, edit);
     // The new edit is based on the result of the latest one, so it needs the ETag of that result. As long as the latest
     // edit is not stored, this ETag is unknown, and `stored` sets it later.
@@ -148,7 +145,7 @@ export class Outbox {
     const blocked = new Set<string>();
     for (const entry of this.#entries) {
       const { state, held, notBefore, edit } = entry;
-      if (state === "stored" || held) continue;
+      if (state === "stored" || held || this.#isPaused(entry)) continue;
       if (state === "sending") return entry;
       if (state === "waiting" && notBefore <= now && !blocked.has(edit.id)) return entry;
       blocked.add(edit.id);
@@ -168,26 +165,72 @@ export class Outbox {
     this.#keepUnsent();
   }
 
-  /** Marks an edit as stored. Later edits of the same item are based on its result, so they get the new ETag. */
-  stored(entry: OutboxEntry, etag: string | undefined, version: number | undefined): void {
-    entry.state = "stored";
-    entry.storedAs = { etag, version };
-    for (const later of this.#entries) {
-      if (later.number > entry.number && later.edit.id === entry.edit.id && later.edit.kind !== "create")
-        later.edit = { ...later.edit, etag };
-    }
+  /** Call this before an edit is sent. From then on, nobody knows whether it is stored until the answer comes. */
+  sending(entry: OutboxEntry): void {
+    entry.state = "sending";
     this.#keepUnsent();
   }
 
-  conflicted(entry: OutboxEntry, theirs: Theirs | undefined): void {
+  /** The edit waits to be sent again. */
+  waits(entry: OutboxEntry, maybeStored: boolean): void {
+    Object.assign(entry, { state: "waiting", maybeStored, conflict: undefined, problem: undefined });
+    this.#keepUnsent();
+  }
+
+  /** The service turned out to be read-only: it answered as usual, but has not stored the edit. */
+  notKept(entry: OutboxEntry): void {
+    this.#isReadOnly = true;
+    if (entry.isTrial) this.drop(entry);
+    else this.waits(entry, false);
+  }
+
+  /** Marks an edit as stored. Later edits of the same item that are based on its result get the new ETag. */
+  stored(entry: OutboxEntry, etag: string | undefined, version: number | undefined): void {
+    entry.state = "stored";
+    entry.storedAs = { etag, version };
+    this.#tagLater(entry, etag);
+    this.#keepUnsent();
+  }
+
+  /** Bases an update on a newer version of its item. It waits to be sent again. */
+  rebase(entry: OutboxEntry, json: string, { json: base, etag }: Theirs): void {
+    // Later edits are based on this edit as it was. Their ETag is out of date now, so they will be compared with the
+    // newest version, too.
+    if (entry.edit.kind !== "create") this.#tagLater(entry, entry.edit.etag);
+    entry.edit = { kind: "update", id: entry.edit.id, json, etag, base };
+    this.waits(entry, false);
+  }
+
+  /** `versions` is what the user can choose between. */
+  conflicted(entry: OutboxEntry, theirs: Theirs | undefined, versions?: Versions): void {
+    this.waits(entry, false);
     entry.state = "conflict";
-    entry.conflict = { theirs, deletes: entry.edit.kind === "delete" };
+    const mine = entry.edit.kind === "delete" ? "" : entry.edit.json;
+    entry.conflict = {
+      theirs: theirs && { ...theirs, versions: versions ?? { mine, theirs: theirs.json } },
+      deletes: entry.edit.kind === "delete",
+    };
   }
 
   /** Keeps an edit that the service refused, until the user changes or discards it. */
   refused(entry: OutboxEntry, problem: string): void {
+    this.waits(entry, false);
     entry.state = "refused";
     entry.problem = problem;
+  }
+
+  /**
+   * Call this if the service has not accepted an edit. If the user has edited the item again meanwhile, merges that edit
+   * into this one, which then waits to be sent again. Otherwise returns false.
+   */
+  takeLater(entry: OutboxEntry): boolean {
+    const later = this.#laterThan(entry).find(({ held }) => !held);
+    if (later?.edit.kind !== "update" || entry.edit.kind === "delete" || !isBasedOn(later.edit, entry.edit))
+      return false;
+    this.#entries = this.#entries.filter((other) => other !== later);
+    this.#merge(entry, later.edit);
+    this.waits(entry, entry.maybeStored);
+    return true;
   }
 
   /**
@@ -196,11 +239,13 @@ export class Outbox {
    */
   insist(entry: OutboxEntry): void {
     const { edit, conflict } = entry;
-    if (conflict?.theirs) entry.edit = edit.kind === "create" ? edit : { ...edit, etag: conflict.theirs.etag };
-    else if (edit.kind === "update") entry.edit = { kind: "create", id: edit.id, json: edit.json };
-    entry.state = "waiting";
-    entry.conflict = undefined;
-    this.#keepUnsent();
+    const theirs = conflict?.theirs;
+    if (theirs && edit.kind === "update") this.rebase(entry, theirs.versions.mine, theirs);
+    else {
+      if (theirs && edit.kind === "delete") entry.edit = { ...edit, etag: theirs.etag };
+      if (!theirs && edit.kind === "update") entry.edit = { kind: "create", id: edit.id, json: edit.json };
+      this.waits(entry, false);
+    }
   }
 
   /** Removes an edit and all later edits of the same item. */
@@ -222,6 +267,10 @@ export class Outbox {
     this.#entries = this.#entries.filter(({ edit, number }) => number > (reported.get(edit.id) ?? -1));
   }
 
+  #isPaused({ isTrial }: OutboxEntry): boolean {
+    return this.#isReadOnly && !isTrial;
+  }
+
   #isForeign(epoch: string | undefined): boolean {
     return this.#isConnected && epoch !== undefined && epoch !== this.#epoch;
   }
@@ -231,12 +280,13 @@ export class Outbox {
     if (!this.#mayMerge) return;
     this.#mayMerge = false;
     const unsent = new Map<string, OutboxEntry>();
-    for (const entry of this.#entries.filter((other) => !other.held && isUnsent(other))) {
+    for (const entry of this.#entries.filter((other) => !other.held && !this.#isPaused(other) && isUnsent(other))) {
       const { edit, notBefore, state } = entry;
       const before = unsent.get(edit.id);
       if (before && edit.kind === "delete" && state === "waiting" && notBefore <= now) {
         this.drop(entry);
-        this.#merge(before, edit);
+        // A deletion has an ETag already if the edit before it was merged with changes that the user has not seen.
+        this.#merge(before, edit, edit.etag);
         continue;
       }
       unsent.set(edit.id, entry);
@@ -244,27 +294,40 @@ export class Outbox {
     }
   }
 
-  #merge(entry: OutboxEntry, edit: Edit): void {
+  /** The result is based on what the earlier edit is based on, unless `etag` says otherwise. */
+  #merge(entry: OutboxEntry, edit: Edit, etag?: string): void {
     const { edit: before } = entry;
     if (before.kind === "create" && edit.kind === "delete") {
       this.drop(entry);
       return;
     }
     if (before.kind === "create" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
-    else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: before.etag };
-    if (entry.state !== "refused") return;
-    entry.state = "waiting";
-    entry.problem = undefined;
+    else if (before.kind === "update" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
+    else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: etag ?? before.etag };
+    // The answer to the earlier edit says nothing about this one.
+    if (entry.state !== "sending") this.waits(entry, false);
   }
 
-  #push(edit: Edit): OutboxEntry {
+  #laterThan({ number, edit: { id } }: OutboxEntry): OutboxEntry[] {
+    return this.#entries.filter((other) => other.number > number && other.edit.id === id);
+  }
+
+  /** Gives an ETag to the later edits of the same item that have none. */
+  #tagLater(entry: OutboxEntry, etag: string | undefined): void {
+    for (const later of this.#laterThan(entry))
+      if (later.edit.kind !== "create") later.edit = { ...later.edit, etag: later.edit.etag ?? etag };
+  }
+
+  #push(edit: Edit, isTrial = this.#isReadOnly): OutboxEntry {
     const entry: OutboxEntry = {
       number: this.#number++,
       edit,
       epoch: this.#epoch,
       notBefore: 0,
       state: "waiting",
+      maybeStored: false,
       held: false,
+      isTrial,
       storedAs: undefined,
       conflict: undefined,
       problem: undefined,
@@ -276,13 +339,23 @@ export class Outbox {
   #keepUnsent(): void {
     this.#keep(
       this.#entries
-        .filter(({ state }) => state !== "stored")
-        .map(({ edit, epoch, notBefore }) => ({ edit, epoch, notBefore })),
+        .filter(({ state, isTrial }) => state !== "stored" && !isTrial)
+        .map(({ edit, epoch, notBefore, maybeStored, state }) => ({
+          edit,
+          epoch,
+          notBefore,
+          maybeStored: maybeStored || state === "sending",
+        })),
     );
   }
 }
 
-/** True if no request for this edit has been made, or the service did not accept it. */
-function isUnsent({ state }: OutboxEntry): boolean {
-  return state !== "sending" && state !== "stored";
+/** True if the service has certainly not stored this edit. */
+function isUnsent({ state, maybeStored }: OutboxEntry): boolean {
+  return state !== "sending" && state !== "stored" && !maybeStored;
+}
+
+/** True if the user saw the result of the earlier edit when making this one. */
+function isBasedOn(edit: Edit & { kind: "update" }, earlier: Exclude<Edit, { kind: "delete" }>): boolean {
+  return edit.base === undefined || edit.base === earlier.json;
 }

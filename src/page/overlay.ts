@@ -1,7 +1,8 @@
 // Computes what the page shows: the service's items, with the user's edits applied to them.
 
+import type { Conflict } from "./edit.ts";
 import { type ItemFields, readFields } from "./item-fields.ts";
-import type { Conflict, OutboxEntry } from "./outbox.ts";
+import type { OutboxEntry } from "./outbox.ts";
 import type { StoredItem } from "./stored-items.ts";
 
 export interface ShownItem {
@@ -35,7 +36,16 @@ export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEn
     if (edit.kind === "create") shown.delete(id);
     const etag = storedAs ? storedAs.etag : (before?.etag ?? (edit.kind === "update" ? edit.etag : undefined));
     const { json } = edit;
-    shown.set(id, { id, json, etag, fields: readFields(json), pending: state !== "stored", conflict, problem });
+    shown.set(id, {
+      id,
+      json,
+      etag,
+      fields: readFields(json),
+      pending: state !== "stored",
+      // An earlier edit may be waiting for the user's decision.
+      conflict: conflict ?? before?.conflict,
+      problem: problem ?? before?.problem,
+    });
   }
   return [...shown.values()].reverse();
 }

@@ -1,18 +1,30 @@
-// Splits pasted text into the names of items, one for each line. Marks that begin the lines of a list, such as "- " or
-// "[ ]", are removed.
+// Splits pasted text into new items, one for each line. Marks that begin the lines of a list, such as "- " or "[ ]", are
+// removed. A line with "[x]" makes a done item.
 
-const marks = ["- ", "* ", "• ", "[ ] ", "[x] "];
-
-/** Empty lines are left out. */
-export function linesOf(text: string): string[] {
-  return text
-    .split("\n")
-    .map((line) => withoutMarks(line.trim()))
-    .filter((line) => line !== "");
+/** What the user wants to add. */
+export interface NewEntry {
+  readonly name: string;
+  readonly done: boolean;
 }
 
-function withoutMarks(line: string): string {
+const marks: readonly { readonly text: string; readonly isDone: boolean }[] = [
+  { text: "- ", isDone: false },
+  { text: "* ", isDone: false },
+  { text: "• ", isDone: false },
+  { text: "[ ] ", isDone: false },
+  { text: "[x] ", isDone: true },
+];
+
+/** Empty lines are left out. */
+export function entriesOf(text: string): NewEntry[] {
+  return text
+    .split("\n")
+    .map((line) => entryOf(line.trim()))
+    .filter(({ name }) => name !== "");
+}
+
+function entryOf(line: string, done = false): NewEntry {
   // The line was trimmed, so if nothing follows a mark, the mark has lost its space.
-  const mark = marks.find((start) => `${line} `.startsWith(start));
-  return mark === undefined ? line : withoutMarks(line.slice(mark.length).trim());
+  const mark = marks.find(({ text }) => `${line.toLowerCase()} `.startsWith(text));
+  return mark ? entryOf(line.slice(mark.text.length).trim(), done || mark.isDone) : { name: line, done };
 }

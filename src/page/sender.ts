@@ -4,18 +4,24 @@
 import { isPassing } from "../client/errors.ts";
 import { isTodoError, type PreconditionFailedError, type TodoClient } from "../client/index.ts";
 import { sameContent } from "../client/item-text.ts";
+import { mergeFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
-import type { Edit, Outbox, OutboxEntry } from "./outbox.ts";
+import type { Edit, Theirs, Versions } from "./edit.ts";
+import type { Outbox, OutboxEntry } from "./outbox.ts";
 
 /** The result of trying to send one edit. By the time it is reported, the outbox has been updated. */
 export type SendOutcome =
-  | { readonly kind: "stored"; readonly entry: OutboxEntry }
+  | { readonly kind: "stored" }
+  /** The service is read-only: it has answered as usual, but stored nothing. */
+  | { readonly kind: "notKept"; readonly entry: OutboxEntry }
   /**
    * The item was already as the edit would make it. Either somebody else made the same change, or an earlier attempt
    * succeeded but its answer was lost.
    */
   | { readonly kind: "alreadyDone" }
-  /** Somebody else has changed or deleted the item. The user must decide which version to keep. */
+  /** The edit now contains somebody else's changes of other fields, or a later edit of the user, and is sent again. */
+  | { readonly kind: "merged" }
+  /** Somebody else has deleted the item, or changed a field that the user has changed. The user must decide which version to keep. */
   | { readonly kind: "conflict" }
   /** The service asks for credentials. The edit waits until the user signs in. */
   | { readonly kind: "signInNeeded" }
@@ -55,13 +61,11 @@ export class Sender {
     clearTimeout(this.#timer);
     let waitMs: number | undefined;
     for (let entry = this.#outbox.next(Date.now()); entry; entry = this.#outbox.next(Date.now())) {
-      entry.state = "sending";
+      this.#outbox.sending(entry);
       const outcome = await this.#sendOne(entry);
-      const waits = outcome.kind === "signInNeeded" || outcome.kind === "tryLater";
-      if (waits) entry.state = "waiting";
       if (outcome.kind === "tryLater") waitMs = resendMs;
       this.#parts.onOutcome(outcome);
-      if (waits) break;
+      if (outcome.kind === "signInNeeded" || outcome.kind === "tryLater") break;
     }
     this.#sending = false;
     const time = this.#outbox.nextTime(Date.now());
@@ -72,8 +76,12 @@ export class Sender {
   async #sendOne(entry: OutboxEntry): Promise<SendOutcome> {
     try {
       const etag = await this.#request(entry.edit);
+      if (etag?.endsWith('-not-kept"')) {
+        this.#outbox.notKept(entry);
+        return { kind: "notKept", entry };
+      }
       this.#outbox.stored(entry, etag, versionOf(etag));
-      return { kind: "stored", entry };
+      return { kind: "stored" };
     } catch (error) {
       const isTaken = entry.edit.kind === "create" && isTodoError(error, "ConflictError");
       return isTaken && (await this.#isAlreadyStored(entry)) ? { kind: "alreadyDone" } : this.#failed(entry, error);
@@ -99,39 +107,65 @@ export class Sender {
     }
   }
 
-  /** Sends an edit. Returns the item's new ETag; undefined after a deletion. */
+  /** Sends an edit. Returns the item's new ETag; undefined after a deletion that is kept. */
   async #request(edit: Edit): Promise<string | undefined> {
     const client = this.#parts.client();
     if (edit.kind === "create") return (await client.create(edit.json)).etag;
     if (edit.kind === "update") return (await client.update(edit.json, { ifMatch: edit.etag })).etag;
-    await client.remove(edit.id, { ifMatch: edit.etag });
-    return undefined;
+    return (await client.remove(edit.id, { ifMatch: edit.etag })).etag;
   }
 
   #failed(entry: OutboxEntry, error: unknown): SendOutcome {
-    const { edit } = entry;
-    if (isTodoError(error, "UnauthorizedError")) return { kind: "signInNeeded" };
-    if (isPassing(error)) return { kind: "tryLater" };
-    if (isTodoError(error, "PreconditionFailedError")) return this.#changedElsewhere(entry, error);
-    if (isTodoError(error, "NotFoundError") && edit.kind === "update") {
-      this.#outbox.conflicted(entry, undefined);
-      return { kind: "conflict" };
+    const { edit, maybeStored } = entry;
+    if (isTodoError(error, "UnauthorizedError")) {
+      this.#outbox.waits(entry, maybeStored);
+      return { kind: "signInNeeded" };
     }
+    if (isPassing(error)) {
+      this.#outbox.waits(entry, true);
+      return { kind: "tryLater" };
+    }
+    if (isTodoError(error, "NotFoundError") && edit.kind === "delete") {
+      this.#outbox.stored(entry, undefined, undefined);
+      return { kind: "alreadyDone" };
+    }
+    if (isTodoError(error, "PreconditionFailedError")) return this.#changedElsewhere(entry, error);
+    if (this.#outbox.takeLater(entry)) return { kind: "merged" };
+    if (isTodoError(error, "NotFoundError") && edit.kind === "update") return this.#conflict(entry, undefined);
     const problem = messageOf(error);
     if (edit.kind === "delete") this.#outbox.drop(entry);
     else this.#outbox.refused(entry, problem);
-    if (isTodoError(error, "NotFoundError") && edit.kind === "delete") return { kind: "alreadyDone" };
     return { kind: "refused", edit, problem };
   }
 
   #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): SendOutcome {
-    const { edit } = entry;
-    const theirs = typeof current === "string" ? { json: current, etag: currentEtag } : undefined;
-    if (edit.kind !== "delete" && theirs && sameContent(theirs.json, edit.json)) {
+    const { edit, maybeStored } = entry;
+    if (typeof current !== "string") return this.#conflict(entry, undefined);
+    const theirs = { json: current, etag: currentEtag };
+    if (edit.kind !== "update") return this.#conflict(entry, theirs);
+    const isSame = sameContent(current, edit.json);
+    const merge = edit.base === undefined ? undefined : mergeFields(edit.base, edit.json, current);
+    if (isSame || (merge && sameContent(current, merge.json))) {
+      // The service has all the user's changes. If it also has changes of others, later edits are not based on them.
+      if (!isSame) this.#outbox.rebase(entry, current, theirs);
       this.#outbox.stored(entry, currentEtag, versionOf(currentEtag));
       return { kind: "alreadyDone" };
     }
-    this.#outbox.conflicted(entry, theirs);
+    if (this.#outbox.takeLater(entry)) return { kind: "merged" };
+    if (edit.base === undefined || !merge) return this.#conflict(entry, theirs);
+    // If an earlier attempt was stored and its answer was lost, somebody may have put the old values back since then.
+    // Nobody can tell, so the user decides.
+    if (maybeStored) return this.#conflict(entry, theirs, { mine: merge.json, theirs: current });
+    if (merge.conflicts.length === 0) {
+      this.#outbox.rebase(entry, merge.json, theirs);
+      return { kind: "merged" };
+    }
+    const theirsWithMine = mergeFields(edit.base, current, edit.json).json;
+    return this.#conflict(entry, theirs, { mine: merge.json, theirs: theirsWithMine });
+  }
+
+  #conflict(entry: OutboxEntry, theirs: Theirs | undefined, versions?: Versions): SendOutcome {
+    this.#outbox.conflicted(entry, theirs, versions);
     return { kind: "conflict" };
   }
 }

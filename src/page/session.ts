@@ -1,8 +1,10 @@
 // The state of the page and the actions of its user. A session follows the list, accepts the user's edits, signs in and
 // out, and collects messages for the user. The view draws this state. Nothing here uses the browser's document.
 
-import { type Credentials, isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
-import { newId } from "../client/item-text.ts";
+import { type Credentials, isTodoError, type TodoClient, type WatchEvent } from "../client/index.ts";
+import { newId, sameContent } from "../client/item-text.ts";
+import { parseToken } from "../items/token.ts";
+import type { Edit } from "./edit.ts";
 import {
   defaultShapes,
   type ItemFields,
@@ -15,9 +17,11 @@ import {
   withId,
 } from "./item-fields.ts";
 import { NoticeList } from "./notice-list.ts";
-import type { Edit, Outbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
+import type { NewEntry } from "./pasted-lines.ts";
 import { messageOf, Sender, type SendOutcome } from "./sender.ts";
+import { type Feed, type FeedState, ownFeed, type Snapshot } from "./shared-feed.ts";
 import { StoredItems } from "./stored-items.ts";
 
 /** `signed-out` means that the service does not show the list to this user without a sign-in. */
@@ -37,6 +41,8 @@ export interface SessionParts {
   /** How new items spell their field names. If undefined, they use the spelling of the newest item. */
   readonly spelling: Spelling | undefined;
   readonly readOnly: boolean;
+  /** Reads the changes of the list as long as nobody is signed in. If undefined, the session reads a feed of its own. */
+  readonly feed?: Feed;
 }
 
 /** How long a deletion waits at most for the user to undo it. Usually its message is closed sooner, which sends it. */
@@ -49,6 +55,7 @@ export class Session {
   readonly #listeners = new Set<() => void>();
   #client: TodoClient<string>;
   #watching = new AbortController();
+  #isResting = false;
   #shown: readonly ShownItem[] | undefined;
   /** Names the state of `stored`, so that a new connection receives only what has changed since then. */
   #token: string | undefined;
@@ -94,12 +101,18 @@ export class Session {
     return this.#outbox.unsentCount;
   }
 
+  /** The number of edits that wait until the service is no longer read-only. */
+  get pausedCount(): number {
+    return this.#outbox.pausedCount;
+  }
+
   /** The names of the items whose edits are not sent before the user confirms them. They may be for another store. */
   get heldNames(): readonly string[] {
     return this.#outbox.held.map(({ edit }) => (edit.kind === "delete" ? "a deletion" : named(readFields(edit.json))));
   }
 
   start(): void {
+    this.#isResting = false;
     void this.#watch();
     this.#send();
   }
@@ -110,8 +123,9 @@ export class Session {
     this.start();
   }
 
-  /** Stops following the list, until `reconnect`. Edits are still sent. */
+  /** Stops following the list, until `reconnect`. Edits are still sent, until one of them gets no answer. */
   rest(): void {
+    this.#isResting = true;
     this.#watching.abort();
     this.#watching = new AbortController();
   }
@@ -165,18 +179,19 @@ export class Session {
     this.#sendNow();
   }
 
-  /** Adds an item for each name. */
-  add(...names: readonly string[]): void {
+  /** Adds an item for each entry, and returns their IDs. */
+  add(...entries: readonly NewEntry[]): string[] {
     const shape = this.#shape();
-    const added = names.map((name) => {
+    const added = entries.map((entry) => {
       const id = newId();
-      return { id, json: newItem(id, name, shape) };
+      return { id, json: newItem(id, entry, shape) };
     });
     this.#outbox.addAll(added.map(({ id, json }) => ({ kind: "create", id, json })));
     this.#changed();
     this.#sendNow();
-    if (names.length > 1 && !this.readOnly)
-      this.notices.add("done", `Added ${names.length} items`, { label: "Undo", run: () => this.#unAdd(added) });
+    if (entries.length > 1 && !this.readOnly)
+      this.notices.add("done", `Added ${entries.length} items`, { label: "Undo", run: () => this.#unAdd(added) });
+    return added.map(({ id }) => id);
   }
 
   /** Creates an item again that somebody else has deleted, with the text that the user has given it. */
@@ -188,15 +203,26 @@ export class Session {
     this.save(item, withFields(item.json, { done }));
   }
 
+  /** Offers to save what the user has left unsaved, as long as the item is neither saved nor deleted. */
+  offerToSave({ id, fields }: ShownItem, save: () => void): void {
+    this.notices.add("done", `Your change of ${named(fields)} was not saved.`, {
+      label: "Save it",
+      run: save,
+      itemId: id,
+    });
+  }
+
   /** Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. */
   save(base: ShownItem, json: string): void {
-    this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base) });
+    this.notices.closeAbout(base.id);
+    this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base), base: base.json });
   }
 
   /** Deletes items. The deletions are sent when the message with the Undo button is closed. */
   remove(...items: readonly ShownItem[]): void {
     const [first] = items;
     if (!first) return;
+    for (const { id } of items) this.notices.closeAbout(id);
     // A read-only service keeps no deletion, so there is nothing to undo.
     const notBefore = this.readOnly ? 0 : Date.now() + undoMsMax;
     this.#outbox.addAll(
@@ -225,17 +251,20 @@ export class Session {
   }
 
   /**
-   * Resolves a conflict: "mine" sends the user's edit again, "theirs" drops it, and "both" drops it and adds the user's
-   * version as a new item.
+   * Resolves a conflict: "mine" sends the user's edit again, "theirs" drops what contradicts the other version, and
+   * "both" drops the edit and adds the user's version as a new item.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
     if (!entry) return;
+    const theirs = entry.conflict?.theirs;
     if (which === "mine") this.#outbox.insist(entry);
+    else if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json))
+      this.#outbox.rebase(entry, theirs.versions.theirs, theirs);
     else this.#outbox.drop(entry);
-    if (which === "both" && entry.edit.kind !== "delete") {
+    if (which === "both" && theirs) {
       const copyId = newId();
-      this.#outbox.add({ kind: "create", id: copyId, json: withId(entry.edit.json, copyId) });
+      this.#outbox.add({ kind: "create", id: copyId, json: withId(theirs.versions.mine, copyId) });
     }
     this.#changed();
     this.#sendNow();
@@ -253,7 +282,8 @@ export class Session {
       const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
       // If the deletion was not sent, it is dropped, and the item keeps its place. Otherwise the item is created again
       // with the same ID, and becomes the newest.
-      if (deletion?.state === "waiting" || deletion?.state === "conflict") this.#outbox.drop(deletion);
+      if (deletion?.state === "conflict" || (deletion?.state === "waiting" && !deletion.maybeStored))
+        this.#outbox.drop(deletion);
       else this.#outbox.add({ kind: "create", id, json });
     }
     this.#changed();
@@ -301,14 +331,15 @@ export class Session {
 
   async #watch(): Promise<void> {
     const { signal } = this.#watching;
-    const client = this.#client;
-    const onState = (state: WatchState) => this.#connectionIs(state);
-    const options = { signal, onState, since: this.#token, feedSilenceMsMax: 40_000 };
+    // Somebody who signs in reads a feed of their own, because only that checks the password.
+    const feed = this.username === undefined ? (this.#parts.feed ?? ownFeed) : ownFeed;
     try {
-      for await (const event of client.watch(options)) {
-        if (signal.aborted) return;
-        this.#take(event);
-      }
+      await feed(this.#client, {
+        signal,
+        list: () => this.#list(),
+        onEvent: (event) => this.#take(event),
+        onState: (state) => this.#connectionIs(state),
+      });
     } catch (error) {
       if (signal.aborted) return;
       if (isTodoError(error, "UnauthorizedError")) {
@@ -325,15 +356,26 @@ export class Session {
     }
   }
 
-  #connectionIs(state: WatchState): void {
+  #connectionIs(state: FeedState): void {
     this.connection = state.kind === "lost" ? "lost" : "live";
     if (state.kind === "live") this.readOnly = state.readOnly;
     if (state.kind === "lost") this.#outbox.disconnected();
-    else this.#outbox.connected(state.kind === "live" ? state.epoch : undefined);
+    else this.#outbox.connected(state.kind === "live" ? state.epoch : undefined, this.readOnly);
     // The password could not be checked, because the connection failed or there had been too many wrong passwords.
-    if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: messageOf(state.error), busy: false };
+    if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: state.problem, busy: false };
     this.#changed();
     this.#send();
+  }
+
+  #list(): Snapshot | undefined {
+    if (!this.loaded) return undefined;
+    const items = Array.from(this.stored.inOrder(), ({ id, json, etag, position }) => ({
+      id,
+      item: json,
+      etag,
+      position,
+    }));
+    return { kind: "snapshot", items, version: this.version, token: this.#token };
   }
 
   #take(event: WatchEvent<string>): void {
@@ -342,25 +384,30 @@ export class Session {
       for (const item of event.items) this.stored.put(item);
       this.loaded = true;
       if (this.signIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
-    } else if (event.kind === "removed") this.stored.remove(event.id);
-    else this.stored.put(event);
+    } else if (event.kind === "removed") {
+      this.stored.remove(event.id);
+      this.notices.closeAbout(event.id);
+    } else this.stored.put(event);
+    const isSameStore = event.token !== undefined && epochOf(event.token) === epochOf(this.#token);
     this.version = event.version ?? this.version;
     this.#token = event.token;
-    // A snapshot is the whole list. It may come from another store, and the versions of two stores cannot be compared.
-    // So after a snapshot, all stored edits are removed from the outbox.
-    if (event.kind === "snapshot") this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
+    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with those of the
+    // stored edits. So they are all removed from the outbox.
+    if (event.kind === "snapshot" && !isSameStore) this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();
   }
 
   #sent(outcome: SendOutcome): void {
     if (outcome.kind !== "signInNeeded" && outcome.kind !== "tryLater") this.signIn = undefined;
-    if (outcome.kind === "stored") {
-      if (this.readOnly) {
-        this.#outbox.drop(outcome.entry);
-        this.notices.add("done", "Not kept: this service is read-only.");
-      } else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
-    } else if (outcome.kind === "signInNeeded") this.#askToSignIn();
+    if (outcome.kind === "notKept") {
+      this.readOnly = true;
+      if (outcome.entry.isTrial) this.notices.add("done", "Not kept: this service is read-only.");
+    } else if (outcome.kind === "stored" || outcome.kind === "alreadyDone")
+      this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
+    else if (outcome.kind === "signInNeeded") this.#askToSignIn();
+    // Without a feed, nobody would notice that another store answers at this address when it is back.
+    else if (outcome.kind === "tryLater" && this.#isResting) this.#outbox.disconnected();
     else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
     this.#changed();
   }
@@ -372,6 +419,10 @@ export class Session {
     if (!this.signInPostponed) this.signIn = { problem, busy: false };
     this.#changed();
   }
+}
+
+function epochOf(token: string | undefined): string | undefined {
+  return parseToken(token ?? "")?.epoch;
 }
 
 function refusalText(edit: Edit, problem: string): string {

@@ -471,6 +471,8 @@ describe("help", () => {
       "restore",
       "check",
       "recover",
+      "doctor",
+      "healthcheck",
       "user",
       "certificate",
       "completion",

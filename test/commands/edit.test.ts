@@ -2,7 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { combineChanges, describeChanges } from "../../src/commands/field-changes.ts";
+import { describeChanges } from "../../src/commands/field-changes.ts";
+import { mergeFields } from "../../src/items/field-merge.ts";
 import { Program } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
@@ -182,8 +183,10 @@ test("Ctrl-C while the editor is open reaches the editor only, and what it saves
 test("changes of two people are combined field by field, and the own change wins", () => {
   const base = '{"ID":"1","a":1,"b":2,"c":3}';
   const theirs = '{"ID":"1","a":1,"b":5,"d":null}';
-  expect(combineChanges(base, '{"ID":"1","a":9,"b":2,"c":3,"e":""}', theirs)).toBe(
-    '{"ID":"1","a":9,"b":5,"e":"","d":null}',
-  );
+  expect(mergeFields(base, '{"ID":"1","a":9,"b":2,"c":3,"e":""}', theirs)).toEqual({
+    json: '{"ID":"1","a":9,"b":5,"e":"","d":null}',
+    conflicts: [],
+  });
+  expect(mergeFields(base, '{"ID":"1","a":1,"b":6,"c":4}', theirs).conflicts).toEqual(["b", "c"]);
   expect(describeChanges(base, theirs)).toEqual(["  b: 2 → 5", "  c: 3 → (no field)", "  d: (no field) → null"]);
 });

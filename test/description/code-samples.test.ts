@@ -104,14 +104,24 @@ test("the curl commands in the description get the answers that they ask for", a
   const operations = await describedSamples(program);
   const statuses: string[] = [];
   for (const operationId of [
-    ...["createItem", "listItems", "readItem", "updateItem", "updateItemAt", "deleteItem", "createItemAt"],
-    ...["deleteItem", "readChanges", "isLive", "isReady"],
+    // A create without an ID in its path works twice. The others are about the item whose ID they name.
+    ...[
+      "createItem",
+      "createItem",
+      "createItemAt",
+      "listItems",
+      "readItem",
+      "updateItem",
+      "updateItemAt",
+      "deleteItem",
+    ],
+    ...["readChanges", "isLive", "isReady"],
   ]) {
     const command = operations.get(operationId)?.find(({ label }) => label === "curl")?.source ?? "";
     const statusOnly = command.replaceAll(/^curl/gm, "curl -s -o /dev/null -w '%{http_code} '");
     statuses.push(Bun.spawnSync(["bash", "-c", statusOnly]).stdout.toString().trim());
   }
-  const written = ["201", "200", "200", "204", "204", "204", "201", "204"];
+  const written = ["201", "201", "201", "200", "200", "204", "204", "204"];
   expect(statuses).toEqual([...written, "200 200", "200", "200"]);
 });
 
@@ -156,7 +166,7 @@ test("every language names the address and the item's fields, and credentials on
     const samples = samplesFor("http://host", { auth, form: "b", names: pascal });
     expect([...samples.keys()]).toEqual(["curl", "fetch", "TypeScript", "C#", "Kotlin", "Swift", "Dart"]);
     for (const [language, code] of samples) {
-      expect([language, code]).toEqual([language, expect.stringContaining("http://host/api/todoitems/")]);
+      expect([language, code]).toEqual([language, expect.stringContaining("http://host/")]);
       expect([language, code]).toEqual([language, expect.stringContaining("Done")]);
       expect([language, code.includes("NAME")]).toEqual([language, auth !== "off"]);
     }

@@ -1,4 +1,4 @@
-// Three services write to one SQLite file, while another program runs checkpoints, backups and vacuums on it. None of
+// Three services write to one SQLite file, while another program runs checkpoints and backups of it, and reads it. None of
 // this may look as if somebody had replaced the store. `npm test` runs it for a few seconds; for a long run:
 //
 //   node bin/bun.js test/faults/shared-file.ts --minutes 10
@@ -15,7 +15,7 @@ const writersPerService = 6;
 
 export interface SharedTotals {
   answered: number;
-  /** How many checkpoints, backups and vacuums the other program has run. */
+  /** How many checkpoints, backups and reads the other program has run. */
   disturbances: number;
   /** Every refused write, health check that failed, warning and exit code other than 0. */
   readonly alarms: string[];

@@ -1,6 +1,7 @@
 // Reads metrics in the text format of Prometheus, strictly.
 
 import { checkedFetch } from "../description/checked-answer.ts";
+import type { Program } from "../program.ts";
 
 export interface Scrape {
   readonly text: string;
@@ -42,4 +43,13 @@ export async function scrape(url: string): Promise<Scrape> {
   const response = await checkedFetch(url);
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return parseScrape(await response.text());
+}
+
+/** The address of a service's metrics, which its greeting shows. */
+export async function metricsUrl(program: Program): Promise<string> {
+  for (let line = await program.stdoutLine(); !line.includes("Ctrl-C"); line = await program.stdoutLine()) {
+    const [, url] = /Metrics +(http\S+)/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error("the greeting does not show where the metrics are");
 }

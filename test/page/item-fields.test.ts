@@ -5,15 +5,31 @@ import fc from "fast-check";
 import { indented } from "../../src/items/indented.ts";
 import { dueText } from "../../src/page/item-chips.ts";
 import { compacted, defaultShapes, newItem, readFields, shapeOf, withFields } from "../../src/page/item-fields.ts";
-import { linesOf } from "../../src/page/pasted-lines.ts";
+import { entriesOf } from "../../src/page/pasted-lines.ts";
 
 describe("an item's fields", () => {
+  test("a name or notes that are not text are recognised, and a missing or null value counts as text", () => {
+    const isText = (json: string) => readFields(json).isText;
+    expect(['{"Name":"1","Notes":null}', '{"ID":"x"}', '{"title":"a","Price":1}'].map(isText)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(['{"Name":1}', '{"Notes":["a"]}', '{"Name":{}}', '{"Name":false}'].map(isText)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
   test("name, notes and done are found in both spellings, and all other fields are counted and searched", () => {
     const pascal = '{"ID":"x","Name":"Milk","Notes":"oat","Done":true,"Price":1.50,"Shelves":["Left"]}';
     expect(readFields(pascal)).toEqual({
       name: "Milk",
       notes: "oat",
       done: true,
+      isText: true,
       chips: [],
       otherCount: 2,
       searchText: 'milk\noat\n1.50\n["left"]',
@@ -119,12 +135,16 @@ describe("edits", () => {
 
 describe("new items", () => {
   test("a new item has the page's own field names, in either spelling", () => {
-    expect(newItem("x", "Milk", defaultShapes.pascal)).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
-    expect(newItem("x", "Milk", defaultShapes.camel)).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
+    expect(newItem("x", { name: "Milk", done: false }, defaultShapes.pascal)).toBe(
+      '{"ID":"x","Name":"Milk","Notes":"","Done":false}',
+    );
+    expect(newItem("x", { name: "Milk", done: false }, defaultShapes.camel)).toBe(
+      '{"id":"x","name":"Milk","notes":"","done":false}',
+    );
   });
 
   test("a new item can have the field names of another item, so that the same app can read it", () => {
-    const like = (json: string) => newItem("x", "Milk", shapeOf(json));
+    const like = (json: string) => newItem("x", { name: "Milk", done: false }, shapeOf(json));
     expect(like('{"id":"1","title":"a","completed":true}')).toBe('{"id":"x","title":"Milk","completed":false}');
     expect(like('{"Id":"1","Task":"a","Description":"b"}')).toBe(
       '{"Id":"x","Task":"Milk","Description":"","Done":false}',
@@ -135,10 +155,22 @@ describe("new items", () => {
 });
 
 describe("pasted text", () => {
+  const names = (text: string) => entriesOf(text).map(({ name }) => name);
+
   test("each line is a name, blank lines and the marks of a list are left out", () => {
-    expect(linesOf("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
-    expect(linesOf("  Milk  ")).toEqual(["Milk"]);
-    expect(linesOf("Milk\n- \n- [ ] \nBread")).toEqual(["Milk", "Bread"]);
+    expect(names("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
+    expect(names("  Milk  ")).toEqual(["Milk"]);
+    expect(names("Milk\n- \n- [ ] \n- [x]\nBread")).toEqual(["Milk", "Bread"]);
+  });
+
+  test("a line that is ticked becomes a done item", () => {
+    expect(entriesOf("- [x] Milk\n* [X] Bread\n- [ ] Honey\n[x]Rye")).toEqual([
+      { name: "Milk", done: true },
+      { name: "Bread", done: true },
+      { name: "Honey", done: false },
+      { name: "[x]Rye", done: false },
+    ]);
+    expect(newItem("x", { name: "Milk", done: true }, defaultShapes.camel)).toContain('"done":true');
   });
 });
 

@@ -22,7 +22,7 @@ function view(choice: Partial<ListChoice>) {
     filter: "all",
     search: "",
     doneLast: false,
-    editedIds: new Set(),
+    typedIds: new Set(),
     ...choice,
   });
   return { shown: shown.map(({ id }) => id), counts, done: done.map(({ id }) => id) };
@@ -46,7 +46,7 @@ describe("the list", () => {
   });
 
   test("an item that is being edited is shown, even if the filter or the search excludes it", () => {
-    expect(view({ filter: "done", search: "oat", editedIds: new Set(["Honey"]) }).shown).toEqual(["Oat milk", "Honey"]);
+    expect(view({ filter: "done", search: "oat", typedIds: new Set(["Honey"]) }).shown).toEqual(["Oat milk", "Honey"]);
   });
 });
 

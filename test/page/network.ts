@@ -4,7 +4,8 @@ import { type Credentials, jsonText, TodoClient } from "../../src/client/index.t
 import type { Service } from "../service.ts";
 
 export class Network {
-  readonly #service: Service;
+  /** The service that answers. A test can replace it. */
+  service: Service;
   /** Every request that reached the service, such as `PUT /api/todoitems/`. */
   readonly requests: string[] = [];
   /** The same requests with their answers, such as `/changes?since=… 304`. Tokens are left out. */
@@ -13,9 +14,12 @@ export class Network {
   state: "up" | "down" | "lossy" | number = "up";
   /** The answers to writes wait for this promise, if there is one. */
   answersAfter: Promise<void> | undefined;
+  /** The change feeds wait for this promise, if there is one. */
+  feedsAfter: Promise<void> | undefined;
+  #feeds = new AbortController();
 
   constructor(service: Service) {
-    this.#service = service;
+    this.service = service;
   }
 
   connect(credentials?: Credentials): TodoClient<string> {
@@ -27,6 +31,12 @@ export class Network {
     });
   }
 
+  /** Breaks the connection of every open change feed. */
+  breakFeeds(): void {
+    this.#feeds.abort();
+    this.#feeds = new AbortController();
+  }
+
   readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
     const { state } = this;
     if (state === "down") throw new TypeError("the network is down");
@@ -34,14 +44,14 @@ export class Network {
     const { pathname, search } = new URL(url);
     const method = init.method ?? "GET";
     this.requests.push(`${method} ${pathname}`);
-    const response = await this.#service.fetch(method, pathname + search, init);
-    const type = response.headers.get("content-type") === "text/event-stream; charset=utf-8" ? " events" : "";
-    this.exchanges.push(`${pathname}${search.replace(/=.*/, "=…")} ${response.status}${type}`);
-    if (method !== "GET") await this.answersAfter;
+    const response = await this.service.fetch(method, pathname + search, init);
+    const isFeed = response.headers.get("content-type") === "text/event-stream; charset=utf-8";
+    this.exchanges.push(`${pathname}${search.replace(/=.*/, "=…")} ${response.status}${isFeed ? " events" : ""}`);
+    await (isFeed ? this.feedsAfter : method === "GET" ? undefined : this.answersAfter);
     if (state === "lossy") throw new TypeError("the answer was lost");
     const { body, status, headers } = response;
     // Aborting a request also ends its answer, as it would with a real socket.
-    const signal = init.signal ?? undefined;
-    return new Response(body?.pipeThrough(new TransformStream(), { ...(signal && { signal }) }), { status, headers });
+    const signal = AbortSignal.any([...(init.signal ? [init.signal] : []), ...(isFeed ? [this.#feeds.signal] : [])]);
+    return new Response(body?.pipeThrough(new TransformStream(), { signal }), { status, headers });
   };
 }

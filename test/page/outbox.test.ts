@@ -1,7 +1,8 @@
 // The outbox: the order of its edits, which edits replace others, and what it keeps in the browser's storage.
 
 import { describe, expect, test } from "bun:test";
-import { type Edit, type KeptEdit, Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
+import type { Edit, KeptEdit } from "../../src/page/edit.ts";
+import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
 
 /** An outbox that is connected to the store "e", and what it keeps. */
 function open(): { outbox: Outbox; kept: () => readonly KeptEdit[] } {
@@ -50,10 +51,10 @@ describe("edits that are not sent yet", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
     outbox.add(remove("b"), 9);
-    next(outbox).state = "sending";
+    outbox.sending(next(outbox));
     const both = [
-      { edit: create("a"), epoch: "e", notBefore: 0 },
-      { edit: remove("b"), epoch: "e", notBefore: 9 },
+      { edit: create("a"), epoch: "e", notBefore: 0, maybeStored: true },
+      { edit: remove("b"), epoch: "e", notBefore: 9, maybeStored: false },
     ];
     expect(kept()).toEqual(both);
     outbox.stored(next(outbox), "2", 2);
@@ -161,6 +162,35 @@ describe("an edit made while another edit of the same item is being sent", () =>
   });
 });
 
+describe("an edit that was merged with somebody else's changes", () => {
+  const edited = (json: string, base: string, etag = "1"): Edit => ({ kind: "update", id: "a", json, etag, base });
+
+  test("an edit that is not based on the result keeps an outdated ETag, so that it is compared with the result", () => {
+    for (const isStored of [true, false]) {
+      const { outbox } = open();
+      outbox.add(edited("mine", "before"));
+      const first = next(outbox);
+      outbox.sending(first);
+      outbox.rebase(first, "merged", { json: "theirs", etag: "2" });
+      if (isStored) outbox.stored(first, "3", 3);
+      outbox.add(edited("typed", "mine"));
+      if (!isStored) outbox.stored(first, "3", 3);
+      expect(next(outbox).edit).toEqual(edited("typed", "mine", "2"));
+    }
+  });
+
+  test("an edit that is based on the result gets the ETag of the result", () => {
+    const { outbox } = open();
+    outbox.add(edited("mine", "before"));
+    const first = next(outbox);
+    outbox.rebase(first, "merged", { json: "theirs", etag: "2" });
+    outbox.sending(first);
+    outbox.add(edited("typed", "merged"));
+    outbox.stored(first, "3", 3);
+    expect(next(outbox).edit).toEqual(edited("typed", "merged", "3"));
+  });
+});
+
 describe("conflicts", () => {
   test("a conflict holds back only the edits of its own item", () => {
     const { outbox } = open();
@@ -181,7 +211,7 @@ describe("conflicts", () => {
     outbox.conflicted(b, undefined);
     outbox.insist(a);
     outbox.insist(b);
-    expect(edits(outbox)).toEqual([update("a", "1", "9"), create("b", "2")]);
+    expect(edits(outbox)).toMatchObject([update("a", "1", "9"), create("b", "2")]);
   });
 });
 

@@ -201,3 +201,36 @@ test("at 400 %, a dialog opens at its top and fits beside the scroll bar of the 
     await page.until("!document.querySelector('dialog')");
   }
 });
+
+test("at 400 %, the choices of the sign-in form and of a conflict are in sight without scrolling", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
+  await pages.send("POST", "/api/todoitems/", named(ids.one, "Milk"), headers);
+  const page = await pages.openPage();
+  await page.show({ width: 320, height: 256 });
+  const choices = () =>
+    page.evaluate<
+      [string, boolean][]
+    >(`[...document.querySelectorAll("dialog > .buttons button, dialog form > .buttons button")]
+      .map((button) => [button.innerText, button.getBoundingClientRect()])
+      .map(([text, { top, bottom }]) => [text, top >= innerHeight / 2 && bottom <= innerHeight])`);
+  await page.clickItem("Milk", "text");
+  await page.fill('[data-control="name"]', "Oat milk");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Rice milk"), headers);
+  await page.clickButton("Save");
+  await page.until("document.querySelector('dialog.sign-in')");
+  expect(await choices()).toEqual([
+    ["Sign in", true],
+    ["Cancel", true],
+  ]);
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "long enough");
+  await page.view.press("Enter");
+  await page.until("document.querySelector('dialog.conflict-dialog')");
+  expect(await choices()).toEqual([
+    ["Keep mine", true],
+    ["Keep theirs", true],
+    ["Keep both", true],
+    ["Decide later", true],
+  ]);
+});

@@ -107,13 +107,13 @@ test("several pasted lines become several items, done items can be moved to the 
   await page.until("document.activeElement.dataset.control === 'composer'");
   await page.evaluate(`(() => {
     const clipboardData = new DataTransfer();
-    clipboardData.setData("text", "- Milk\\n- Bread\\n\\n- Honey");
+    clipboardData.setData("text", "- Milk\\n- [x] Bread\\n\\n- Honey");
     document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
   })()`);
   await page.untilNames("Honey", "Bread", "Milk");
   await page.untilText("Added 3 items");
+  expect((await page.items()).map(({ done }) => done)).toEqual([false, true, false]);
   await page.clickItem("Honey", "tick");
-  await page.clickItem("Bread", "tick");
   await page.click('[data-control="done-last"]');
   await page.untilNames("Milk", "Honey", "Bread");
   await page.view.reload();
@@ -158,4 +158,17 @@ test("the page of a read-only instance says so once, and offers no Undo for what
   await page.until("document.querySelectorAll('.row').length === 3");
   expect(await page.items()).toEqual(before);
   expect(await page.evaluate<number>("document.querySelectorAll('.notice').length")).toBe(1);
+});
+
+test("seven tabs share one change feed, and when the tab that reads it is closed, another one goes on", async () => {
+  await pages.start();
+  const tabs = await Promise.all(Array.from({ length: 7 }, () => pages.openPage()));
+  await pages.create(named(ids.one, "One"));
+  for (const tab of tabs) await tab.untilNames("One");
+  const [first, ...others] = tabs;
+  if (first) pages.closePage(first);
+  await pages.create(named(ids.two, "Two"));
+  for (const tab of others) await tab.untilNames("Two", "One");
+  await others[0]?.add("Three");
+  for (const tab of others) await tab.untilNames("Three", "Two", "One");
 });

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
-import { type Edit, Outbox } from "../../src/page/outbox.ts";
+import type { Edit } from "../../src/page/edit.ts";
+import { Outbox } from "../../src/page/outbox.ts";
 import { Sender, type SendOutcome } from "../../src/page/sender.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
@@ -111,7 +112,7 @@ describe("edits of items that have changed elsewhere", () => {
   test("a deletion of a deleted item counts as already done", async () => {
     const { outbox, send } = await open();
     expect(await send(remove(ids.one))).toEqual(["alreadyDone"]);
-    expect(outbox.entries).toEqual([]);
+    expect(outbox.unsentCount).toBe(0);
   });
 
   test("an update to the state that the item already has counts as already done", async () => {
@@ -196,7 +197,7 @@ describe("edits that the service refuses", () => {
     await sender.send();
     expect(outcomes).toMatchObject([
       { kind: "refused", edit: tooLarge, problem: expect.stringContaining("100 bytes") },
-      { kind: "stored", entry: { edit: { id: ids.two } } },
+      { kind: "stored" },
     ]);
     expect(outbox.entries[0]).toMatchObject({ state: "refused", problem: expect.stringContaining("100 bytes") });
     expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
@@ -204,6 +205,21 @@ describe("edits that the service refuses", () => {
     await sender.send();
     expect(outbox.unsentCount).toBe(0);
     expect(await service.list()).toBe(`[${named(ids.two, "Two")},${named(ids.one, "Short")}]`);
+  });
+
+  test("if the user corrects an edit while it is being refused, the corrected one is sent", async () => {
+    const { service, network, outbox, outcomes, sender } = await open({ bodyBytesMax: 100 });
+    const answer = Promise.withResolvers<void>();
+    network.answersAfter = answer.promise;
+    const tooLarge = create(ids.one, "x".repeat(200));
+    outbox.add(tooLarge);
+    const sending = sender.send();
+    const base = named(ids.one, "x".repeat(200));
+    outbox.add({ kind: "update", id: ids.one, json: named(ids.one, "Short"), etag: undefined, base });
+    answer.resolve();
+    await sending;
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["merged", "stored"]);
+    expect(await service.list()).toBe(`[${named(ids.one, "Short")}]`);
   });
 
   test("a new item whose first answer was lost counts as stored when it is sent again", async () => {

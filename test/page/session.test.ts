@@ -5,7 +5,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
-import { type KeptEdit, Outbox } from "../../src/page/outbox.ts";
+import type { KeptEdit } from "../../src/page/edit.ts";
+import { Outbox } from "../../src/page/outbox.ts";
 import type { ShownItem } from "../../src/page/overlay.ts";
 import { Session } from "../../src/page/session.ts";
 import { eventually } from "../eventually.ts";
@@ -42,6 +43,7 @@ async function guarded(mode: "writes" | "all"): Promise<ServiceOptions> {
 }
 
 const named = (id: string, name: string) => item(id, `"Name":"${name}"`);
+const entry = (name: string) => ({ name, done: false });
 
 function shown(session: Session, name: string): ShownItem {
   const found = session.items.find(({ fields }) => fields.name === name);
@@ -71,7 +73,7 @@ describe("items", () => {
     await untilLive(session);
     const seen = new Set<string>();
     session.subscribe(() => seen.add(names().join()));
-    session.add("One");
+    session.add(entry("One"));
     expect(shown(session, "One").pending).toBe(true);
     await eventually(async () => expect(session.version).toBe(1));
     expect(shown(session, "One")).toMatchObject({ pending: false, conflict: undefined });
@@ -85,7 +87,7 @@ describe("items", () => {
     await untilLive(session);
     const answer = Promise.withResolvers<void>();
     network.answersAfter = answer.promise;
-    session.add("One");
+    session.add(entry("One"));
     await eventually(async () => expect(session.version).toBe(1));
     expect([names(), session.unsentCount]).toEqual([["One"], 1]);
     answer.resolve();
@@ -98,7 +100,7 @@ describe("items", () => {
     await service.create(`{"id":"${ids.one}","name":"camel"}`);
     session.start();
     await untilLive(session);
-    session.add("Two");
+    session.add(entry("Two"));
     expect(JSON.parse(shown(session, "Two").json)).toMatchObject({ name: "Two", notes: "", done: false });
   });
 
@@ -143,14 +145,14 @@ describe("items", () => {
     const { service, network, session, names } = await open();
     session.start();
     await untilLive(session);
-    session.add("One", "Two");
+    session.add(entry("One"), entry("Two"));
     await untilSent(session);
     expect(names()).toEqual(["Two", "One"]);
     session.notices.act(session.notices.all[0]?.key ?? -1);
     await untilSent(session);
     expect([names(), await service.list()]).toEqual([[], "[]"]);
     network.state = "down";
-    session.add("Three", "Four");
+    session.add(entry("Three"), entry("Four"));
     session.notices.act(session.notices.all[0]?.key ?? -1);
     network.state = "up";
     await untilSent(session);
@@ -177,6 +179,168 @@ describe("conflicts", () => {
     });
   }
 
+  test("changes of different fields are merged without a question", async () => {
+    const { service, session } = await open();
+    await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));
+    session.start();
+    await untilLive(session);
+    const base = shown(session, "One");
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"One","Notes":"theirs","Done":false'));
+    session.save(base, item(ids.one, '"Name":"Mine","Notes":"","Done":false'));
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine","Notes":"theirs","Done":false')}]`);
+  });
+
+  for (const which of ["mine", "theirs"] as const) {
+    test(`if both changed a field, choosing ${which} decides that field, and all other changes stay`, async () => {
+      const { service, session } = await open();
+      await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));
+      session.start();
+      await untilLive(session);
+      const base = shown(session, "One");
+      await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs","Notes":"","Done":true'));
+      session.save(base, item(ids.one, '"Name":"mine","Notes":"my notes","Done":false'));
+      await eventually(async () => expect(shown(session, "mine").conflict).toBeDefined());
+      session.decide(ids.one, which);
+      await untilSent(session);
+      expect(JSON.parse(await service.list())).toEqual([{ ID: ids.one, Name: which, Notes: "my notes", Done: true }]);
+    });
+  }
+
+  /** Opens a session that has sent a new name, while somebody else has changed the notes. The answer is held back. */
+  async function sendDuringTheirChange(theirs = '"Name":"One","Notes":"theirs","Done":false') {
+    const opened = await open();
+    const { service, network, session } = opened;
+    await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));
+    session.start();
+    await untilLive(session);
+    const base = shown(session, "One");
+    await service.send("PUT", "/api/todoitems/", item(ids.one, theirs));
+    const answer = Promise.withResolvers<void>();
+    network.answersAfter = answer.promise;
+    session.save(base, item(ids.one, '"Name":"Mine","Notes":"","Done":false'));
+    await eventually(() => network.requests.at(-1) === "PUT /api/todoitems/");
+    return { ...opened, answer: () => answer.resolve() };
+  }
+
+  test("an edit that is made while an earlier one meets other changes keeps those changes, too", async () => {
+    const { service, session, answer } = await sendDuringTheirChange();
+    session.setDone(shown(session, "Mine"), true);
+    answer();
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine","Notes":"theirs","Done":true')}]`);
+  });
+
+  test("an editor that was open while an earlier edit met other changes keeps those changes, too", async () => {
+    const { service, session, answer } = await sendDuringTheirChange();
+    const base = shown(session, "Mine");
+    answer();
+    await untilSent(session);
+    session.save(base, item(ids.one, '"Name":"Mine, typed","Notes":"","Done":false'));
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine, typed","Notes":"theirs","Done":false')}]`);
+  });
+
+  test("an editor that was open while an earlier edit met other changes does not overwrite them unasked", async () => {
+    const { session, answer } = await sendDuringTheirChange();
+    const base = shown(session, "Mine");
+    answer();
+    await untilSent(session);
+    session.save(base, item(ids.one, '"Name":"Mine","Notes":"my notes","Done":false'));
+    await eventually(() => session.items[0]?.conflict !== undefined);
+    expect(session.items[0]?.conflict?.theirs?.json).toContain('"Notes":"theirs"');
+  });
+
+  test("an edit that is made while an earlier one meets a conflict is part of the decision", async () => {
+    const { service, session, answer } = await sendDuringTheirChange('"Name":"Theirs","Notes":"","Done":false');
+    session.setDone(shown(session, "Mine"), true);
+    answer();
+    await eventually(() => shown(session, "Mine").conflict !== undefined);
+    session.decide(ids.one, "mine");
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine","Notes":"","Done":true')}]`);
+  });
+
+  test("a deletion after an edit that met other changes asks, because the user has not seen them", async () => {
+    const { session, answer } = await sendDuringTheirChange();
+    session.remove(shown(session, "Mine"));
+    answer();
+    session.notices.close(session.notices.all[0]?.key ?? -1);
+    await eventually(() => session.items[0]?.conflict?.deletes === true);
+  });
+
+  test("a conflict that the user has not decided is a conflict again after a reload", async () => {
+    const { service, network, session, outbox, answer } = await sendDuringTheirChange(
+      '"Name":"Theirs","Notes":"","Done":false',
+    );
+    answer();
+    await eventually(() => shown(session, "Mine").conflict !== undefined);
+    const reloaded = new Outbox(() => {});
+    const later = new Session({
+      outbox: reloaded,
+      connect: () => network.connect(),
+      spelling: undefined,
+      readOnly: false,
+    });
+    opened.push({ session: later, service });
+    reloaded.restore(outbox.entries, false);
+    later.start();
+    await eventually(() => later.items[0]?.conflict !== undefined);
+    expect(await service.list()).toContain('"Name":"Theirs"');
+  });
+
+  test("if an answer was lost and the item has other changes since, the user decides whether to make the change again", async () => {
+    const { service, network, session } = await open();
+    await service.create(item(ids.one, '"Name":"One","Notes":""'));
+    session.start();
+    await untilLive(session);
+    network.state = "lossy";
+    session.save(shown(session, "One"), item(ids.one, '"Name":"Mine","Notes":""'));
+    await eventually(async () => expect(await service.list()).toContain("Mine"));
+    // Somebody puts the old name back, on purpose.
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"One","Notes":"the name was right"'));
+    network.state = "up";
+    session.reconnect();
+    await eventually(() => shown(session, "Mine").conflict !== undefined);
+    expect(shown(session, "Mine").conflict?.theirs?.versions).toEqual({
+      mine: item(ids.one, '"Name":"Mine","Notes":"the name was right"'),
+      theirs: item(ids.one, '"Name":"One","Notes":"the name was right"'),
+    });
+  });
+
+  test("an edit of a new item whose answer was lost is stored, and asks nothing", async () => {
+    const { service, network, session } = await open();
+    session.start();
+    await untilLive(session);
+    network.state = "lossy";
+    session.add(entry("One"));
+    await eventually(async () => expect(await service.list()).toContain("One"));
+    await eventually(() => shown(session, "One").pending);
+    session.save(shown(session, "One"), shown(session, "One").json.replace("One", "Two"));
+    network.state = "up";
+    session.reconnect();
+    await untilSent(session);
+    expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Two" }]);
+    expect(session.items).toMatchObject([{ conflict: undefined, problem: undefined, fields: { name: "Two" } }]);
+  });
+
+  test("undoing a deletion brings the item back, even if the deletion was stored and its answer was lost", async () => {
+    const { service, network, session, outbox } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    network.state = "lossy";
+    session.remove(shown(session, "One"));
+    outbox.release(new Set([ids.one]));
+    session.add(entry("Two"));
+    await eventually(async () => expect(await service.list()).toBe("[]"));
+    session.notices.act(session.notices.all[0]?.key ?? -1);
+    network.state = "up";
+    session.reconnect();
+    await untilSent(session);
+    expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Two" }, { Name: "One" }]);
+  });
+
   test("keeping both leaves the other version and adds the user's as a new item", async () => {
     const { service, session } = await open();
     await service.create(named(ids.one, "One"));
@@ -198,7 +362,7 @@ describe("messages", () => {
   test("a refused item stays with the reason, and can be corrected or discarded", async () => {
     const { service, session, names } = await open({ bodyBytesMax: 150 });
     session.start();
-    session.add("x".repeat(200));
+    session.add(entry("x".repeat(200)));
     await eventually(async () => expect(session.notices.all).toHaveLength(1));
     expect(session.notices.all[0]).toMatchObject({ kind: "problem", action: undefined });
     expect(session.notices.all[0]?.text).toMatch(/^“x{39}…” was not added: .*150 bytes/);
@@ -219,11 +383,59 @@ describe("messages", () => {
     session.start();
     await untilLive(session);
     expect(session.readOnly).toBe(true);
-    session.add("One");
+    session.add(entry("One"));
     await untilSent(session);
-    session.add("Two", "Three");
+    session.add(entry("Two"), entry("Three"));
     await untilSent(session);
     expect([names(), session.notices.all]).toMatchObject([[], [{ text: "Not kept: this service is read-only." }]]);
+  });
+
+  test("edits that were made before the service became read-only wait until it keeps them", async () => {
+    const engine = new MemoryEngine();
+    const writable = await Service.on(engine);
+    await writable.create(named(ids.one, "One"));
+    const { network, session, names } = await open();
+    const readOnly = await Service.on(engine, { readOnly: true });
+    network.service = writable;
+    session.start();
+    await untilLive(session);
+    network.state = "down";
+    network.breakFeeds();
+    await eventually(() => session.connection === "lost");
+    session.save(shown(session, "One"), named(ids.one, "Typed"));
+    network.state = "up";
+    network.service = readOnly;
+    session.reconnect();
+    await untilLive(session);
+    // What the user does now is only tried, and changes nothing in the edit that waits.
+    session.add(entry("Two"));
+    session.remove(shown(session, "Typed"));
+    await eventually(async () => expect(names()).toEqual(["Typed"]));
+    expect([session.readOnly, session.pausedCount, session.unsentCount]).toEqual([true, 1, 1]);
+    network.service = writable;
+    session.reconnect();
+    await untilSent(session);
+    expect(await writable.list()).toBe(`[${named(ids.one, "Typed")}]`);
+    for (const { collection } of [writable, readOnly]) await collection.close();
+  });
+
+  test("an offer to save what was typed ends when the item is saved or deleted", async () => {
+    const { service, session } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    const one = shown(session, "One");
+    const offer = () => {
+      session.offerToSave(one, () => {});
+      expect(session.notices.all.map(({ text }) => text)).toEqual(["Your change of “One” was not saved."]);
+    };
+    offer();
+    session.save(one, named(ids.one, "Two"));
+    expect(session.notices.all).toEqual([]);
+    await untilSent(session);
+    offer();
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    await eventually(() => session.notices.all.length === 0);
   });
 
   test("a list that cannot be read is reported with a way to try again", async () => {
@@ -253,8 +465,8 @@ describe("the connection", () => {
     network.state = "down";
     session.start();
     await eventually(async () => expect(session.connection).toBe("lost"));
-    session.add("One");
-    session.add("Two");
+    session.add(entry("One"));
+    session.add(entry("Two"));
     expect(session.unsentCount).toBe(2);
     network.state = "up";
     session.reconnect();
@@ -262,6 +474,23 @@ describe("the connection", () => {
     expect(session.connection).toBe("live");
     expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }, { Name: "Two" }]);
   });
+});
+
+test("a resting page sends its edits, but after a failure it sends nothing until it has seen the store again", async () => {
+  const { service, network, outbox, session } = await open();
+  session.start();
+  await untilLive(session);
+  session.rest();
+  session.add(entry("One"));
+  await untilSent(session);
+  network.state = "down";
+  session.add(entry("Two"));
+  await eventually(() => outbox.entries.some(({ maybeStored }) => maybeStored));
+  network.state = "up";
+  expect([outbox.next(Date.now()), session.unsentCount]).toEqual([undefined, 1]);
+  session.reconnect();
+  await untilSent(session);
+  expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }, { Name: "Two" }]);
 });
 
 describe("the connection, opened again", () => {
@@ -310,7 +539,7 @@ describe("signing in", () => {
     const { service, session } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);
-    session.add("One");
+    session.add(entry("One"));
     await eventually(async () => expect(session.signIn).toBeDefined());
     session.signInAs({ username: "ann", password: "secret" });
     await untilSent(session);
@@ -337,7 +566,7 @@ describe("signing in", () => {
     const { service, network, session, names } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);
-    session.add("One");
+    session.add(entry("One"));
     await eventually(async () => expect(session.signIn).toBeDefined());
     session.cancelSignIn();
     expect([session.signIn, session.signInPostponed, session.unsentCount, names()]).toEqual([
@@ -366,7 +595,7 @@ describe("signing in", () => {
     session.reconnect();
     await refusedAgain;
     expect([session.signIn, session.connection, session.loaded]).toEqual([undefined, "signed-out", false]);
-    session.add("One");
+    session.add(entry("One"));
     await eventually(() => session.signIn !== undefined);
     session.cancelSignIn();
     expect([session.unsentCount, names()]).toEqual([1, ["One"]]);
@@ -383,7 +612,7 @@ describe("signing in", () => {
     session.openSignIn();
     session.signInAs({ username: "ann", password: "secret" });
     await eventually(() => session.signIn === undefined);
-    session.add("x".repeat(200));
+    session.add(entry("x".repeat(200)));
     await eventually(() => session.items[0]?.problem !== undefined);
     session.signOut();
     await untilLive(session);
@@ -397,7 +626,7 @@ describe("signing in", () => {
     const { session, names } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);
-    session.add("One");
+    session.add(entry("One"));
     await eventually(async () => expect(session.signIn).toBeDefined());
     session.cancelSignIn();
     session.discardUnsent();

@@ -6,7 +6,7 @@ import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { FeedReader } from "../http/feed-reader.ts";
-import { type Scrape, scrape } from "../metrics/scrape.ts";
+import { metricsUrl, type Scrape, scrape } from "../metrics/scrape.ts";
 import { childrenOf, onLinux } from "../processes.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
@@ -17,16 +17,12 @@ afterEach(async () => {
   for (const program of programs.splice(0)) await program.stop("SIGKILL");
 });
 
-/** Starts a service, and returns the address of its metrics, which its greeting shows. */
+/** Starts a service, and returns it with the address of its metrics. */
 async function start(...args: string[]): Promise<{ program: Program; url: string }> {
   const store = `sqlite:${join(folder.path, crypto.randomUUID())}`;
   const program = await Program.start({ args: ["--port", "0", "--metrics-port", "0", "--store", store, ...args] });
   programs.push(program);
-  for (let line = await program.stdoutLine(); !line.includes("Ctrl-C"); line = await program.stdoutLine()) {
-    const [, url] = /Metrics +(http\S+)/.exec(line) ?? [];
-    if (url !== undefined) return { program, url };
-  }
-  throw new Error("the greeting does not show where the metrics are");
+  return { program, url: await metricsUrl(program) };
 }
 
 const requests = "http_server_request_duration_seconds_count";

@@ -287,7 +287,10 @@ whiteBoxTest(
     expect(response.headers.get("retry-after")).toBe("1");
     const problem = await expectProblem(response, 503, "StoreUnavailable");
     expect(JSON.stringify(problem)).not.toContain("secret");
-    expect(service.log).toEqual([{ level: "error", message: "disk /secret/path is full" }]);
+    expect(service.log).toEqual([
+      { level: "error", message: "disk /secret/path is full" },
+      { level: "warn", message: expect.stringContaining("was answered with 503 StoreUnavailable") },
+    ]);
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
     engine.failure = undefined;
     await service.create(item(ids.two));

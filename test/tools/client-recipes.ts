@@ -1,5 +1,5 @@
-// The recipes for React and TanStack Query in docs/client.md: each is cut out of the page, compiled in a strict project,
-// and run in Chromium with a real service.
+// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipes for React
+// and TanStack Query are also run in Chromium with a real service.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -28,20 +28,39 @@ beforeAll(async () => {
   await Bun.write(join(folder, "query-page.tsx"), queryPage);
   await Bun.write(join(folder, "live-query-page.tsx"), liveQueryPage);
   await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(project));
+  await Bun.write(join(folder, "example-names.d.ts"), exampleNames);
+  const examples = codeBlocks("ts");
+  expect(examples.length).toBeGreaterThan(3);
+  for (const [index, code] of examples.entries())
+    await Bun.write(join(folder, `example-${index}.ts`), `${code}\nexport {};\n`);
 });
 
 afterAll(() => program.stop());
 
-/** The code blocks of the page, with the address of the service. */
-function readRecipes(): [react: string, query: string, liveQuery: string] {
+/** The code blocks of the page in this language. */
+function codeBlocks(language: string): string[] {
   const page = readFileSync(join(projectFolder, "docs/client.md"), "utf8");
-  const blocks = [...page.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, code = ""]) =>
-    code.replace("http://localhost:5000/", program.origin),
+  return [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, code = ""]) =>
+    name === language ? code : [],
   );
-  const [react = "", query = "", liveQuery = ""] = blocks;
-  expect(blocks).toHaveLength(3);
+}
+
+/** The recipes, with the address of the service. */
+function readRecipes(): [react: string, query: string, liveQuery: string] {
+  const recipes = codeBlocks("tsx").map((code) => code.replace("http://localhost:5000/", program.origin));
+  const [react = "", query = "", liveQuery = ""] = recipes;
+  expect(recipes).toHaveLength(3);
   return [react, query, liveQuery];
 }
+
+/** What the examples use without declaring it. */
+const exampleNames = `
+  declare const TodoClient: typeof import("todoitems-client").TodoClient;
+  declare const todo: import("todoitems-client").TodoClient;
+  declare const mySchema: { parse(value: unknown): { ID: string } };
+  declare const signal: AbortSignal;
+  declare const id: string;
+  declare const url: string;`;
 
 const reactPage = `
   import { StrictMode } from "react";
@@ -126,7 +145,7 @@ async function open(name: string) {
   };
 }
 
-test("the recipes compile in a strict project", async () => {
+test("the examples and the recipes compile in a strict project", async () => {
   await run(tool("typescript/bin/tsc", "-p", folder));
 });
 

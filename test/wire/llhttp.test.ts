@@ -1,5 +1,5 @@
-// Whatever our connection accepts, llhttp (Node's parser) must accept and read the same way: method, target, header
-// fields, body, and where the next request begins. `npm run test:wire` compares a million messages.
+// Whatever our connection accepts, llhttp (Node's parser) must accept and read the same way, except for the few
+// `allowedDifferences`: method, target, header fields, body, and where the next request begins. `npm run test:wire` compares a million messages.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readStreams } from "../fuzz/corpus.ts";

@@ -2,31 +2,44 @@
 
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf } from "../../serve/loopback.ts";
+import type { Settings } from "../../serve/settings-table.ts";
 import { askHealth, ownUrl } from "../own-service.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
-export async function checkPorts({ settings }: Subject): Promise<Finding[]> {
-  const { port, httpsPort } = settings;
-  return [
-    ...(port === undefined ? [] : [await checkPort("http", port)]),
-    ...(httpsPort === undefined ? [] : [await checkPort("https", httpsPort)]),
-  ];
+type PortFlag = Parameters<typeof checkPortIsFree>[2];
 
-  async function checkPort(scheme: "http" | "https", number: number): Promise<Finding> {
-    if (number === 0) return pass(`${scheme.toUpperCase()}: the system picks a free one`);
-    const { state, detail } = await askHealth(ownUrl(scheme, settings, number), { trusts: true });
-    if (state === "ready") return pass(`${number}: ${detail}`);
-    if (state === "not ready")
-      return warn(
-        `${number}: ${detail}`,
-        "look at the service's log, which says why, and at the findings about the store",
-      );
-    try {
-      checkPortIsFree(addressesOf(settings.host), number, scheme === "http" ? "--port" : "--https-port");
-      return pass(`${number} is free`);
-    } catch (error) {
-      if (!(error instanceof ListenError)) throw error;
-      return fail(`${number}: ${detail}`, error.message);
-    }
+export async function checkPorts({ settings }: Subject): Promise<Finding[]> {
+  const { port, httpsPort, metricsPort } = settings;
+  const checked: Checked[] = [];
+  if (port !== undefined) checked.push(await checkPort("http", port, settings));
+  if (httpsPort !== undefined) checked.push(await checkPort("https", httpsPort, settings));
+  const findings = checked.map(({ finding }) => finding);
+  // A service that runs has its metrics on this port, so the port is not free.
+  if (metricsPort === undefined || checked.some(({ isService }) => isService)) return findings;
+  return [...findings, checkFree("--metrics-port", metricsPort, settings)];
+}
+
+interface Checked {
+  readonly finding: Finding;
+  /** True if a service of ours answers there. */
+  readonly isService: boolean;
+}
+
+async function checkPort(scheme: "http" | "https", port: number, settings: Settings): Promise<Checked> {
+  const { state, detail } = await askHealth(ownUrl(scheme, settings, port), { trusts: true });
+  if (state === "ready") return { finding: pass(`${port}: ${detail}`), isService: true };
+  const hint = "look at the service's log, which says why, and at the findings about the store";
+  if (state === "not ready") return { finding: warn(`${port}: ${detail}`, hint), isService: true };
+  return { finding: checkFree(scheme === "http" ? "--port" : "--https-port", port, settings), isService: false };
+}
+
+function checkFree(flag: PortFlag, port: number, { host }: Settings): Finding {
+  if (port === 0) return pass(`${flag} 0: the system picks a free one`);
+  try {
+    checkPortIsFree(addressesOf(host), port, flag);
+    return pass(`${port} is free`);
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    return fail(`${port}: it cannot be used`, error.message);
   }
 }

@@ -2,7 +2,6 @@
 
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readSomeUsers } from "../../credentials/users-file.ts";
 import { asTyped } from "../../program-name.ts";
 import { dataFolder } from "../../tls/data-folder.ts";
 import { profilePath } from "../profile.ts";
@@ -16,8 +15,6 @@ interface Secret {
 }
 
 export function checkSecrets(subject: Subject): Finding[] {
-  const { settings } = subject;
-  if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const findings: Finding[] = [];
   if (isInArguments(subject))
     findings.push(

@@ -19,7 +19,7 @@ export interface PostgresCondition {
   readonly lagSeconds: number | undefined;
   readonly connections: number;
   readonly connectionsMax: number;
-  /** By how much its clock is at least ahead of ours (or behind, if negative). */
+  /** The server's clock is at least this far ahead of ours, or behind it if negative. 0 if no difference can be shown. */
   readonly clockAheadMs: number;
   /** The version of the store's schema. 0 if there is no store yet. */
   readonly schema: number;

@@ -125,7 +125,7 @@ export class FileGuard {
     if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
       return replaced("another program has written into the file");
     }
-    // The checkpoint was another process's, which may not have looked since.
+    // Another process ran this checkpoint, and may not have checked the file afterwards. So we check it.
     return isQuiet ? undefined : this.checkCheckpoint();
   }
 
@@ -150,9 +150,10 @@ export class FileGuard {
   }
 
   /**
-   * Call this after each commit, if `check` was called after the commit got its lock. If all of the log was in the
-   * store, the commit has started to write the log from its beginning again. Later that would look like the work of a
-   * checkpoint. So a write by somebody else since `check` must be noticed now.
+   * Call this after each commit. `check` must have been called while the commit held its lock. If the whole log had
+   * already been copied into the store, the commit starts the log again from its beginning. To a later check, that looks
+   * like a checkpoint, and would explain away a write by somebody else. So such a write, since `check`, must be noticed
+   * now.
    */
   checkCommit(): Interference | undefined {
     const before = this.#last;

@@ -139,7 +139,7 @@ export class GuardedDatabase {
     }
   }
 
-  /** Call this if the connection of another thread was retired, for this reason. */
+  /** Call this if another thread's connection was retired. `reason` says why. */
   retireToo(reason: string): void {
     if (this.isRetired) return;
     this.#closeUntouched();

@@ -119,7 +119,7 @@ export class SqliteEngine implements Engine {
     return this.#files.isRetired;
   }
 
-  /** Call this if another engine of this process was retired, for this reason. */
+  /** Call this if another engine of this process was retired. `reason` says why. */
   retireToo(reason: string): void {
     this.#files.retireToo(reason);
   }

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Filter, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
+import type { NewEntry } from "../pasted-lines.ts";
 import type { Session } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
@@ -24,6 +25,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useSession(session);
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
+  // The items that were added since the filter or the search was chosen.
+  const [addedIds, setAddedIds] = useState<readonly string[]>([]);
   const [doneLast, setDoneLast] = useKept("todoitems-done-last");
   const [opened, setOpened] = useState<"connect" | "shortcuts">();
   const [username, setUsername] = useState("");
@@ -34,8 +37,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const edited = useEdited(items, loaded);
 
   const { shown, counts, done } = useMemo(
-    () => viewList(items, { filter, search, doneLast, editedIds: edited.ids }),
-    [items, filter, search, doneLast, edited.ids],
+    () => viewList(items, { filter, search, doneLast, typedIds: new Set([...edited.ids, ...addedIds]) }),
+    [items, filter, search, doneLast, edited.ids, addedIds],
   );
   const rows = edited.withMissing(shown);
 
@@ -71,12 +74,13 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     return () => removeEventListener("keydown", onKey);
   }, []);
 
-  const add = (names: readonly string[]) => {
-    session.add(...names);
-    // The new item comes first in the list. Show it, whatever the user was looking at.
-    if (filter === "done") setFilter("all");
-    setSearch("");
+  useEffect(() => setAddedIds([]), [filter, search]);
+  const add = (entries: readonly NewEntry[]) => {
+    setAddedIds([...addedIds, ...session.add(...entries)]);
+    // The new item comes first in the list. Show it, whatever the user was looking at. The list must hear of it at once:
+    // it is drawn before the browser reports the scrolling, and would keep the rows in sight where they were.
     scrollTo(0, 0);
+    dispatchEvent(new Event("scroll"));
   };
   const save = (base: ShownItem, json: string) => {
     if (edited.isGone(base.id)) session.addAgain(base.id, json);
@@ -95,7 +99,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           search={search}
           onSearch={setSearch}
           searchRef={searchBox}
-          counts={counts}
+          counts={loaded ? counts : undefined}
           doneLast={doneLast}
           onDoneLast={setDoneLast}
           onClearDone={() => session.remove(...done)}
@@ -107,9 +111,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           edited={edited}
           onDone={(item, isDone) => session.setDone(item, isDone)}
           onSave={save}
-          onCancel={(base, json) =>
-            session.notices.add("done", "Your change was not saved.", { label: "Save it", run: () => save(base, json) })
-          }
+          onCancel={(base, json) => session.offerToSave(base, () => save(base, json))}
           onDelete={(item) => session.remove(item)}
           onDiscard={(item) => session.discard(item.id)}
           onDecide={(item) => setDecidingId(item.id)}

@@ -8,30 +8,37 @@ import { WarningIcon } from "./icons.tsx";
 
 /** If the connection is lost for less than this time, no banner appears. */
 const graceMs = 700;
+/** If the first connection takes longer than this time, a banner says why that may be. */
+const connectingMs = 5_000;
 
 export function Banners({ session }: { session: Session }) {
-  const { connection, loaded, readOnly, unsentCount, signInPostponed, heldNames } = session;
-  const [offline, setOffline] = useState(false);
-  useEffect(() => {
-    if (connection !== "lost") {
-      setOffline(false);
-      return undefined;
-    }
-    const timer = setTimeout(() => setOffline(true), graceMs);
-    return () => clearTimeout(timer);
-  }, [connection]);
+  const { connection, loaded, readOnly, unsentCount, pausedCount, signInPostponed, heldNames } = session;
+  const offline = useDelayed(connection === "lost", graceMs);
+  const slow = useDelayed(connection === "connecting", connectingMs);
   return (
     <>
       {readOnly && (
         <p class="banner" data-banner="read-only">
           <span>
             <strong>Read-only.</strong> Try anything you like: the service answers as usual and keeps nothing.
+            {pausedCount > 0 && ` ${changes(pausedCount)} kept in this browser until it keeps changes again.`}
           </span>
         </p>
       )}
       <div role="status">
         {offline && (
           <Warning kind="offline" text="The service cannot be reached." detail={waiting(unsentCount)}>
+            <button type="button" onClick={() => session.reconnect()}>
+              Try now
+            </button>
+          </Warning>
+        )}
+        {slow && (
+          <Warning
+            kind="slow"
+            text="The service has not answered yet."
+            detail="If this page is open in many tabs or windows, close some of them: a browser has six connections for all."
+          >
             <button type="button" onClick={() => session.reconnect()}>
               Try now
             </button>
@@ -70,6 +77,20 @@ export function Banners({ session }: { session: Session }) {
   );
 }
 
+/** True as soon as the condition has been true for this time. */
+function useDelayed(condition: boolean, delayMs: number): boolean {
+  const [isTrue, setTrue] = useState(false);
+  useEffect(() => {
+    if (!condition) {
+      setTrue(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => setTrue(true), delayMs);
+    return () => clearTimeout(timer);
+  }, [condition, delayMs]);
+  return isTrue;
+}
+
 function Warning(props: { kind: string; text: string; detail: string; children: ComponentChildren }) {
   return (
     <div class="banner warning" data-banner={props.kind}>
@@ -83,8 +104,8 @@ function Warning(props: { kind: string; text: string; detail: string; children: 
 }
 
 function waiting(count: number): string {
-  if (count === 0) return "You can go on: changes are kept in this browser and sent, in order, when it is back.";
-  return `${changes(count)} kept in this browser and sent, in order, when it is back.`;
+  const safe = count === 0 ? "You can go on: changes are" : changes(count);
+  return `${safe} kept in this browser and sent, in order, when it is back. Until then, this page cannot be reloaded.`;
 }
 
 function changes(count: number): string {

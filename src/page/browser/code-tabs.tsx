@@ -52,7 +52,9 @@ export function CodeTabs({ samples, chosen, onChoose }: CodeTabsProps) {
         {shown?.parts.map(({ label, code }) => (
           <Copyable key={shown.language + label} label={label} text={code} isLong />
         ))}
-        {shown?.isRun === false && <p class="hint">Our tests do not run this code.</p>}
+        {shown?.isRun === false && (
+          <p class="hint">Our tests run the samples for curl, fetch and TypeScript, but not this one.</p>
+        )}
       </div>
     </>
   );

@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
-import { linesOf } from "../pasted-lines.ts";
+import { entriesOf, type NewEntry } from "../pasted-lines.ts";
 import { PlusIcon } from "./icons.tsx";
 
 export function Composer({
@@ -10,18 +10,18 @@ export function Composer({
   onAdd,
 }: {
   inputRef: RefObject<HTMLInputElement | null>;
-  onAdd: (names: readonly string[]) => void;
+  onAdd: (entries: readonly NewEntry[]) => void;
 }) {
   const [name, setName] = useState("");
   const paste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     const { value, selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData?.getData("text") ?? "";
-    const names = linesOf(value.slice(0, selectionStart ?? 0) + pasted + value.slice(selectionEnd ?? 0));
+    const entries = entriesOf(value.slice(0, selectionStart ?? 0) + pasted + value.slice(selectionEnd ?? 0));
     // The browser itself pastes a single line, so that it can be undone with the keyboard.
-    if (linesOf(pasted).length < 2) return;
+    if (entriesOf(pasted).length < 2) return;
     event.preventDefault();
     setName("");
-    onAdd(names);
+    onAdd(entries);
   };
   return (
     <div class="composer-bar">
@@ -31,7 +31,7 @@ export function Composer({
         onSubmit={(event) => {
           event.preventDefault();
           if (name.trim() === "") return;
-          onAdd([name.trim()]);
+          onAdd([{ name: name.trim(), done: false }]);
           setName("");
         }}
       >

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { indented } from "../../items/indented.ts";
+import type { Versions } from "../edit.ts";
 import { fieldDifferences } from "../field-differences.ts";
 import type { ShownItem } from "../overlay.ts";
 import { Dialog } from "./dialog.tsx";
@@ -16,11 +17,17 @@ interface ConflictDialogProps {
 }
 
 export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialogProps) {
-  const { conflict, json, fields } = item;
+  const { conflict, fields } = item;
   if (!conflict) return null;
   const { theirs, deletes } = conflict;
   const choice = (which: Decision, label: string, isPrimary = false) => (
-    <button type="button" class={isPrimary ? "primary" : ""} onClick={() => onDecide(which)} data-control={which}>
+    <button
+      type="button"
+      class={isPrimary ? "primary" : ""}
+      autofocus={isPrimary}
+      onClick={() => onDecide(which)}
+      data-control={which}
+    >
       {label}
     </button>
   );
@@ -32,12 +39,12 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
       </p>
       {theirs && !deletes && (
         <>
-          <Differences mine={json} theirs={theirs.json} />
+          <Differences {...theirs.versions} />
           <details>
             <summary>Show both as JSON</summary>
             <div class="versions">
-              <Version title="Yours" json={json} />
-              <Version title="Theirs" json={theirs.json} />
+              <Version title="Yours" json={theirs.versions.mine} />
+              <Version title="Theirs" json={theirs.versions.theirs} />
             </div>
           </details>
         </>
@@ -67,11 +74,11 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
 function explanation(deletes: boolean, isThere: boolean): string {
   if (deletes) return "You deleted this item, but somebody changed it before your deletion arrived.";
   return isThere
-    ? "You and somebody else changed this item at the same time. Which version do you want?"
+    ? "You and somebody else changed the same field at the same time. Which version do you want?"
     : "Somebody deleted this item before your change arrived. Do you want to keep it?";
 }
 
-function Differences({ mine, theirs }: { mine: string; theirs: string }) {
+function Differences({ mine, theirs }: Versions) {
   return (
     <table class="differences">
       <thead>

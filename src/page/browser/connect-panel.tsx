@@ -45,7 +45,7 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
         </p>
       )}
       <h3>Code</h3>
-      <Samples list={list} settings={settings} />
+      <Samples list={list} settings={settings} username={session.username} />
       {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
@@ -103,7 +103,14 @@ function addresses(
   ];
 }
 
-function Samples({ list, settings }: { list: URL; settings: PageSettings }) {
+interface SamplesProps {
+  readonly list: URL;
+  readonly settings: PageSettings;
+  /** Undefined if nobody is signed in. */
+  readonly username: string | undefined;
+}
+
+function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
   const isCamel = settings.fieldNames === "camel";
   const samples = codeSamples({
@@ -115,5 +122,14 @@ function Samples({ list, settings }: { list: URL; settings: PageSettings }) {
       : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
     authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
   });
-  return <CodeTabs samples={samples} chosen={chosen} onChoose={setChosen} />;
+  const named = samples.map(({ parts, ...sample }) => ({
+    ...sample,
+    parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
+  }));
+  return <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />;
+}
+
+/** Puts the user's name into a sample. A name with characters that a language may need quoted is left to the reader. */
+function withName(code: string, username: string): string {
+  return /^[\w.@-]+$/.test(username) ? code.replaceAll("NAME", username) : code;
 }

@@ -1,10 +1,11 @@
 // Edits an item in its row: its name and notes in a form, or the whole item as JSON. The form leaves the text of all
-// other fields exactly as it is. For example, it never rounds a long number.
+// other fields exactly as it is. For example, it never rounds a long number. If the name or the notes are not text, only
+// JSON can express what they are, so there is no form.
 
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { idOf } from "../../client/item-text.ts";
 import { indented } from "../../items/indented.ts";
-import { compacted, withFields } from "../item-fields.ts";
+import { compacted, readFields, withFields } from "../item-fields.ts";
 import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
@@ -21,15 +22,18 @@ interface ItemEditorProps {
 
 export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEditorProps) {
   const [base, setBase] = useState(item);
+  // The item as the JSON view left it. The form changes its name and notes.
+  const [draft, setDraft] = useState(item.json);
+  const fields = useMemo(() => readFields(draft), [draft]);
   const [name, setName] = useState(item.fields.name);
   const [notes, setNotes] = useState(item.fields.notes);
   // The text in the JSON view; undefined while the form is shown instead.
-  const [text, setText] = useState<string>();
+  const [text, setText] = useState(item.fields.isText ? undefined : indented(item.json));
   const [problem, setProblem] = useState<string>();
-  const first = useRef<HTMLInputElement>(null);
+  const first = useRef<HTMLElement | null>(null);
   const form = useRef<HTMLFormElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const problemId = useId();
+  const [nameId, problemId] = [useId(), useId()];
   const isJson = text !== undefined;
 
   // Use a layout effect, because it runs before the browser paints. So the next key that the user presses already goes
@@ -45,16 +49,28 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
   }, [isJson, problem]);
 
   const edited = () =>
-    withFields(base.json, {
-      ...(name === base.fields.name ? {} : { name }),
-      ...(notes === base.fields.notes ? {} : { notes }),
+    withFields(draft, {
+      ...(name === fields.name ? {} : { name }),
+      ...(notes === fields.notes ? {} : { notes }),
     });
+  const edit = (json: string) => {
+    const { isText, name: newName, notes: newNotes } = readFields(json);
+    setDraft(json);
+    setName(newName);
+    setNotes(newNotes);
+    setText(isText ? undefined : indented(json));
+    return isText;
+  };
+  const filledIn = () =>
+    name.trim() === "" && base.fields.name.trim() !== ""
+      ? { problem: "The item needs a name. To remove the item, delete it." }
+      : { json: edited() };
   const save = (event?: Event) => {
     event?.preventDefault();
-    const result = text === undefined ? { json: edited() } : checked(text, item.id);
+    const result = text === undefined ? filledIn() : checked(text, item.id);
     if ("problem" in result) {
       setProblem(result.problem);
-      area.current?.focus();
+      (isJson ? area.current : first.current)?.focus();
     } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel(base, undefined);
     else onSave(base, result.json);
   };
@@ -68,7 +84,30 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
       cancel();
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
   };
-  const isChanged = isJson || name !== base.fields.name || notes !== base.fields.notes;
+  const switchView = () => {
+    const result = text === undefined ? undefined : checked(text, item.id);
+    if (!result) setText(indented(edited()));
+    else if ("problem" in result) setProblem(result.problem);
+    else if (!edit(result.json)) setProblem("The name or the notes are not text, so they can only be edited here.");
+  };
+  const isChanged = isJson ? text !== indented(base.json) : edited() !== base.json;
+  const hasLineBreak = ["\n", "\r"].some((mark) => fields.name.includes(mark));
+  const nameProps = {
+    ref: (element: HTMLElement | null) => {
+      first.current = element;
+    },
+    id: nameId,
+    dir: "auto",
+    value: name,
+    autocomplete: "off",
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": problemId,
+    "data-control": "name",
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
+      setName(currentTarget.value);
+      setProblem(undefined);
+    },
+  } as const;
 
   return (
     <form
@@ -94,15 +133,14 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
       )}
       {item.json !== base.json && (
         <p class="hint">
-          Changed elsewhere meanwhile. Saving will ask which version to keep.{" "}
+          Changed elsewhere meanwhile. Saving keeps both changes, and asks if they are in one field.{" "}
           <button
             type="button"
             class="link"
             onClick={() => {
               setBase(item);
-              setName(item.fields.name);
-              setNotes(item.fields.notes);
-              setText(isJson ? indented(item.json) : undefined);
+              edit(item.json);
+              if (isJson) setText(indented(item.json));
             }}
           >
             Start over from theirs
@@ -129,16 +167,10 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
         </label>
       ) : (
         <>
-          <label>
+          <label for={nameId}>
             Name
-            <input
-              ref={first}
-              dir="auto"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-              autocomplete="off"
-              data-control="name"
-            />
+            {/* A field of one line would drop the line breaks of a name. */}
+            {hasLineBreak ? <textarea {...nameProps} rows={linesOf(name)} /> : <input {...nameProps} />}
           </label>
           <label>
             Notes
@@ -146,7 +178,7 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
               dir="auto"
               value={notes}
               onInput={(event) => setNotes(event.currentTarget.value)}
-              rows={Math.min(8, Math.max(2, notes.split("\n").length))}
+              rows={Math.max(2, linesOf(notes))}
               data-control="notes"
             />
           </label>
@@ -163,18 +195,17 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
           {isGone ? "Let it go" : "Cancel"}
         </button>
         <span class="spring" />
-        <button
-          type="button"
-          class="quiet"
-          aria-pressed={isJson}
-          onClick={() => setText(isJson ? undefined : indented(edited()))}
-          data-control="json-view"
-        >
+        <button type="button" class="quiet" aria-pressed={isJson} onClick={switchView} data-control="json-view">
           {"{ }"} All fields
         </button>
       </div>
     </form>
   );
+}
+
+/** How many rows a field gets for this text. */
+function linesOf(text: string): number {
+  return Math.min(8, text.split("\n").length);
 }
 
 function checked(text: string, id: string): { readonly json: string } | { readonly problem: string } {

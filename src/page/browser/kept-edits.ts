@@ -3,7 +3,7 @@
 // records whose lock is free. So an edit belongs to one page at a time, and two pages never send it both.
 
 import { newId } from "../../client/item-text.ts";
-import type { KeptEdit } from "../outbox.ts";
+import type { KeptEdit } from "../edit.ts";
 
 interface PageRecord {
   readonly owner: string;

@@ -1,8 +1,8 @@
-// The size and the version of the list. A gauge compares the size with the longest response that some clients can read.
+// The size and the version of the list. A gauge compares the size with the longest list that one real client can read.
 
 import type { Session } from "../session.ts";
 
-/** The client in the specification reads at most this many bytes of a response. */
+/** The app of the Xamarin.Forms tutorial reads at most this many bytes of a response. */
 const markBytes = 256_000;
 
 export function ListFigures({ session }: { session: Session }) {
@@ -18,8 +18,9 @@ export function ListFigures({ session }: { session: Session }) {
         <Gauge bytes={listBytes} />
       </span>
       <span class={listBytes > markBytes ? "over" : ""}>
-        {listBytes > markBytes ? "Over 256,000 bytes:" : "The mark is at 256,000 bytes:"} a client with the tutorial’s
-        buffer limit stops reading there.
+        {listBytes > markBytes
+          ? "Over 256,000 bytes: the app of the Xamarin.Forms tutorial cannot read this list, unless you raise its MaxResponseContentBufferSize. Other clients can."
+          : "The app of the Xamarin.Forms tutorial reads at most 256,000 bytes. Other clients have no such limit."}
       </span>
     </p>
   );

@@ -5,10 +5,9 @@ import { jsonText, TodoClient } from "../../client/index.ts";
 import { Outbox } from "../outbox.ts";
 import { listPath, type PageSettings, settingsMetaName } from "../page-settings.ts";
 import { Session } from "../session.ts";
+import { sharedFeed } from "../shared-feed.ts";
 import { App } from "./app.tsx";
 import { KeptEdits } from "./kept-edits.ts";
-
-const restAfterMs = 20_000;
 
 function readSettings(): PageSettings {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
@@ -25,14 +24,22 @@ function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
 }
 
 const settings = readSettings();
+const listUrl = new URL(listPath, document.baseURI);
+/**
+ * Browsers offer locks only to pages that come over HTTPS or from this machine. Without them, each tab reads a feed of
+ * its own, and a hidden tab must make room soon. If the list needs a sign-in, there is nothing to share either: each tab
+ * has a sign-in of its own.
+ */
+const sharesFeed = "locks" in navigator && settings.auth !== "all";
+const restAfterMs = sharesFeed ? 20_000 : 2_000;
 const kept = new KeptEdits(document.baseURI);
-const outbox = new Outbox((edits) => kept.write(edits));
+const outbox = new Outbox((edits) => kept.write(edits), settings.readOnly);
 const session = new Session({
   outbox,
   connect: (credentials) =>
     // Pass the address of the list, not of the page. The client removes /api/ from the end of an address. That would be
     // wrong if the page itself is served under a path that ends with /api/.
-    new TodoClient(new URL(listPath, document.baseURI), {
+    new TodoClient(listUrl, {
       codec: jsonText,
       form: settings.form,
       retry: { limit: 0 },
@@ -41,15 +48,19 @@ const session = new Session({
     }),
   spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
   readOnly: settings.readOnly,
+  // The number is that of the messages' format. Tabs that were opened before an update may still use another one.
+  ...(sharesFeed && { feed: sharedFeed(`todoitems feed 1 ${listUrl.href}`, navigator.locks) }),
 });
 
-addEventListener("online", () => session.reconnect());
+addEventListener("online", () => {
+  if (!isResting) session.reconnect();
+});
 
-// Over plain HTTP, a browser opens at most six connections to a host, and each tab's change feed holds one of them.
-// With six open feeds, a seventh tab would not even load. So a tab closes its feed when it has been hidden for a while.
+// A tab stops following the list when it has been hidden for a while: the browser may freeze it, and another tab should
+// read the shared feed then. A feed of its own holds one of the six connections that the browser opens to a host.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
-addEventListener("visibilitychange", () => {
+function restIfHidden(): void {
   clearTimeout(resting);
   if (document.hidden)
     resting = setTimeout(() => {
@@ -60,7 +71,8 @@ addEventListener("visibilitychange", () => {
     isResting = false;
     session.reconnect();
   }
-});
+}
+addEventListener("visibilitychange", restIfHidden);
 
 // The browser asks before it closes the page, but only if something would be lost: text that is still in a field, or
 // edits that the browser's database does not have.
@@ -74,3 +86,5 @@ if (edits.length > 0) outbox.restore(edits, !areSure);
 const root = document.getElementById("page");
 if (root) render(<App session={session} settings={settings} />, root);
 session.start();
+// A tab that was opened in the background is hidden from the start.
+restIfHidden();

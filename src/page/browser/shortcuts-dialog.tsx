@@ -6,7 +6,7 @@ import { CloseIcon } from "./icons.tsx";
 const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["n", "new item"],
   ["/", "search"],
-  ["↓", "from these fields to the list"],
+  ["↓", "from the new item or the search to the list"],
   ["↑ ↓", "previous or next item"],
   ["Home End", "first or last item"],
   ["Space", "tick the item"],

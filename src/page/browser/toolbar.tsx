@@ -3,7 +3,7 @@
 
 import type { RefObject } from "preact";
 import type { Filter } from "../list-view.ts";
-import { SearchIcon } from "./icons.tsx";
+import { CloseIcon, SearchIcon } from "./icons.tsx";
 
 const filters: readonly { readonly value: Filter; readonly label: string }[] = [
   { value: "all", label: "All" },
@@ -17,7 +17,8 @@ interface ToolbarProps {
   readonly search: string;
   readonly onSearch: (search: string) => void;
   readonly searchRef: RefObject<HTMLInputElement | null>;
-  readonly counts: Readonly<Record<Filter, number>>;
+  /** Undefined while the list is not known. */
+  readonly counts: Readonly<Record<Filter, number>> | undefined;
   readonly doneLast: boolean;
   readonly onDoneLast: (doneLast: boolean) => void;
   readonly onClearDone: () => void;
@@ -37,7 +38,7 @@ export function Toolbar(props: ToolbarProps) {
             onClick={() => onFilter(value)}
             data-filter={value}
           >
-            {label} <span class="count">{counts[value].toLocaleString("en")}</span>
+            {label} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
           </button>
         ))}
       </fieldset>
@@ -54,8 +55,23 @@ export function Toolbar(props: ToolbarProps) {
           aria-label="Search in all fields"
           data-control="search"
         />
+        {search !== "" && (
+          <button
+            type="button"
+            class="bare"
+            onClick={() => {
+              onSearch("");
+              searchRef.current?.focus();
+            }}
+            aria-label="Clear the search"
+            title="Clear"
+            data-control="clear-search"
+          >
+            <CloseIcon />
+          </button>
+        )}
       </div>
-      {counts.done > 0 && (
+      {counts && counts.done > 0 && (
         <div class="done-actions">
           <label class="check">
             <input

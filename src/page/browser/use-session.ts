@@ -14,6 +14,8 @@ export function useSession(session: Session): void {
       scheduled = false;
       draw(undefined);
     };
+    // The session may have changed between the first drawing and this effect.
+    drawNow();
     return session.subscribe(() => {
       if (scheduled) return;
       scheduled = true;

@@ -29,6 +29,7 @@ describe("doctor", () => {
     expect([...new Set(areas)]).toEqual([
       "Settings",
       "Store",
+      "Users",
       "Secrets",
       "Disk",
       "Clock",
@@ -116,6 +117,16 @@ describe.skipIf(process.platform === "win32")("secrets", () => {
     }
   });
 
+  test("a users file in which nobody can sign in fails, and its permissions are examined all the same", async () => {
+    const users = patient.path("users.txt");
+    writeFileSync(users, "ann:{SHA}abc\n", { mode: 0o644 });
+    const args = ["--port", "0", "--auth", "all", "--users", users];
+    expect((await patient.examine("Users", args)).findings).toMatchObject([
+      { verdict: "fail", text: expect.stringContaining("not hashed with bcrypt or argon2id") },
+    ]);
+    expect(await verdictsWith(users)).toEqual(["fail"]);
+  });
+
   test("a file in a folder that is closed to others is safe", async () => {
     mkdirSync(patient.path("closed"), { mode: 0o700 });
     const users = patient.path("closed/users.txt");
@@ -191,6 +202,27 @@ describe("the port", () => {
       const { exitCode, findings } = await examine(other.port ?? 0);
       expect(findings).toMatchObject([{ verdict: "fail", hint: expect.stringContaining("in use by another program") }]);
       expect(exitCode).toBe(1);
+    } finally {
+      await other.stop(true);
+      await service.stop("SIGKILL");
+    }
+  });
+
+  test("the port of the metrics is free, in use by another program, or the running service's own", async () => {
+    const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
+    const service = await Program.start({
+      environment: patient.environment,
+      args: ["--port", "0", "--metrics-port", "0", "--host", "127.0.0.1", "--store", "memory:"],
+    });
+    try {
+      const examine = async (port: string) =>
+        (
+          await patient.examine("Port", [
+            ...["--host", "127.0.0.1", "--port", port, "--metrics-port", String(other.port), "--store", "memory:"],
+          ])
+        ).findings.map(({ verdict }) => verdict);
+      expect(await examine("0")).toEqual(["pass", "fail"]);
+      expect(await examine(new URL(service.origin).port)).toEqual(["pass"]);
     } finally {
       await other.stop(true);
       await service.stop("SIGKILL");

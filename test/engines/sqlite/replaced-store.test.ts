@@ -74,7 +74,7 @@ describe.each([
   ["the thread that serves", openEngine],
   ["a thread of its own", () => openWithThread(path, onWarning)],
 ] as const)("while commits run in %s", (_, open) => {
-  // The backup has 100 items, and the store 300 more. The folder looks as if nobody had changed it for long: only then do
+  // The backup has 100 items, and the store 300 more. The folder looks as if it had not been changed for a long time: only then do
   // commits rely on it, instead of looking at each file.
   beforeEach(async () => {
     warnings = [];

@@ -82,6 +82,16 @@ export function TryForm({ operation, credentials }: TryFormProps) {
           />
         </label>
       )}
+      {examples.length > 1 && (
+        <fieldset class="examples">
+          <legend>Fill in an example</legend>
+          {examples.map(({ summary, value }) => (
+            <button key={summary} type="button" onClick={() => setJson(pretty(value))}>
+              {summary}
+            </button>
+          ))}
+        </fieldset>
+      )}
       <div class="buttons">
         <button type="submit" class="primary" data-control="send">
           Send {operation.method}
@@ -91,12 +101,6 @@ export function TryForm({ operation, credentials }: TryFormProps) {
             Stop
           </button>
         )}
-        {examples.length > 1 &&
-          examples.map(({ summary, value }) => (
-            <button key={summary} type="button" class="quiet" onClick={() => setJson(pretty(value))}>
-              {summary}
-            </button>
-          ))}
       </div>
       <p class="problem" role="alert">
         {problem}

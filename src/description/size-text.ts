@@ -1,0 +1,13 @@
+// Sizes for people to read.
+
+const units = [
+  { name: "GiB", bytes: 1024 ** 3 },
+  { name: "MiB", bytes: 1024 ** 2 },
+  { name: "KiB", bytes: 1024 },
+];
+
+/** Uses the largest unit that makes a whole number. */
+export function sizeText(bytes: number): string {
+  const unit = units.find((one) => bytes % one.bytes === 0);
+  return unit ? `${bytes / unit.bytes} ${unit.name}` : `${bytes.toLocaleString("en")} bytes`;
+}

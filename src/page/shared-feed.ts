@@ -1,0 +1,127 @@
+// Lets all tabs of the page share one change feed. Over plain HTTP, a browser opens at most six connections to a host,
+// and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads. When
+// it is closed or rests, the lock elects the next tab, which continues with the token of its own list. So nothing is
+// lost. Every tab sends its own edits.
+
+import type { TodoClient, WatchEvent, WatchState } from "../client/index.ts";
+import { newId } from "../client/item-text.ts";
+import { messageOf } from "./sender.ts";
+
+/** The state of the feed. An error cannot be passed on to other tabs, so this has its text. */
+export type FeedState = Exclude<WatchState, { kind: "lost" }> | { readonly kind: "lost"; readonly problem: string };
+
+export type Snapshot = Extract<WatchEvent<string>, { kind: "snapshot" }>;
+
+interface FeedReader {
+  readonly signal: AbortSignal;
+  /** The list with all events applied; undefined if the reader has none yet. */
+  readonly list: () => Snapshot | undefined;
+  readonly onEvent: (event: WatchEvent<string>) => void;
+  readonly onState: (state: FeedState) => void;
+}
+
+/** Follows the list until the signal is aborted. Throws if the list cannot be read. */
+export type Feed = (client: TodoClient<string>, reader: FeedReader) => Promise<void>;
+
+type Message =
+  /** A tab has begun to listen. The reading tab sends it the list. */
+  | { readonly kind: "ask"; readonly from: string }
+  /** `to` names the only tab that this is for. If it is undefined, it is for all of them. */
+  | { readonly kind: "event"; readonly from: string; readonly to?: string; readonly event: WatchEvent<string> }
+  | { readonly kind: "state"; readonly from: string; readonly to?: string; readonly state: FeedState };
+
+/** A feed for this tab alone. */
+export const ownFeed: Feed = async (client, { signal, list, onEvent, onState }) => {
+  const report = (state: WatchState) =>
+    onState(state.kind === "lost" ? { kind: "lost", problem: messageOf(state.error) } : state);
+  const options = { signal, onState: report, since: list()?.token, feedSilenceMsMax: 40_000 };
+  for await (const event of client.watch(options)) {
+    if (signal.aborted) return;
+    onEvent(event);
+  }
+};
+
+/** The browser's locks. The promise settles with that of the work, which begins when the lock is free. */
+interface Locks {
+  request(name: string, options: { signal: AbortSignal }, work: () => Promise<void>): Promise<void>;
+}
+
+/** A feed for all tabs that use the same name. */
+export function sharedFeed(name: string, locks: Locks): Feed {
+  return async (client, reader) => {
+    const self = newId();
+    const channel = new BroadcastChannel(name);
+    follow(reader, self, channel);
+    try {
+      await locks.request(name, { signal: reader.signal }, () => lead(client, reader, self, channel));
+    } finally {
+      channel.close();
+    }
+  };
+}
+
+/** Listens to the tab that reads the feed. */
+function follow(reader: FeedReader, self: string, channel: BroadcastChannel): void {
+  const ask = () => channel.postMessage({ kind: "ask", from: self } satisfies Message);
+  /** The tab whose list this tab has. Events of any other tab belong to another list. */
+  let source: string | undefined;
+  /** The tab that was asked for its list because an event of it came without the list. */
+  let asked: string | undefined;
+  channel.onmessage = ({ data }: { data: Message }) => {
+    if (reader.signal.aborted || data.kind === "ask" || (data.to !== undefined && data.to !== self)) return;
+    if (data.kind === "state" && data.state.kind === "lost") {
+      reader.onState(data.state);
+      return;
+    }
+    if (data.kind === "event" && data.event.kind === "snapshot") source = data.from;
+    if (data.from === source) {
+      if (data.kind === "event") reader.onEvent(data.event);
+      else reader.onState(data.state);
+    } else if (data.from !== asked) {
+      asked = data.from;
+      ask();
+    }
+  };
+  ask();
+}
+
+/** Reads the feed for this tab and all others. */
+async function lead(client: TodoClient<string>, reader: FeedReader, self: string, channel: BroadcastChannel) {
+  const { signal, list } = reader;
+  const post = (message: Message) => channel.postMessage(message);
+  let state: FeedState | undefined;
+  let attempt = new AbortController();
+  const shareList = (to?: string) => {
+    const event = list();
+    if (event) post({ kind: "event", from: self, event, ...(to !== undefined && { to }) });
+  };
+  channel.onmessage = ({ data }: { data: Message }) => {
+    if (data.kind !== "ask" || !state) return;
+    // The user of the tab that asks has perhaps told it to try again now.
+    if (state.kind === "lost") attempt.abort();
+    else {
+      shareList(data.from);
+      post({ kind: "state", from: self, to: data.from, state });
+    }
+  };
+  const onEvent = (event: WatchEvent<string>) => {
+    reader.onEvent(event);
+    // Before the first state, the other tabs get nothing. Then they get the whole list.
+    if (state) post({ kind: "event", from: self, event });
+  };
+  const onState = (next: FeedState) => {
+    // Until now, the other tabs have had the list of the tab that read the feed before.
+    if (!state && next.kind !== "lost") shareList();
+    state = next;
+    reader.onState(next);
+    post({ kind: "state", from: self, state: next });
+  };
+  while (!signal.aborted) {
+    attempt = new AbortController();
+    try {
+      await ownFeed(client, { signal: AbortSignal.any([signal, attempt.signal]), list, onEvent, onState });
+    } catch (error) {
+      if (!attempt.signal.aborted) throw error;
+    }
+  }
+}
