@@ -29,6 +29,8 @@ interface ExecutableSuite {
 
 export function executableSuite(): ExecutableSuite {
   const sources = readTests();
+  const missing = Object.keys(exceptions).filter((path) => !sources.has(path));
+  if (missing.length > 0) throw new Error(`there is no ${missing.join(", ")}: correct the exceptions`);
   const starting = startingFiles(sources);
   const tests = [...sources.keys()].filter((path) => path.endsWith(".test.ts")).sort();
   const files = tests.filter((path) => starting.has(path) && !(path in exceptions));

@@ -1,9 +1,10 @@
 // Makes one executable: the program and a Bun binary in a single file, which needs neither Node nor node_modules. The
 // page's scripts, styles and icons are embedded, because the program cannot bundle them without its sources.
 
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { assetFile, assetFolder, pageAssets } from "../../src/page/page-assets.ts";
+import { withoutSignature } from "./mach-o.ts";
 import { projectFolder } from "./platforms.ts";
 
 export interface CompileOptions {
@@ -49,6 +50,7 @@ export async function compile({ outfile, runtime, target }: CompileOptions): Pro
       sourcemap: "inline",
       metafile: true,
     });
+    if (target === "bun-darwin-x64") writeFileSync(made, withoutSignature(new Uint8Array(readFileSync(made))));
     renameSync(made, outfile);
     return { packages: packagesOf(Object.keys(metafile?.inputs ?? {})) };
   } finally {

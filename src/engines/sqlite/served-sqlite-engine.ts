@@ -61,7 +61,9 @@ export class ServedSqliteEngine implements Engine {
   async commit(batch: Batch): Promise<void> {
     if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
     await this.#watched(this.#engine.commit(batch));
-    this.#syncMs += (this.#engine.syncMs - this.#syncMs) * newestShare;
+    // One very slow sync alone must not count as a slow disk.
+    const syncMs = Math.min(this.#engine.syncMs, 2 * this.#slowSyncMs);
+    this.#syncMs += (syncMs - this.#syncMs) * newestShare;
     if (this.#syncMs > this.#slowSyncMs) this.#startThread();
   }
 
