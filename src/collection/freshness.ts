@@ -28,6 +28,7 @@ export class Freshness {
   #settledCount = 0;
   /** How many calls of `pullAside` are under way. */
   #asideCount = 0;
+  readonly #inProgress = new Set<Promise<void>>();
   #storeAway = false;
   #freshAtMs = performance.now();
 
@@ -61,15 +62,27 @@ export class Freshness {
         if (turn) this.#askedInTurn = turn;
         return undefined;
       }
-      if (hasNews === true) return this.#catchUp(hasNews);
+      if (hasNews === true) return this.#noted(this.#catchUp(hasNews));
       if (hasNews !== this.#shared?.question) {
-        this.#shared = { question: hasNews, refreshed: this.#catchUp(hasNews) };
+        this.#shared = { question: hasNews, refreshed: this.#noted(this.#catchUp(hasNews)) };
       }
       return this.#shared.refreshed;
     } catch (error) {
       this.#noteFailure(error);
       throw error;
     }
+  }
+
+  /** Resolves once no refresh is in progress, so that the engine can be closed. */
+  async idle(): Promise<void> {
+    while (this.#inProgress.size > 0) await Promise.allSettled(this.#inProgress);
+  }
+
+  #noted(refresh: Promise<void>): Promise<void> {
+    this.#inProgress.add(refresh);
+    const forget = () => this.#inProgress.delete(refresh);
+    refresh.then(forget, forget);
+    return refresh;
   }
 
   /**

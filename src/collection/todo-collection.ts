@@ -209,6 +209,7 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then closes the store. */
   async close(): Promise<void> {
     await this.#queue.idle();
+    await this.#freshness.idle();
     await this.#engine.close();
   }
 

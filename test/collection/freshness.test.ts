@@ -74,6 +74,18 @@ describe("a refresh", () => {
   });
 });
 
+test("idle resolves once no refresh is in progress, even if one has failed", async () => {
+  await freshness.idle();
+  const question = Promise.withResolvers<boolean>();
+  engine.question = question.promise;
+  const refresh = freshness.refresh() ?? Promise.resolve();
+  const idle = freshness.idle();
+  expect(await staysPending(idle)).toBe(true);
+  question.reject(new StoreError("away"));
+  await expect(refresh).rejects.toThrow("away");
+  await idle;
+});
+
 describe("a turn token", () => {
   test("saves a second query, but only within the same turn", () => {
     const [turn, next] = [{}, {}];

@@ -135,6 +135,25 @@ describe("batching", () => {
     expect(engine.commits).toEqual([1]);
     expect((await write).kind).toBe("done");
   });
+
+  test("close waits for a refresh in progress before it closes the store", async () => {
+    const engine = new RemoteEngine();
+    const collection = await TodoCollection.open(engine, {
+      readOnly: false,
+      fieldNames: "as-sent",
+      writeQueueMax: 10,
+      storeBytesMax: Number.POSITIVE_INFINITY,
+      onStoreError() {},
+      onStoreBack() {},
+    });
+    const question = Promise.withResolvers<boolean>();
+    engine.question = question.promise;
+    const refresh = collection.refresh();
+    const closing = collection.close();
+    expect(await staysPending(closing)).toBe(true);
+    question.resolve(false);
+    await Promise.all([refresh, closing]);
+  });
 });
 
 describe("after a failed commit", () => {
