@@ -1,4 +1,4 @@
-// One edit of the user, in the outbox and in the browser's database, and what can contradict it.
+// Types for the edits that the user makes, and for conflicts between such an edit and somebody else's change.
 
 export type Edit =
   | { readonly kind: "create"; readonly id: string; readonly json: string }
@@ -7,7 +7,10 @@ export type Edit =
       readonly id: string;
       readonly json: string;
       readonly etag: string | undefined;
-      /** The item as it was before the edit, when it had this ETag. Edits of older versions of the page lack it. */
+      /**
+       * The text of the item that the user's edit starts from. Edits that an older version of the page saved lack this
+       * field.
+       */
       readonly base?: string;
     }
   | { readonly kind: "delete"; readonly id: string; readonly etag: string | undefined };
@@ -18,7 +21,10 @@ export interface Theirs {
   readonly etag: string | undefined;
 }
 
-/** What each decision of the user would store. Without a conflict, both have the changes of both people. */
+/**
+ * The texts that are stored if the user decides for their own version (`mine`) or for the other person's version
+ * (`theirs`). Each text may also contain changes from the other side, in fields that only one side has changed.
+ */
 export interface Versions {
   readonly mine: string;
   readonly theirs: string;
@@ -34,10 +40,16 @@ export interface Conflict {
 /** An edit as the browser keeps it until the next visit. */
 export interface KeptEdit {
   readonly edit: Edit;
-  /** The store that the user saw when making the edit. Undefined if the page was not connected to it yet. */
+  /**
+   * Identifies the store that the user saw when making the edit. Undefined if the page was not connected to a store
+   * yet.
+   */
   readonly epoch: string | undefined;
-  /** The edit is not sent before this time, in milliseconds since 1970. So a deletion can be undone in place. */
+  /**
+   * The edit is not sent before this time, in milliseconds since 1970. While a deletion waits, the user can undo it,
+   * and the item keeps its place in the list.
+   */
   readonly notBefore: number;
-  /** True if the service may have stored the edit. Edits of older versions of the page lack it. */
+  /** True if the service may have stored the edit. Edits that an older version of the page saved lack this field. */
   readonly maybeStored?: boolean;
 }

@@ -9,7 +9,7 @@ export interface Chip {
   readonly text: string;
 }
 
-/** What apps call these fields, in lower case and without underscores. */
+/** The names that apps use for these fields, in lower case and without underscores. */
 const kinds: ReadonlyMap<string, Chip["kind"]> = new Map([
   ["due", "due"],
   ["duedate", "due"],
@@ -47,7 +47,8 @@ function textsOf(kind: Chip["kind"], json: string): string[] | undefined {
  */
 export function dueText(text: string, now: Date): { readonly text: string; readonly isPast: boolean } {
   const hasTime = text.includes(":");
-  // Without a time, `Date` would take the text as midnight in London. The user means their own day.
+  // Without a time, `Date` would take the text as midnight in UTC. The user means the end of that day in their own time
+  // zone.
   const date = new Date(hasTime ? text : `${text.slice(0, 10)}T23:59:59`);
   if (Number.isNaN(date.getTime()) || !text.includes("-")) return { text, isPast: false };
   const year: Intl.DateTimeFormatOptions = date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" };

@@ -17,11 +17,11 @@ export interface ItemFields {
   readonly name: string;
   readonly notes: string;
   readonly done: boolean;
-  /** False if the name or the notes are a number, a list or the like. A form for text would change that. */
+  /** False if the name or the notes are a number, a list or the like. A form would turn such a value into text. */
   readonly isText: boolean;
   /** The due date, the priority and the tags. */
   readonly chips: readonly Chip[];
-  /** The number of fields that the page does not show: not the ID, and none of the above. */
+  /** The number of fields that the page does not show: all except the ID and the fields above. */
   readonly otherCount: number;
   /** The text that a search looks through: the values of all fields except the ID, in lower case. */
   readonly searchText: string;
@@ -36,8 +36,8 @@ export interface ItemShape {
 }
 
 /**
- * What apps call each field. If an item has several of these, the first one counts. Each may also begin with a capital
- * letter. The page recognises no other spelling.
+ * The names that apps use for each field. If an item has several of these names, the one that comes first here counts.
+ * Each name may also begin with a capital letter. The page recognises no other spelling.
  */
 const aliases: Record<FieldName, readonly string[]> = {
   name: ["name", "title", "task", "summary", "text"],
@@ -45,7 +45,9 @@ const aliases: Record<FieldName, readonly string[]> = {
   done: ["done", "completed", "isDone", "isComplete", "isCompleted"],
 };
 
-/** Each recognised name with the field that it means. A lower rank is preferred. */
+/**
+ * Each recognised name with the field that it means. If an item has several names for a field, the lowest rank wins.
+ */
 const meanings = new Map(
   fieldNames.flatMap((field) =>
     aliases[field].flatMap((alias, rank) => {
@@ -55,7 +57,7 @@ const meanings = new Map(
   ),
 );
 
-/** The names that the page itself uses. */
+/** The field names that the page uses if no item shows other names. */
 export const defaultShapes: Record<Spelling, ItemShape> = {
   pascal: { id: "ID", name: "Name", notes: "Notes", done: "Done" },
   camel: { id: "id", name: "name", notes: "notes", done: "done" },

@@ -12,7 +12,7 @@ interface NoticeAction {
   readonly run: () => void;
   /** Called when the message is closed without the action. */
   readonly onClose?: () => void;
-  /** The item that the action would change. Undefined if the action does not depend on it. */
+  /** The item that the action would change. Undefined if the action does not depend on an item. */
   readonly itemId?: string;
 }
 
@@ -31,7 +31,10 @@ export class NoticeList {
     return this.#notices;
   }
 
-  /** Adds a message. A message with the same text and the oldest of too many messages are closed. */
+  /**
+   * Adds a message. An older message with the same text and no action is closed. If there are too many messages, the
+   * oldest is closed.
+   */
   add(kind: Notice["kind"], text: string, action?: NoticeAction): void {
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);
     this.#notices = [...this.#notices, { key: this.#key++, kind, text, action }];

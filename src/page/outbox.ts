@@ -15,7 +15,10 @@ export interface OutboxEntry {
    * change it or discard it.
    */
   state: "waiting" | "sending" | "stored" | "conflict" | "refused";
-  /** True if the edit was sent before and its answer was lost. It must not change, because it may have been stored. */
+  /**
+   * True if the edit was sent before and the answer was lost. The edit must not change, because it may have been
+   * stored.
+   */
   maybeStored: boolean;
   /** True if the user must confirm the edit before it is sent, because it may belong to another store. */
   held: boolean;
@@ -35,9 +38,11 @@ export class Outbox {
   /** The store that the page is connected to, or was connected to last. */
   #epoch: string | undefined;
   #isConnected = false;
-  /** True if the service keeps nothing. Edits that the user made before wait until it does. */
+  /**
+   * True if the service is read-only, so it stores no edits. Edits from before that wait until the service is writable.
+   */
   #isReadOnly: boolean;
-  /** True if a deletion may have to be merged into an earlier edit when it is due. */
+  /** True if there may be a deletion that must be merged into an earlier edit when it can no longer be undone. */
   #mayMerge = false;
 
   /** `keep` is called with all edits that the service has not stored, whenever one of them changes. */
@@ -65,7 +70,10 @@ export class Outbox {
     return this.#entries.filter((entry) => entry.state === "waiting" && !entry.held && this.#isPaused(entry)).length;
   }
 
-  /** Adds the edits of an earlier visit. If `held` is true, the user must confirm them. */
+  /**
+   * Adds the edits of an earlier visit. If `held` is true, the user must confirm all of them. Otherwise the user must
+   * confirm only those that belong to another store.
+   */
   restore(edits: readonly KeptEdit[], held: boolean): void {
     for (const { edit, epoch, notBefore, maybeStored = false } of edits)
       Object.assign(this.#push(edit, false), { epoch, notBefore, maybeStored, held: held || this.#isForeign(epoch) });
@@ -93,7 +101,7 @@ export class Outbox {
     this.#isConnected = false;
   }
 
-  /** Sends the held edits to the store that the page is connected to. */
+  /** Allows the held edits to be sent to the store that the page is connected to. */
   confirmHeld(): void {
     for (const entry of this.held) Object.assign(entry, { held: false, epoch: this.#epoch });
     this.#keepUnsent();
@@ -105,15 +113,16 @@ export class Outbox {
   }
 
   /**
-   * Adds an edit. If the latest edit of the same item still waits, has a conflict or was refused, an update or a
-   * deletion is merged into it, and the result is sent. But a deletion that can be undone is merged only when it is due,
-   * because undoing it must bring back the earlier edit.
+   * Adds an edit. If the service has certainly not stored the latest edit of the same item, an update or a deletion is
+   * merged into that edit. There are two exceptions. An update is not merged if the user has not seen the result of the
+   * latest edit. A deletion that can be undone is merged only when it is due, because undoing it must bring back the
+   * earlier edit.
    */
   add(edit: Edit, notBefore = 0): void {
     this.addAll([edit], notBefore);
   }
 
-  /** Adds several edits and keeps them all at once, because keeping them one by one would take long. */
+  /** Adds several edits and saves them all at once. Saving them one by one would be slow. */
   addAll(edits: readonly Edit[], notBefore = 0): void {
     for (const edit of edits) this.#add(edit, notBefore);
     this.#keepUnsent();
@@ -124,9 +133,9 @@ export class Outbox {
       (entry) => entry.edit.id === edit.id && !entry.held && !this.#isPaused(entry),
     );
     if (!latest || edit.kind === "create") this.#push(edit).notBefore = notBefore;
-    // The user has not seen the latest version, because it contains somebody else's changes. The ETag of the latest edit
-    // is out of date as soon as that edit is stored. So the service will answer with the newest version, and the sender
-    // compares this edit with it.
+    // The latest edit was merged with somebody else's changes, and the user has not seen the result. So this update
+    // gets the same ETag as the latest edit. That ETag is out of date as soon as the latest edit is stored. The service
+    // will then answer with the newest version, and the sender compares this update with it.
     else if (latest.edit.kind === "update" && edit.kind === "update" && !isBasedOn(edit, latest.edit))
       this.#push({ ...edit, etag: latest.edit.etag });
     else if (isUnsent(latest) && notBefore === 0) this.#merge(latest, edit);
@@ -138,7 +147,10 @@ export class Outbox {
     }
   }
 
-  /** The next edit to send now; undefined if there is none. Edits of an item with a conflict wait until it is resolved. */
+  /**
+   * Returns the next edit to send now; undefined if there is none. An edit must wait while an earlier edit of the same
+   * item cannot be sent, for example because of a conflict.
+   */
   next(now: number): OutboxEntry | undefined {
     if (!this.#isConnected) return undefined;
     this.#mergeDeletions(now);
@@ -153,31 +165,34 @@ export class Outbox {
     return undefined;
   }
 
-  /** The earliest time at which an edit that is not due yet may be sent. Undefined if there is none. */
+  /** The earliest time at which an edit that is not due yet may be sent. Undefined if there is no such edit. */
   nextTime(now: number): number | undefined {
     const times = this.#entries.filter(({ state }) => state === "waiting").map(({ notBefore }) => notBefore);
     return times.filter((time) => time > now).reduce<number | undefined>((a, b) => Math.min(a ?? b, b), undefined);
   }
 
-  /** The edits of these items may be sent now. */
+  /** Allows the edits of these items to be sent now, without waiting until they are due. */
   release(ids: ReadonlySet<string>): void {
     for (const entry of this.#entries) if (ids.has(entry.edit.id)) entry.notBefore = 0;
     this.#keepUnsent();
   }
 
-  /** Call this before an edit is sent. From then on, nobody knows whether it is stored until the answer comes. */
+  /** Call this before an edit is sent. Until the answer comes, nobody knows whether the service has stored the edit. */
   sending(entry: OutboxEntry): void {
     entry.state = "sending";
     this.#keepUnsent();
   }
 
-  /** The edit waits to be sent again. */
+  /** Makes an edit wait to be sent again. */
   waits(entry: OutboxEntry, maybeStored: boolean): void {
     Object.assign(entry, { state: "waiting", maybeStored, conflict: undefined, problem: undefined });
     this.#keepUnsent();
   }
 
-  /** The service turned out to be read-only: it answered as usual, but has not stored the edit. */
+  /**
+   * Call this if the service turned out to be read-only: it answered as usual, but has not stored the edit. If the user
+   * knew that it was read-only, the edit is dropped. Otherwise the edit waits.
+   */
   notKept(entry: OutboxEntry): void {
     this.#isReadOnly = true;
     if (entry.isTrial) this.drop(entry);
@@ -192,16 +207,19 @@ export class Outbox {
     this.#keepUnsent();
   }
 
-  /** Bases an update on a newer version of its item. It waits to be sent again. */
+  /** Bases an update on a newer version of its item. The update then waits to be sent again. */
   rebase(entry: OutboxEntry, json: string, { json: base, etag }: Theirs): void {
-    // Later edits are based on this edit as it was. Their ETag is out of date now, so they will be compared with the
-    // newest version, too.
+    // Later edits are based on this edit as it was before. They get its old ETag, which is out of date. So they will be
+    // compared with the newest version, too.
     if (entry.edit.kind !== "create") this.#tagLater(entry, entry.edit.etag);
     entry.edit = { kind: "update", id: entry.edit.id, json, etag, base };
     this.waits(entry, false);
   }
 
-  /** `versions` is what the user can choose between. */
+  /**
+   * Marks an edit as conflicting with the service's version. `versions` are the texts that the user can choose between.
+   * By default, these are the text of the edit and the text of the service.
+   */
   conflicted(entry: OutboxEntry, theirs: Theirs | undefined, versions?: Versions): void {
     this.waits(entry, false);
     entry.state = "conflict";
@@ -220,8 +238,8 @@ export class Outbox {
   }
 
   /**
-   * Call this if the service has not accepted an edit. If the user has edited the item again meanwhile, merges that edit
-   * into this one, which then waits to be sent again. Otherwise returns false.
+   * Call this if the service has not accepted an edit. If the user has updated the item again meanwhile, merges that
+   * update into this edit and returns true. The edit then waits to be sent again. Otherwise returns false.
    */
   takeLater(entry: OutboxEntry): boolean {
     const later = this.#laterThan(entry).find(({ held }) => !held);
@@ -285,7 +303,8 @@ export class Outbox {
       const before = unsent.get(edit.id);
       if (before && edit.kind === "delete" && state === "waiting" && notBefore <= now) {
         this.drop(entry);
-        // A deletion has an ETag already if the edit before it was merged with changes that the user has not seen.
+        // If the edit before this deletion was merged with changes that the user has not seen, the deletion already has
+        // an ETag. Keep that ETag.
         this.#merge(before, edit, edit.etag);
         continue;
       }
@@ -294,7 +313,10 @@ export class Outbox {
     }
   }
 
-  /** The result is based on what the earlier edit is based on, unless `etag` says otherwise. */
+  /**
+   * Merges an edit into the earlier edit of `entry`. The result keeps the ETag of the earlier edit, unless `etag` is
+   * given.
+   */
   #merge(entry: OutboxEntry, edit: Edit, etag?: string): void {
     const { edit: before } = entry;
     if (before.kind === "create" && edit.kind === "delete") {
@@ -304,7 +326,7 @@ export class Outbox {
     if (before.kind === "create" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind === "update" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: etag ?? before.etag };
-    // The answer to the earlier edit says nothing about this one.
+    // A conflict or a refusal of the earlier edit says nothing about the merged edit.
     if (entry.state !== "sending") this.waits(entry, false);
   }
 
@@ -355,7 +377,7 @@ function isUnsent({ state, maybeStored }: OutboxEntry): boolean {
   return state !== "sending" && state !== "stored" && !maybeStored;
 }
 
-/** True if the user saw the result of the earlier edit when making this one. */
+/** True if the user saw the result of the earlier edit when making this one. If `base` is missing, this is assumed. */
 function isBasedOn(edit: Edit & { kind: "update" }, earlier: Exclude<Edit, { kind: "delete" }>): boolean {
   return edit.base === undefined || edit.base === earlier.json;
 }

@@ -42,7 +42,7 @@ export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEn
       etag,
       fields: readFields(json),
       pending: state !== "stored",
-      // An earlier edit may be waiting for the user's decision.
+      // An earlier edit of this item may still have a conflict or a problem. Keep showing that.
       conflict: conflict ?? before?.conflict,
       problem: problem ?? before?.problem,
     });

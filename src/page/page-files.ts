@@ -79,15 +79,15 @@ export class PageFiles {
 }
 
 /**
- * Lets browsers install the page like an app. There is no service worker: many projects use the same local address in
- * turn, and ours would answer in place of the next one.
+ * Lets browsers install the page like an app. There is no service worker. Many projects use the same local address, one
+ * after the other, and our service worker would answer the requests for the next project.
  */
 function manifest(path: AssetPath): string {
   return JSON.stringify({
     name: "todoitems",
     short_name: "todoitems",
     description: "The to-do items of this service, live.",
-    // Relative to the manifest, because a proxy may serve the page under any path.
+    // These addresses are relative to the manifest, because a proxy may serve the page under any path.
     id: "./",
     start_url: "./",
     scope: "./",

@@ -11,7 +11,7 @@ export interface PageSettings {
   readonly auth: "off" | "writes" | "all";
   /** True if the service uses a development certificate. Its authority's certificate can then be downloaded. */
   readonly hasAuthority: boolean;
-  /** The ports on which the service itself listens. A proxy between it and the page may have others. */
+  /** The ports on which the service itself listens. A proxy in front of the service may use other ports. */
   readonly httpPort: number | undefined;
   readonly httpsPort: number | undefined;
 }

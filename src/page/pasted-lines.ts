@@ -15,7 +15,7 @@ const marks: readonly { readonly text: string; readonly isDone: boolean }[] = [
   { text: "[x] ", isDone: true },
 ];
 
-/** Empty lines are left out. */
+/** Returns an entry for each line that is not empty. */
 export function entriesOf(text: string): NewEntry[] {
   return text
     .split("\n")
@@ -24,7 +24,7 @@ export function entriesOf(text: string): NewEntry[] {
 }
 
 function entryOf(line: string, done = false): NewEntry {
-  // The line was trimmed, so if nothing follows a mark, the mark has lost its space.
+  // The line was trimmed. So if nothing follows a mark, the mark has lost its space. Add one for the comparison.
   const mark = marks.find(({ text }) => `${line.toLowerCase()} `.startsWith(text));
   return mark ? entryOf(line.slice(mark.text.length).trim(), done || mark.isDone) : { name: line, done };
 }

@@ -107,7 +107,9 @@ export class Sender {
     }
   }
 
-  /** Sends an edit. Returns the item's new ETag; undefined after a deletion that is kept. */
+  /**
+   * Sends an edit and returns the item's new ETag. After a deletion, there is no ETag, unless the service is read-only.
+   */
   async #request(edit: Edit): Promise<string | undefined> {
     const client = this.#parts.client();
     if (edit.kind === "create") return (await client.create(edit.json)).etag;
@@ -146,7 +148,8 @@ export class Sender {
     const isSame = sameContent(current, edit.json);
     const merge = edit.base === undefined ? undefined : mergeFields(edit.base, edit.json, current);
     if (isSame || (merge && sameContent(current, merge.json))) {
-      // The service has all the user's changes. If it also has changes of others, later edits are not based on them.
+      // The service has all the user's changes. If it also has changes of others, the user's later edits are not based
+      // on those. `rebase` makes sure that the later edits are compared with the newest version.
       if (!isSame) this.#outbox.rebase(entry, current, theirs);
       this.#outbox.stored(entry, currentEtag, versionOf(currentEtag));
       return { kind: "alreadyDone" };

@@ -38,14 +38,20 @@ export interface SessionParts {
   readonly outbox: Outbox;
   /** Makes a client that sends these credentials. The session itself does not keep the password. */
   readonly connect: (credentials: Credentials | undefined) => TodoClient<string>;
-  /** How new items spell their field names. If undefined, they use the spelling of the newest item. */
+  /**
+   * How new items spell their field names while the list is empty. Otherwise they use the field names of the newest
+   * item.
+   */
   readonly spelling: Spelling | undefined;
   readonly readOnly: boolean;
   /** Reads the changes of the list as long as nobody is signed in. If undefined, the session reads a feed of its own. */
   readonly feed?: Feed;
 }
 
-/** How long a deletion waits at most for the user to undo it. Usually its message is closed sooner, which sends it. */
+/**
+ * How long a deletion waits at most for the user to undo it. Usually the message is closed sooner, and the deletion is
+ * sent then.
+ */
 const undoMsMax = 15_000;
 
 export class Session {
@@ -67,7 +73,10 @@ export class Session {
   readOnly: boolean;
   version: number | undefined;
   signIn: SignIn | undefined;
-  /** True if the user closed the sign-in form. It does not open by itself again, and edits wait for it. */
+  /**
+   * True if the user closed the sign-in form. Then edits wait. The form does not open by itself until the next action
+   * that needs it.
+   */
   signInPostponed = false;
   username: string | undefined;
   /** Messages for the user. */
@@ -106,7 +115,7 @@ export class Session {
     return this.#outbox.pausedCount;
   }
 
-  /** The names of the items whose edits are not sent before the user confirms them. They may be for another store. */
+  /** Names the items whose edits are not sent before the user confirms them. These edits may be for another store. */
   get heldNames(): readonly string[] {
     return this.#outbox.held.map(({ edit }) => (edit.kind === "delete" ? "a deletion" : named(readFields(edit.json))));
   }
@@ -123,7 +132,7 @@ export class Session {
     this.start();
   }
 
-  /** Stops following the list, until `reconnect`. Edits are still sent, until one of them gets no answer. */
+  /** Stops following the list, until `reconnect` is called. Edits are still sent, until one of them gets no answer. */
   rest(): void {
     this.#isResting = true;
     this.#watching.abort();
@@ -157,21 +166,21 @@ export class Session {
     this.reconnect();
   }
 
-  /** Closes the sign-in form. The edits that need it wait until the user signs in or discards them. */
+  /** Closes the sign-in form. The edits that need a sign-in wait until the user signs in or discards them. */
   cancelSignIn(): void {
     this.signIn = undefined;
     this.signInPostponed = true;
     this.#changed();
   }
 
-  /** Drops all edits that the service has not stored. */
+  /** Drops all edits that the service has not stored, except those that the user must confirm. */
   discardUnsent(): void {
     for (const entry of this.#outbox.entries.filter(({ state, held }) => state !== "stored" && !held))
       this.#outbox.drop(entry);
     this.#changed();
   }
 
-  /** Sends the edits of an earlier visit to this store, or drops them. */
+  /** Sends the edits that the user had to confirm to the store that the page is connected to, or drops them. */
   decideHeld(which: "send" | "discard"): void {
     if (which === "send") this.#outbox.confirmHeld();
     else this.#outbox.discardHeld();
@@ -194,7 +203,7 @@ export class Session {
     return added.map(({ id }) => id);
   }
 
-  /** Creates an item again that somebody else has deleted, with the text that the user has given it. */
+  /** Creates a deleted item anew, with the same ID and the text that the user has typed. */
   addAgain(id: string, json: string): void {
     this.#edit({ kind: "create", id, json });
   }
@@ -203,7 +212,7 @@ export class Session {
     this.save(item, withFields(item.json, { done }));
   }
 
-  /** Offers to save what the user has left unsaved, as long as the item is neither saved nor deleted. */
+  /** Offers to save what the user has left unsaved. The offer ends when the item is saved or deleted. */
   offerToSave({ id, fields }: ShownItem, save: () => void): void {
     this.notices.add("done", `Your change of ${named(fields)} was not saved.`, {
       label: "Save it",
@@ -218,7 +227,10 @@ export class Session {
     this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base), base: base.json });
   }
 
-  /** Deletes items. The deletions are sent when the message with the Undo button is closed. */
+  /**
+   * Deletes items. The deletions are sent when the message with the Undo button is closed, and at the latest after
+   * `undoMsMax`. A read-only service gets them at once.
+   */
   remove(...items: readonly ShownItem[]): void {
     const [first] = items;
     if (!first) return;
@@ -251,8 +263,8 @@ export class Session {
   }
 
   /**
-   * Resolves a conflict: "mine" sends the user's edit again, "theirs" drops what contradicts the other version, and
-   * "both" drops the edit and adds the user's version as a new item.
+   * Resolves a conflict: "mine" sends the user's edit again, "theirs" gives up those changes of the user that
+   * contradict the other version, and "both" drops the edit and adds the user's version as a new item.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
@@ -280,8 +292,8 @@ export class Session {
   #restore(items: readonly ShownItem[]): void {
     for (const { id, json } of items) {
       const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-      // If the deletion was not sent, it is dropped, and the item keeps its place. Otherwise the item is created again
-      // with the same ID, and becomes the newest.
+      // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.
+      // Otherwise the item is created again with the same ID, and becomes the newest.
       if (deletion?.state === "conflict" || (deletion?.state === "waiting" && !deletion.maybeStored))
         this.#outbox.drop(deletion);
       else this.#outbox.add({ kind: "create", id, json });
@@ -306,15 +318,18 @@ export class Session {
     this.#sendNow();
   }
 
-  /** Sends the waiting edits, unless the user would have to sign in for that and has said no. */
+  /** Sends the waiting edits, unless the user has closed the sign-in form. */
   #send(): void {
     if (!this.signInPostponed) void this.#sender.send();
   }
 
-  /** Sends the waiting edits after the user has done something. If that needs a sign-in, the form opens again. */
+  /**
+   * Sends the waiting edits after the user has done something. If the service asks for a sign-in, the form opens again.
+   */
   #sendNow(): void {
     this.signInPostponed = false;
-    // Edits are sent only after the list has been read, because it names the store that they are for.
+    // Edits are sent only after the list has been read, because the list names the store that they are for. If the list
+    // needs a sign-in, ask for that first.
     if (this.connection === "signed-out" && this.username === undefined) this.#askToSignIn();
     else this.#send();
   }
@@ -406,7 +421,7 @@ export class Session {
     } else if (outcome.kind === "stored" || outcome.kind === "alreadyDone")
       this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     else if (outcome.kind === "signInNeeded") this.#askToSignIn();
-    // Without a feed, nobody would notice that another store answers at this address when it is back.
+    // A resting tab reads no feed. So it would not notice if another store answered at this address later.
     else if (outcome.kind === "tryLater" && this.#isResting) this.#outbox.disconnected();
     else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
     this.#changed();

@@ -1,13 +1,13 @@
 // Lets all tabs of the page share one change feed. Over plain HTTP, a browser opens at most six connections to a host,
-// and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads. When
-// it is closed or rests, the lock elects the next tab, which continues with the token of its own list. So nothing is
-// lost. Every tab sends its own edits.
+// and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads.
+// When it is closed or stops reading, the lock elects the next tab. The next tab continues from the version of the list
+// that it has, so nothing is lost. Every tab sends its own edits.
 
 import type { TodoClient, WatchEvent, WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
 import { messageOf } from "./sender.ts";
 
-/** The state of the feed. An error cannot be passed on to other tabs, so this has its text. */
+/** The state of the feed. An error object cannot be passed on to other tabs, so `problem` contains its text. */
 export type FeedState = Exclude<WatchState, { kind: "lost" }> | { readonly kind: "lost"; readonly problem: string };
 
 export type Snapshot = Extract<WatchEvent<string>, { kind: "snapshot" }>;
@@ -26,7 +26,7 @@ export type Feed = (client: TodoClient<string>, reader: FeedReader) => Promise<v
 type Message =
   /** A tab has begun to listen. The reading tab sends it the list. */
   | { readonly kind: "ask"; readonly from: string }
-  /** `to` names the only tab that this is for. If it is undefined, it is for all of them. */
+  /** `to` names the only tab that the message is for. If `to` is undefined, the message is for all tabs. */
   | { readonly kind: "event"; readonly from: string; readonly to?: string; readonly event: WatchEvent<string> }
   | { readonly kind: "state"; readonly from: string; readonly to?: string; readonly state: FeedState };
 
@@ -41,7 +41,10 @@ export const ownFeed: Feed = async (client, { signal, list, onEvent, onState }) 
   }
 };
 
-/** The browser's locks. The promise settles with that of the work, which begins when the lock is free. */
+/**
+ * The part of the browser's locks that is used here. The work begins when the lock is free. The returned promise
+ * settles when the work does.
+ */
 interface Locks {
   request(name: string, options: { signal: AbortSignal }, work: () => Promise<void>): Promise<void>;
 }
@@ -65,7 +68,7 @@ function follow(reader: FeedReader, self: string, channel: BroadcastChannel): vo
   const ask = () => channel.postMessage({ kind: "ask", from: self } satisfies Message);
   /** The tab whose list this tab has. Events of any other tab belong to another list. */
   let source: string | undefined;
-  /** The tab that was asked for its list because an event of it came without the list. */
+  /** The tab that was asked for its list because a message from it came before its list. */
   let asked: string | undefined;
   channel.onmessage = ({ data }: { data: Message }) => {
     if (reader.signal.aborted || data.kind === "ask" || (data.to !== undefined && data.to !== self)) return;
@@ -97,7 +100,7 @@ async function lead(client: TodoClient<string>, reader: FeedReader, self: string
   };
   channel.onmessage = ({ data }: { data: Message }) => {
     if (data.kind !== "ask" || !state) return;
-    // The user of the tab that asks has perhaps told it to try again now.
+    // The user of the asking tab may have told it to try again. So end this attempt, and the next one begins at once.
     if (state.kind === "lost") attempt.abort();
     else {
       shareList(data.from);
@@ -106,11 +109,12 @@ async function lead(client: TodoClient<string>, reader: FeedReader, self: string
   };
   const onEvent = (event: WatchEvent<string>) => {
     reader.onEvent(event);
-    // Before the first state, the other tabs get nothing. Then they get the whole list.
+    // Until the first state, the other tabs get no events. Then `onState` sends them the whole list.
     if (state) post({ kind: "event", from: self, event });
   };
   const onState = (next: FeedState) => {
-    // Until now, the other tabs have had the list of the tab that read the feed before.
+    // Until now, the other tabs have had the list of the tab that read the feed before. Send them the list to which the
+    // next events belong.
     if (!state && next.kind !== "lost") shareList();
     state = next;
     reader.onState(next);

@@ -1,5 +1,5 @@
-// Runs the claims of claims.ts in every runtime that the client supports: one bundled file in Bun, Node, Chromium and,
-// if it is installed, Deno. The claims are about our service (both forms, with and without credentials and HTTPS) and
+// Checks the claims in claims.ts in every runtime that the client supports. One bundled file runs in Bun, Node,
+// Chromium and, if it is installed, Deno. It uses our service (both forms, with and without credentials and HTTPS) and
 // another deployment of the specification.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

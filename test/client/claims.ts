@@ -1,5 +1,5 @@
-// The claims about the client, as plain functions that need no test runner: this one file runs under Bun, under Node and
-// in Chromium, against every deployment that it is given.
+// The claims about the client, as plain functions that need no test runner. So this one file runs under Bun, Node and
+// Deno and in Chromium, against every deployment that it is given.
 
 import {
   type Credentials,
@@ -160,7 +160,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     async run(deployment) {
       const todo = client(deployment);
       const { id } = await todo.create({ Name: "counted", Count: 0 });
-      // A server without ETags cannot tell one writer about another.
+      // Without ETags, a server cannot tell a writer that another one has changed the item. So use only one writer.
       const writers = deployment.ours ? 3 : 1;
       const increment = (item: TodoItem) => ({ ...item, Count: Number(item["Count"]) + 1 });
       await Promise.all(Array.from({ length: writers }, () => todo.change(id, increment)));
@@ -196,7 +196,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
       const { credentials } = deployment;
       if (!credentials) return;
       await refused(new TodoClient(deployment.url).list(), "UnauthorizedError");
-      // The service limits wrong guesses per address, so it may answer this one with 429.
+      // The service limits the number of wrong passwords per address, so it may answer this attempt with 429.
       const wrong = { username: credentials.username, password: `wrong ${randomDigits(6)}` };
       const error = await refused(new TodoClient(deployment.url, { credentials: wrong, retry: { limit: 0 } }).list());
       ok(["UnauthorizedError", "TooManyRequestsError"].includes(error.name), error.message);

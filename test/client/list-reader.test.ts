@@ -1,5 +1,5 @@
-// What list() transfers when it is called again, and that it returns the list of the service all the same. The service
-// is the real one, in this process.
+// What list() transfers when it is called again. Whatever it transfers, it must return the list of the service. The
+// service is the real one, in this process.
 
 import { afterEach, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -21,7 +21,7 @@ async function open(options: ServiceOptions = {}) {
   return { service, network, todo: network.connect() };
 }
 
-/** Two services on one store: one with the default settings, and one with these. */
+/** Opens two services on one store: one with the default settings, and one with these options. */
 async function openTwo(options: ServiceOptions): Promise<[Service, Service]> {
   const store = await engineKinds.find(({ name }) => name === "sqlite")?.createStore();
   if (!store) throw new Error("there is no SQLite engine");
@@ -35,7 +35,7 @@ async function openTwo(options: ServiceOptions): Promise<[Service, Service]> {
   return [one, other];
 }
 
-/** Long enough for the client to request only the changes of a list that contains it. */
+/** An item so long that the client requests only the changes of a list that contains it. */
 const longItem = item(ids.one, `"Notes":"${"x".repeat(9_000)}"`);
 
 test("a list that has not changed is answered without a body, and returned as new objects", async () => {

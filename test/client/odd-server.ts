@@ -1,5 +1,5 @@
 // A server that fails in the ways in which networks and servers fail. It also has a change feed that works. The first
-// segment of the path selects the behaviour; the second keeps the tests apart.
+// segment of the path selects the behaviour. The second segment gives each test a state of its own.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -84,7 +84,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   /** Begins to answer, and then stops sending. */
   stalls: (_session, _request, response) => response.writeHead(200).write("["),
 
-  /** The first time, sends half a list and drops the connection; after that, sends the whole list. */
+  /** The first time, sends half a list and drops the connection. After that, sends the whole list. */
   breaks: (session, _request, response) => {
     response.writeHead(200, { "Content-Type": "application/json" });
     if (session.requests > 1) return response.end(`[${itemOf(0)},${itemOf(1)}]`);
@@ -94,7 +94,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   /** Drops every connection in the middle of a list. */
   drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
 
-  /** Sends one more item each time, up to three. `/break` drops the connection; `/change` also changes the ETag. */
+  /**
+   * Sends one more item each time, up to three. `/break` drops the connection. `/change` does that too, and changes the
+   * ETag.
+   */
   "breaks-often": (session, _request, response, path) => {
     if (path === "/break" || path === "/change") {
       if (path === "/change") session.epoch = "another";
@@ -108,7 +111,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.write(`[${items},`);
   },
 
-  /** Carries out the first write and drops the connection instead of answering. */
+  /** Carries out the first request, but drops the connection instead of answering it. */
   lossy: async (session, request, response, path) => {
     if (path === "/requests") return response.end(String(session.requests));
     const lost = session.requests === 1;
@@ -129,13 +132,13 @@ const handlers: Readonly<Record<string, Handler>> = {
 
   redirect: (_session, _request, response) => response.writeHead(307, { Location: "https://elsewhere.example/" }).end(),
 
-  /** Sends a page for every request. */
+  /** Sends an HTML page for every request. */
   page: (_session, _request, response) =>
     response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>"),
 
   /**
-   * A to-do service with a change feed. Requests for `/cut`, `/forget` and `/resync` make it drop its connections,
-   * forget its changes and send a `resync`.
+   * A to-do service with a change feed. `/cut` drops its connections. After `/forget`, the next reader gets `resync`
+   * instead of the changes that it missed. `/resync` sends a `resync` to the readers.
    */
   feed: async (session, request, response, path) => {
     if (path === "/cut") {
@@ -163,7 +166,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** A to-do service that sends a page for every other address, as servers of single-page applications do. */
+  /** A to-do service that sends an HTML page for every other address, as servers of single-page applications do. */
   pages: async (session, request, response, path) => {
     if (!path.startsWith("/api/"))
       return response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");

@@ -132,7 +132,7 @@ describe("mistakes of the caller", () => {
           () => undefined,
           (reason: unknown) => reason,
         );
-        // It must not have the name of an internal class, such as ItemError.
+        // The error must not have the name of an internal class, such as ItemError.
         expect(error).toHaveProperty("name", "TypeError");
         expect(error).toHaveProperty("message", expect.stringContaining(message));
       }
@@ -165,7 +165,7 @@ describe("answers that cannot be read", () => {
   for (const text of ["", "[]", '{"ID":', "<html>"]) {
     test(`an answer with ${text || "an empty text"} as the item throws an InvalidResponseError`, async () => {
       await expect(conflicting(text).get(id)).rejects.toHaveProperty("name", "InvalidResponseError");
-      // If the client generated the ID, it reads the stored item after a conflict.
+      // If the client generated the ID itself, it reads the stored item after a 409 answer.
       await expect(conflicting(text).create("{}")).rejects.toHaveProperty("name", "InvalidResponseError");
     });
   }

@@ -9,7 +9,7 @@ interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly cwd?: string;
-  /** Pairs of a text to wait for and what to type, or do, then. */
+  /** Pairs of a text to wait for and what happens then: a text to type or a function to call. */
   readonly answers?: readonly (readonly [waitFor: string, next: string | (() => unknown)])[];
 }
 

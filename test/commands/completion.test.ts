@@ -20,7 +20,7 @@ afterAll(() => folder.dispose());
 
 const files = ["one file.csv", "other.csv"];
 
-/** What is offered for a line; its last word is the beginning of a word, or empty. */
+/** What is offered for each command line. The last word of the line is empty or the beginning of a word. */
 const offers: Record<string, string[]> = {
   "todoitems ex": ["export"],
   "todoitems import --on": ["--on-conflict"],

@@ -16,8 +16,8 @@ beforeEach(() => commandLine.clear());
 afterAll(() => commandLine.dispose());
 
 /**
- * An editor that changes `Name` to "mine". The first time it runs, somebody else changes the item meanwhile. It keeps a
- * copy of what it was given.
+ * Makes an editor that changes the text "milk" to "mine" and keeps a copy of what it was given. While it runs for the
+ * first time, somebody else changes the item to `theirs`.
  */
 function editorBeside(theirs: string): string {
   const path = commandLine.path("editor");

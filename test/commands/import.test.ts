@@ -1,4 +1,5 @@
-// `todoitems import`: in the order of the file although it is parallel, and strict about what it cannot read.
+// `todoitems import`: it keeps the order of the file although it sends several items at once, and it refuses what it
+// cannot read.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -21,8 +22,8 @@ const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0
 const lines = (count: number) => Array.from({ length: count }, (_, n) => item(idOf(n), `"N":${n}`));
 
 /**
- * A proxy that collects creates until no more come, and passes them on one by one in reverse order. It counts how many
- * it had at once.
+ * A proxy that collects creates until no more come, and then passes them on one by one in reverse order. It records the
+ * largest number of creates that it held at once.
  */
 function reversingProxy() {
   let waiting: (() => Promise<void>)[] = [];

@@ -1,4 +1,5 @@
-// Messages name commands as the user can type them. That depends on how the user started this one.
+// Messages name commands as the user can type them. How the user can type a command depends on how the program was
+// started.
 
 import { expect, test } from "bun:test";
 import { projectFolder, runProgram } from "../program.ts";

@@ -1,4 +1,4 @@
-// `todoitems user`, and a service with the users that it has added; both run as processes.
+// `todoitems user`, and a service with the users that this command has added. Both run as processes.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -151,7 +151,8 @@ describe("a service with --auth", () => {
       ).status;
     const direct = await serve("--auth", "all", "--users", users);
     const proxied = await serve("--auth", "all", "--users", users, "--trust-proxy");
-    // Send them all at once. A busy machine may take so long for five guesses that a sixth is allowed again.
+    // Send all guesses at once. On a busy machine, five guesses one after the other may take so long that a sixth is
+    // allowed again.
     const statusesOf = async (program: Program, forwarded: (count: number) => string) =>
       (await Promise.all(Array.from({ length: 12 }, (_, count) => guess(program, forwarded(count), count)))).toSorted();
     expect(await statusesOf(direct, (count) => `198.51.100.${count}`)).toContain(429);

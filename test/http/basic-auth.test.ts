@@ -14,7 +14,10 @@ function start(clock: Clock = { now: 0 }): BasicAuth {
   return new BasicAuth(new Map([["ann", hash("secret")]]), { now: () => clock.now });
 }
 
-/** How a check ends: accepted "at once", "verified" by computing a hash, or refused with this problem code. */
+/**
+ * Returns how a check ends: "at once" if accepted without computing a hash, "verified" if accepted after computing one,
+ * or the problem code if refused.
+ */
 async function outcome(auth: BasicAuth, authorization: string, address = "192.0.2.1"): Promise<string> {
   try {
     const verifying = auth.check(new Map([["authorization", authorization]]), () => address);
@@ -211,7 +214,8 @@ describe("guessing passwords", () => {
     expect(computed).toHaveLength(2);
     expect(computed[0]).toBe(computed[1] ?? "");
     expect([...users.values()]).toContain(computed[0] ?? "");
-    // An unknown name is refused even with the password of the user whose hash it is checked against.
+    // For an unknown name, the password is checked against the hash of some user. Even the correct password of that
+    // user is refused.
     for (const password of users.keys())
       expect(await outcome(auth, header("nobody", password))).toBe("CredentialsRequired");
   });

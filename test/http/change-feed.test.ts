@@ -124,7 +124,7 @@ describeOnEveryEngine("the change feed", (start) => {
       await service.create(item(ids.one));
       const current = await token(service);
       const feed = await openFeed(service, { since: tokenOf(current) });
-      // This event has no token: a reader that loses its connection here must not believe that it is up to date.
+      // This event has no token. If a reader loses its connection here, it must not believe that it is up to date.
       expect(await feed.next()).toMatchObject({ event: "ready", id: undefined });
       const { epoch } = service.collection;
       expect(await feed.next()).toEqual({ event: "resync", id: current, data: `{"epoch":"${epoch}","version":1}` });
@@ -190,7 +190,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([first.headers.get("etag"), first.headers.get("cache-control")]).toEqual([etag, "no-cache"]);
     const second = await service.fetch("GET", "/changes", { headers: { ...headers, "If-None-Match": etag } });
     expect(second.status).toBe(304);
-    // The text of the tag, even with its suffix, is also a token.
+    // The text of the ETag can also be used as a token, even with its suffix.
     expect(JSON.parse(await delta(service, `/changes?since=${etag.slice(1, -1)}`))).toMatchObject({ whole: false });
   });
 
@@ -265,7 +265,7 @@ test("the JSON document of a read-only instance says so, and its ETag is not tha
     const stored = await writable.fetch("GET", path);
     const headers = { "If-None-Match": stored.headers.get("etag") ?? "" };
     expect(await stored.json()).toMatchObject({ readOnly: false });
-    // A cache that has the document of the writable instance must not use it for the read-only one.
+    // The cached document of the writable instance must not be used for the read-only one, and the other way round.
     const document = await readOnly.fetch("GET", path, { headers });
     expect(await document.json()).toMatchObject({ readOnly: true });
     const again = { "If-None-Match": document.headers.get("etag") ?? "" };
@@ -372,7 +372,7 @@ describe("the change feed on sockets and across processes", () => {
       await feed.next();
       await there.create(item(ids.one));
       expect((await feed.next())?.data).toContain(item(ids.one));
-      // Reading past changes must not hide them from the open feed.
+      // A request for past changes must not hide these changes from the open feed.
       const since = await token(here);
       await there.create(item(ids.two));
       expect(JSON.parse(await delta(here, `/changes?since=${since}`))).toMatchObject({ changes: [{ id: ids.two }] });

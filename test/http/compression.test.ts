@@ -122,7 +122,7 @@ describe("compressed lists", () => {
     try {
       const url = `http://127.0.0.1:${server.port}${path}`;
       const get = () => checkedFetch(url, { headers: { "Accept-Encoding": "gzip" } });
-      // A list of this size is not compressed at once. Until it is, the plain list is sent.
+      // A list of this size is not compressed at once. Until the compressed list is ready, the plain list is sent.
       expect((await get()).headers.get("content-encoding")).toBe(null);
       await eventually(async () => (await get()).headers.get("content-encoding") === "gzip");
       const response = await get();

@@ -377,18 +377,18 @@ export const conformanceGroups: Readonly<Record<string, readonly ConformanceCase
   ],
 };
 
-/** Matches the head of an answer, but not of an interim one (100 Continue). */
+/** Matches the head of an answer, but not that of the interim answer 100 Continue. */
 const finalAnswer = /HTTP\/1\.1 (?!100)\d+ .*?\r\n\r\n/s;
 
 /**
  * Sends a request on a new connection, and a second request after the answer. If the connection is still open, the
- * second must get its own answer. This shows that both sides agree on where the first request ended.
+ * second request must get its own answer. This shows that both sides agree on where the first request ended.
  */
 export async function outcomeOf(port: number, request: string): Promise<string> {
   const connection = await RawConnection.open(port);
   connection.send(request);
   await connection.until(finalAnswer);
-  // If the connection is open, this gets 404, but only if the server has found the correct end of the first request.
+  // If the connection is open and the server has found the correct end of the first request, this request gets 404.
   connection.send(get("/the-second-request", "Connection: close"));
   const answers = await connection.untilClosed();
   connection.close();

@@ -16,7 +16,7 @@ const get = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\n\r\n";
 let server: RunningServer;
 afterEach(() => server.stop(0));
 
-/** An engine that counts the checks for changes, and reports each check just after it was made. */
+/** An engine that counts the checks for new changes. It calls `onAsked` just after each check. */
 class AskedEngine extends MemoryEngine {
   count = 0;
   onAsked: (count: number) => void = () => {};

@@ -232,7 +232,7 @@ describe("a client that stops sending", () => {
     client.request(3, path);
     client.endSending();
     await eventually(() => asked === 2);
-    // By the time another client is connected, the server has seen that the first one stopped sending.
+    // When another client has connected, the server has already seen that the first one stopped sending.
     (await RawHttp2.open(server.port)).close();
     answer.resolve(new Answer(200, {}, "late answer".padEnd(30_000, ".")));
     const received = await isClosed(client);

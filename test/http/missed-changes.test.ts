@@ -8,9 +8,12 @@ import { expectProblem, Service } from "../service.ts";
 import { FeedReader } from "./feed-reader.ts";
 
 let service: Service;
-/** The bookmarks from which the service has read the store, except for its own copy of the list. */
+/**
+ * The bookmarks after which the service has read changes from the store. Reads that only update its own copy of the
+ * list are not included.
+ */
 let pulled: Bookmark[];
-/** Reading the store waits for this. */
+/** Reading changes from the store waits for this promise. */
 let storeAnswers: Promise<void>;
 
 beforeEach(async () => {
@@ -58,7 +61,7 @@ function getDocument(version: number, headers: Record<string, string> = {}): Pro
   return service.fetch("GET", pathSince(version), { headers: { Accept: "application/json", ...headers } });
 }
 
-/** Opens a feed whose bytes the test takes one write at a time. */
+/** Opens a feed. The test reads its bytes one write at a time. */
 async function openFeed(version: number) {
   const answer = await service.app.handle({
     method: "GET",
@@ -137,7 +140,7 @@ test("when 32 MiB of long changes are kept, a reader with another old token gets
     Array.from({ length: 20 }, async (_, version) => JSON.parse(await (await getDocument(version)).text())),
   );
   expect(documents.map(({ whole }) => whole)).toEqual([...Array(4).fill(false), ...Array(16).fill(true)]);
-  // After the first token that finds no room, other old tokens are not even looked up.
+  // Once there is no room for the changes of one token, other old tokens are not even looked up.
   expect(pulled.length).toBeLessThan(8);
   await update(9, '"Name":"new"');
   expect(await (await getDocument(2_007)).json()).toMatchObject({ whole: false, changes: [{ version: 2_008 }] });

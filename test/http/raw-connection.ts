@@ -33,12 +33,12 @@ export class RawConnection {
     this.#socket.write(text, "latin1");
   }
 
-  /** Waits until the server closes, and returns everything received. */
+  /** Waits until the connection is closed, and returns everything received. */
   async untilClosed(): Promise<string> {
     return this.#until(() => this.#closed);
   }
 
-  /** Waits until everything received so far matches the pattern, and returns it. */
+  /** Waits until the text received so far matches the pattern or the connection is closed. Returns that text. */
   async until(pattern: RegExp): Promise<string> {
     return this.#until(() => pattern.test(this.#received) || this.#closed);
   }
@@ -58,7 +58,7 @@ export class RawConnection {
   }
 }
 
-/** Sends a request on a new connection and returns the answer, head and body. */
+/** Sends a request on a new connection. When the connection is closed, returns everything received, head and body. */
 export async function exchange(port: number, request: string): Promise<string> {
   const connection = await RawConnection.open(port);
   connection.send(request);

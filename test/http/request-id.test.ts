@@ -1,4 +1,5 @@
-// Tests the IDs of requests: which are echoed, which are made, and that the log has them too.
+// Tests the IDs of requests: when the client's ID is returned, when the service makes one, and that the log has them
+// too.
 
 import { expect, test } from "bun:test";
 import { StoreError } from "../../src/collection/engine.ts";

@@ -46,7 +46,9 @@ const head = (method: string, path: string, ...headers: string[]) =>
 const closing = "Connection: close";
 const json = "Content-Type: application/json";
 
-/** Waits for an answer on a new connection. By then the server has read what earlier connections sent. */
+/**
+ * Waits for an answer on a new connection. By then the server has read everything that was sent on earlier connections.
+ */
 const serverHasRead = () => exchange(server.port, head("GET", "/", closing));
 
 function parse(answer: string): { status: number; headers: Headers; body: string } {
@@ -345,7 +347,7 @@ describe("the number of connections", () => {
   test("connections that leave too few descriptors are closed at once, and are no longer counted", async () => {
     const connections = { open: 0, max: 10 };
     let shortages = 0;
-    // The test itself has more descriptors than this.
+    // The test process itself already has more open descriptors than this.
     await restart({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
     expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
     await eventually(() => connections.open === 0);
@@ -358,7 +360,8 @@ describe("the number of connections", () => {
     // This test is about time, so it has to sleep.
     await Bun.sleep(2_100);
     const connection = await RawConnection.open(server.port);
-    // With a stale clock, the server would now close the connection as idle for more than two seconds.
+    // If the server's clock were not up to date, the server would now close the connection as idle for more than two
+    // seconds.
     await Bun.sleep(200);
     connection.send(head("GET", "/api/todoitems/", closing));
     expect(statuses(await connection.untilClosed())).toEqual(["200"]);

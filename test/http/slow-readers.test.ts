@@ -56,7 +56,7 @@ afterEach(async () => {
 
 const hashOf = (text = "") => String(Bun.hash(text));
 
-/** Updates every item whose number is in the range. */
+/** Updates the items with the numbers from `from` up to, but not including, `to`. */
 async function update(round: number, from: number, to: number): Promise<void> {
   for (let n = from; n < to; n++) {
     const { status } = await service.send("PUT", "/api/todoitems/", itemText(n, round));
@@ -86,7 +86,7 @@ class Reader {
     return reader;
   }
 
-  /** Reads the rest, and returns the body. */
+  /** Reads the rest of the answer, and returns its body. */
   async body(): Promise<string> {
     this.#socket.on("data", (bytes: Buffer) => this.#received.push(bytes));
     await eventually(() => this.isClosed);
@@ -103,14 +103,14 @@ describe("readers that stop reading", () => {
     Bun.gc(true);
     const residentBefore = process.memoryUsage().rss;
     for (let round = 1; round <= 100; round++) {
-      // Items at the end of the list, because the system has buffered the beginning already.
+      // Update an item near the end of the list, because the system has already buffered the beginning for the readers.
       const n = itemCount - 1 - ((round * 7) % 50);
       await update(round, n, n + 1);
       readers.push(await Reader.start());
-      // Only these readers will read on.
+      // Only every 25th reader will read on, so only these need a hash.
       hashes.push(round % 25 === 0 ? hashOf(await service.list()) : undefined);
     }
-    // Each write has replaced about 32 KB, and has moved some of its neighbours to other memory.
+    // Each update has replaced about 32 KB of the list, and has moved some neighbouring items to other memory.
     await eventually(() => unsentBytes.bytes > 40 * itemBytes);
     expect(unsentBytes.bytes).toBeLessThan(14 * 1024 ** 2);
     expect(cutCount).toBe(0);

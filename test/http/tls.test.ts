@@ -14,7 +14,7 @@ import { Service } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
 
-/** The first bytes of a handshake. They announce a record that never comes. */
+/** The first bytes of a handshake. They announce a TLS record that never comes. */
 const beginning = "\x16\x03\x01\x02\x00\x01";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -56,7 +56,7 @@ test("a handshake far over the connection limit is cut off at once and is no lon
 test("a handshake that leaves too few descriptors is cut off at once and is no longer counted", async () => {
   const connections = { open: 0, max: 10 };
   let shortages = 0;
-  // The test itself has more descriptors than this.
+  // The test process itself already has more open descriptors than this.
   await start({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
@@ -76,7 +76,7 @@ test("an idle HTTP/1.1 client that does not close its side is cut off after two 
   const closed = new Promise<number>((resolve) => client.on("close", () => resolve(performance.now())));
   const endedAt = await ended;
   const lingeredMs = (await closed) - endedAt;
-  // If the server called `end()` on its socket, the runtime would ignore `terminate()` and keep it for longer.
+  // If the server called `end()` on its socket, the runtime would ignore `terminate()` and keep the socket open longer.
   expect(lingeredMs).toBeWithin(1_500, 6_000);
   await eventually(() => connections.open === 0);
 });

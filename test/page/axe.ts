@@ -1,4 +1,4 @@
-// Looks for barriers on a page with axe-core.
+// Uses axe-core to look for accessibility barriers on a page.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,10 @@ import type { PageDriver } from "./page-driver.ts";
 
 const axe = readFileSync(join(projectFolder, "node_modules/axe-core/axe.min.js"), "utf8");
 
-/** What axe-core finds: the rule, and the elements that break it. `exclude` has selectors of parts that are skipped. */
+/**
+ * Returns what axe-core finds: each rule, with the elements that break it. The parts that `exclude` selects are
+ * skipped.
+ */
 export async function barriers(page: PageDriver, exclude: readonly string[] = []): Promise<unknown[]> {
   await page.evaluate(`typeof axe === "undefined" ? (() => { ${axe} })() : 0`);
   return page.evaluate<unknown[]>(

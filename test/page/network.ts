@@ -10,7 +10,10 @@ export class Network {
   readonly requests: string[] = [];
   /** The same requests with their answers, such as `/changes?since=… 304`. Tokens are left out. */
   readonly exchanges: string[] = [];
-  /** "down" fails every request, "lossy" loses the answers, and a number is a status that replaces every answer. */
+  /**
+   * The state of the network. "down" fails every request. "lossy" passes requests on but loses the answers. A number is
+   * a status that replaces every answer.
+   */
   state: "up" | "down" | "lossy" | number = "up";
   /** The answers to writes wait for this promise, if there is one. */
   answersAfter: Promise<void> | undefined;

@@ -1,5 +1,5 @@
-// Everybody can use the page: long lists, the keyboard alone, screen readers, small screens and large letters. In a real
-// Chromium.
+// Tests in a real Chromium that everybody can use the page: with long lists, the keyboard alone, screen readers, small
+// screens and large letters.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ test("of 10,000 items, only those in sight are drawn, all can be reached, and a 
   await page.evaluate("scrollTo(0, 1e9)");
   await page.until("[...document.querySelectorAll('.name')].at(-1)?.textContent === 'Item 0'");
   expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
-  // End moves the focus to the last row, and the focus stays there when the list is scrolled away from it.
+  // End moves the focus to the last row. The focus stays there when the list is scrolled away from that row.
   await page.evaluate("scrollTo(0, 0)");
   await page.until("document.querySelector('.name').textContent === 'Item 9999'");
   await page.evaluate("document.querySelector('.tick').focus()");
@@ -37,7 +37,7 @@ test("of 10,000 items, only those in sight are drawn, all can be reached, and a 
   await page.fill('[data-control="search"]', "");
   await page.view.press("Escape");
   await page.evaluate("scrollTo(0, 20000)");
-  // The composer stays in sight, and the page scrolls to what was added.
+  // The composer stays in sight. The page scrolls to the item that was added.
   await page.add("One more");
   await page.until("document.querySelector('.name')?.textContent === 'One more' && scrollY === 0");
   await page.click('[data-control="connect"]');
@@ -51,7 +51,8 @@ test("everything can be done with the keyboard alone", async () => {
   const page = await pages.openPage();
   const press = (...keys: Bun.WebView.VirtualKey[]) =>
     keys.reduce((before, key) => before.then(() => page.view.press(key)), Promise.resolve());
-  // An empty page focuses the composer by itself. The shortcuts are for when no field has the focus.
+  // An empty page focuses the composer by itself. Shortcuts work only when no field has the focus, so take the focus
+  // away.
   await eventually(async () => expect(await page.focused()).toBe("composer"));
   await page.evaluate("document.activeElement.blur()");
   await page.view.press("n", { modifiers: ["Shift"] });
@@ -62,7 +63,8 @@ test("everything can be done with the keyboard alone", async () => {
     await press("Enter");
   }
   await page.untilNames("Three", "Two", "One");
-  // Tab goes from the composer towards the first item. The Add button is hidden while the composer is empty.
+  // Tab goes from the composer through the controls to the first item. The Add button is hidden while the composer is
+  // empty.
   for (let count = 0; count < 8 && (await page.focused()) !== "tick"; count++) await press("Tab");
   expect(await page.focused()).toBe("tick");
   await press("Space", "ArrowDown", "Space");
@@ -208,7 +210,7 @@ test("at 400 %, the choices of the sign-in form and of a conflict are in sight w
   await pages.send("POST", "/api/todoitems/", named(ids.one, "Milk"), headers);
   const page = await pages.openPage();
   await page.show({ width: 320, height: 256 });
-  /** The buttons of the dialog, each with whether it is in sight when the dialog is at its top. */
+  /** Returns the buttons of the dialog, and whether each is in sight when the dialog is scrolled to its top. */
   const choices = () =>
     page.evaluate<[string, boolean][]>(`((dialog) => {
       dialog.scrollTo(0, 0);

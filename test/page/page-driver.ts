@@ -17,11 +17,11 @@ interface Screen {
   /** A phone has no scroll bars that take room. */
   readonly isPhone?: boolean;
   readonly colours?: "light" | "dark";
-  /** How many pixels of the screen make a CSS pixel, in each direction. */
+  /** How many pixels of the screen each CSS pixel is wide and high. */
   readonly scale?: number;
 }
 
-/** The longest wait for an element to click. Normally it takes far less. */
+/** The longest wait for an element that is to be clicked. Normally the wait is far shorter. */
 const clickTimeoutMs = 20_000;
 
 export class PageDriver {
@@ -36,7 +36,7 @@ export class PageDriver {
     return PageDriver.#openAt(`${origin}/`, "main[data-loaded=true], dialog[open]");
   }
 
-  /** Opens the reference of a service, at a part that `hash` names. */
+  /** Opens the reference of a service. If `hash` is given, opens it at the part that `hash` names. */
   static openReference(origin: string, hash = ""): Promise<PageDriver> {
     return PageDriver.#openAt(`${origin}/docs${hash}`, "#errors");
   }
@@ -48,7 +48,7 @@ export class PageDriver {
     return driver;
   }
 
-  /** Shows the page on another screen. Nothing moves there, so that colours and places can be examined at once. */
+  /** Shows the page on another screen, with animations turned off. So colours and places can be examined at once. */
   async show({ width, height, isPhone = false, colours = "light", scale = 1 }: Screen): Promise<void> {
     const size = { width, height, mobile: isPhone, deviceScaleFactor: scale };
     await this.view.cdp("Emulation.setDeviceMetricsOverride", size);
@@ -60,7 +60,7 @@ export class PageDriver {
     });
   }
 
-  /** The value of an expression in the page. */
+  /** Returns the value of an expression in the page. */
   async evaluate<Value>(expression: string): Promise<Value> {
     return (await this.view.evaluate(expression)) as Value;
   }
@@ -80,7 +80,7 @@ export class PageDriver {
     await this.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
   }
 
-  /** The items in sight, from top to bottom. */
+  /** Returns the items that the page has drawn, from top to bottom. */
   items(): Promise<SeenItem[]> {
     return this.evaluate(`[...document.querySelectorAll("li .row")]
       .sort((a, b) => a.parentElement.dataset.index - b.parentElement.dataset.index)
@@ -91,7 +91,7 @@ export class PageDriver {
       }))`);
   }
 
-  /** Waits until these names are in sight, from top to bottom, and no others. */
+  /** Waits until the page has drawn exactly the items with these names, from top to bottom. */
   async untilNames(...names: readonly string[]): Promise<void> {
     const seen = `[...document.querySelectorAll("li .row")]
       .sort((a, b) => a.parentElement.dataset.index - b.parentElement.dataset.index)
@@ -158,7 +158,7 @@ export class PageDriver {
     await this.view.press("Enter");
   }
 
-  /** The `data-control` of the element that has the focus, or its tag name. */
+  /** Returns the `data-control` of the focused element. If it has none, returns its tag name. */
   focused(): Promise<string> {
     return this.evaluate("document.activeElement.dataset.control ?? document.activeElement.tagName");
   }

@@ -1,4 +1,5 @@
-// The certificate beside the page is the same object until its content changes, so it is compressed only once.
+// The file with the authority's certificate stays the same object until its content changes. So it is compressed only
+// once.
 
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

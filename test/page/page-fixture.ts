@@ -11,7 +11,7 @@ import { PageDriver } from "./page-driver.ts";
 
 type Scheme = "http" | "https";
 
-/** For each test, a new folder. After it, the pages are closed and the program is stopped. */
+/** Gives each test a new folder. After each test, its pages are closed and its program is stopped. */
 export function usePages(scheme: Scheme = "http", certificates?: string): PageFixture {
   const fixture = new PageFixture(scheme, certificates);
   beforeEach(() => fixture.open());
@@ -80,7 +80,7 @@ export class PageFixture {
     return page;
   }
 
-  /** Opens the reference, at a part that `hash` names. */
+  /** Opens the reference. If `hash` is given, opens it at the part that `hash` names. */
   async openReference(hash = ""): Promise<PageDriver> {
     const page = await PageDriver.openReference(this.program.origin, hash);
     this.#pages.add(page);

@@ -79,7 +79,8 @@ test("two pages see each other's changes, and the row that the user is looking a
   await one.until(`${middle}?.dataset.id && scrollY > 1000`);
   const seen = () =>
     one.evaluate<[string, number]>(`[${middle}.dataset.id, Math.round(${middle}.getBoundingClientRect().top)]`);
-  // Rows get their exact heights when they have been drawn, so the page may still move by a few pixels.
+  // Rows get their exact heights when they are drawn, so the page may still move by a few pixels. Wait until it is
+  // still.
   let before = await seen();
   await eventually(async () => {
     const last = before;

@@ -1,5 +1,5 @@
-// Typed text and unsent edits are never lost, whatever other people, the service or the browser do meanwhile. In a real
-// Chromium.
+// Tests in a real Chromium that typed text and unsent edits are never lost, whatever other people, the service or the
+// browser do meanwhile.
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";
@@ -9,7 +9,7 @@ import { named, usePages } from "./page-fixture.ts";
 
 const pages = usePages();
 
-/** Fills in the sign-in form, which is open, and sends it. */
+/** Waits for the sign-in form, fills it in and sends it. */
 async function signIn(page: PageDriver): Promise<void> {
   await page.until("document.querySelector('dialog.sign-in')");
   await page.fill('[data-control="username"]', "ann");
@@ -77,7 +77,7 @@ test("an item that is added while a filter or a search hides it is shown", async
   await page.untilNames("Milk");
   await page.add("Honey");
   await page.untilNames("Honey", "Milk");
-  // The filter and the search stay as they were, and hide the new items as soon as they are changed.
+  // The filter and the search have stayed as they were. Once the search is cleared, the filter hides the new items.
   expect(await textIn(page, "search")).toBe("milk");
   await page.click('[data-control="clear-search"]');
   await page.untilNames("Milk");
@@ -183,7 +183,7 @@ test("edits that were not sent survive a reload and a closed tab, and are sent o
   await pages.start("--log-requests");
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
   const [page, other] = [await pages.openPage(), await pages.openPage()];
-  // A deletion waits for its message to be closed. So it is not sent when the page is reloaded or closed.
+  // A deletion waits for a while, so that it can be undone. Reloading or closing the page does not send it.
   await page.clickItem("One", "delete");
   await page.untilNames("Two");
   await pages.untilKept(page, 1);
@@ -199,7 +199,7 @@ test("edits that were not sent survive a reload and a closed tab, and are sent o
   );
   await other.view.reload();
   await other.untilNames("Two");
-  // The deletion still has its time. It is due at the end of this century, as far as the page knows.
+  // The deletion is not due yet. Set the page's clock to the end of this century, so that the deletion becomes due.
   await other.evaluate("Date.now = () => Date.UTC(2099)");
   await other.clickItem("Two", "tick");
   await pages.untilStored((items) => items.length === 1 && items[0]?.["Done"] === true);
@@ -263,7 +263,7 @@ test("the editor keeps line breaks and values that are not text, and refuses an 
   await page.clickButton("Save");
   await page.untilText("The item needs a name.");
   expect(await page.focused()).toBe("name");
-  // What was typed in one view is still there in the other.
+  // What was typed in the form or in the JSON view is still there in the other one.
   await page.fill('[data-control="name"]', "Rye");
   await page.click('[data-control="json-view"]');
   await page.fill('[data-control="json"]', (await textIn(page, "json")).replace("oat", "whole grain"));

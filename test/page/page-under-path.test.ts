@@ -8,7 +8,7 @@ import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
 import { PageDriver } from "./page-driver.ts";
 
-/** This path ends like an address of the API, but must not be taken for one. */
+/** A path for the proxy. It ends in /api like an address of the API, but must not be taken for one. */
 const path = "/apps/api";
 
 const folder = temporaryFolder();
@@ -21,7 +21,7 @@ let page: PageDriver;
 beforeAll(async () => {
   program = await Program.start({
     environment: { XDG_DATA_HOME: folder.path, HOME: folder.path },
-    // The page offers the certificate authority only if there is HTTPS. The proxy uses the other listener.
+    // The page offers the certificate authority only if the service has HTTPS. The proxy uses the plain HTTP port.
     args: ["--store", "memory:", "--port", "0", "--https-port", "0"],
   });
   proxy = Bun.serve({

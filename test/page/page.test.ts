@@ -43,7 +43,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.untilNames("Call Ann at noon", "Buy milk");
       await page.clickItem("Call Ann at noon", "delete");
       await page.untilNames("Buy milk");
-      // Closing the message gives up the chance to undo the deletion, so it is sent.
+      // Once the message is closed, the deletion can no longer be undone, so it is sent.
       await page.click('[data-control="dismiss"]');
       await pages.untilStored((items) => items.length === 1);
       expect(await pages.listed()).toMatchObject([{ ID: deleted, Name: "Buy milk", Done: true }]);
@@ -64,7 +64,7 @@ for (const scheme of ["http", "https"] as const) {
       await page.clickItem("Three", "tick");
       await page.untilText("5 changes are kept in this browser");
       await page.untilNames("Second", "First", "Three", "One");
-      // A deletion that is undone before it was sent leaves the item in its place.
+      // If a deletion is undone before it was sent, the item stays in its place.
       await page.clickButton("Undo");
       await page.untilNames("Second", "First", "Three", "Two", "One");
       // Meanwhile somebody else changes an item through another instance of the service.
@@ -160,8 +160,8 @@ for (const scheme of ["http", "https"] as const) {
       await page.untilNames("One");
       expect(asked.length).toBeGreaterThan(1);
       expect(asked.filter((url) => !url.startsWith(`${pages.program.origin}/`))).toEqual([]);
-      // The second time, the browser has the list in its cache. Over HTTPS the cache is empty, because the browser
-      // caches nothing from a server whose certificate it does not trust.
+      // Over plain HTTP, the second request finds the list in the browser's cache. Over HTTPS the cache is empty,
+      // because the browser caches nothing from a server whose certificate it does not trust.
       const lists: string[] = [];
       while (lists.length < 2) {
         const [, status] = /GET \S+\/changes (\d+)/.exec(await pages.program.stderrLine()) ?? [];

@@ -34,7 +34,7 @@ async function send(operationId: string): Promise<void> {
   await page.click(inForm(operationId, "[data-control=send]"));
 }
 
-/** Waits for an answer with this status, and returns its body as it is shown. */
+/** Waits for an answer with this status, and returns the body as the reference shows it. */
 async function answered(operationId: string, status: number): Promise<string> {
   const answer = `document.querySelector("${inForm(operationId, ".answer[data-complete=true]")}")`;
   await page.until(`${answer}?.querySelector("strong").textContent === "${status}"`);
@@ -83,7 +83,7 @@ test("an item can be created, changed under a condition and deleted", async () =
   await send("updateItem");
   expect(await answered("updateItem", 204)).toBe("");
   expect(await pages.list()).toContain(`{"ID":"${id}","Price":2.50}`);
-  // The condition no longer holds, and the answer has the current item.
+  // The condition of the update no longer holds, so the answer is 412 and contains the current item.
   await send("updateItem");
   expect(await answered("updateItem", 412)).toContain(`"current":{"ID":"${id}","Price":2.50}`);
   await page.click(inForm("deleteItem", "summary"));
@@ -118,7 +118,7 @@ test("the type of a problem leads to its explanation, and every code has one", a
 
 test("the feed shows events as they come, until it is stopped", async () => {
   await send("followChanges");
-  // The text of the example looks the same, so only the answer counts.
+  // The page also shows an example with the same text, so look only at the answer.
   const untilShown = (text: string) =>
     page.until(
       `document.querySelector("${inForm("followChanges", "[data-part=body]")}")?.textContent.includes(${JSON.stringify(text)})`,
@@ -133,7 +133,7 @@ test("the feed shows events as they come, until it is stopped", async () => {
 test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is wider than the window", async () => {
   await send("listItems");
   await answered("listItems", 200);
-  // The others are drawn by the same code, and axe-core needs seconds for all of them.
+  // Skip the other operations, schemas and errors. The same code draws them, and axe-core would need seconds for all.
   const repeated = [".operation:nth-of-type(n+3)", ".schema:nth-of-type(n+3)", ".errors tr:nth-child(n+3)"];
   for (const { colours, width } of [
     { colours: "light", width: 1280 },
@@ -143,7 +143,7 @@ test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is
     expect({ width, barriers: await barriers(page, repeated) }).toEqual({ width, barriers: [] });
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
   }
-  // At 400 % of a small window.
+  // This is how a small window looks at 400 % zoom.
   await page.show({ width: 320, height: 256, isPhone: true });
   expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
   const small = await page.evaluate<string[]>(`[...document.querySelectorAll("button, input, textarea, summary")]

@@ -1,4 +1,4 @@
-// How the sender handles each answer. The service is the real one, in this process.
+// How the sender of the user's edits handles each answer. The service is the real one, in this process.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -29,7 +29,7 @@ async function open(options: ServiceOptions = {}) {
     client: () => connected.client,
     onOutcome: (outcome) => outcomes.push(outcome),
   });
-  /** Sends these edits and returns the outcome of each. */
+  /** Sends these edits, and returns the outcome of every attempt. */
   const send = async (...edits: readonly Edit[]) => {
     for (const edit of edits) outbox.add(edit);
     await sender.send();

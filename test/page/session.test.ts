@@ -207,7 +207,10 @@ describe("conflicts", () => {
     });
   }
 
-  /** Opens a session that has sent a new name, while somebody else has changed the notes. The answer is held back. */
+  /**
+   * Opens a session that has sent a new name after somebody else has changed the item. The answer to the session is
+   * held back.
+   */
   async function sendDuringTheirChange(theirs = '"Name":"One","Notes":"theirs","Done":false') {
     const opened = await open();
     const { service, network, session } = opened;
@@ -407,7 +410,7 @@ describe("messages", () => {
     network.service = readOnly;
     session.reconnect();
     await untilLive(session);
-    // What the user does now is only tried, and changes nothing in the edit that waits.
+    // The service is read-only now. So the user's next edits are only trials, and do not change the edit that waits.
     session.add(entry("Two"));
     session.remove(shown(session, "Typed"));
     await eventually(async () => expect(names()).toEqual(["Typed"]));

@@ -1,4 +1,5 @@
-// One change feed for several tabs. The service is the real one, in this process; only the browser's locks are simulated.
+// One change feed for several tabs. The service is the real one, in this process. Only the browser's locks are
+// simulated.
 
 import { afterEach, expect, test } from "bun:test";
 import type { WatchedItem } from "../../src/client/index.ts";
@@ -137,7 +138,7 @@ test("a tab that hears of a change without having the list asks for the list", a
   await eventually(() => first.state()?.kind === "live");
   const second = openTab();
   await eventually(() => second.state()?.kind === "live");
-  // A list of a tab that is closed by now arrives late.
+  // The list of a tab that has been closed arrives late.
   const late = new BroadcastChannel(name);
   late.postMessage({ kind: "event", from: "closed", event: { kind: "snapshot", items: [], version: 0 } });
   await service.create(named(ids.one, "One"));

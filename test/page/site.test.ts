@@ -80,7 +80,7 @@ describe("the page's files", () => {
     }
     const texts = await Promise.all(files.map(async (path) => (await program.fetch(path)).text()));
     const hosts = texts.flatMap((text) => [...text.matchAll(/https?:\/\/[\w.]+/g)].map(([host]) => host));
-    // The second is the placeholder in code samples.
+    // The first host is that of an XML namespace. The second is the placeholder in code samples.
     expect(new Set(hosts)).toEqual(new Set(["http://www.w3.org", "http://localhost"]));
   });
 

@@ -20,7 +20,7 @@ afterEach(async () => {
 function openMore(count: number): void {
   const port = Number(new URL(program.origin).port);
   for (let opened = 0; opened < count; opened++) {
-    // A connection that the program drops may see an error.
+    // If the program drops a connection, the client may see an error.
     connections.push(connect(port, "127.0.0.1").on("error", () => {}));
   }
 }
@@ -41,7 +41,7 @@ test.skipIf(process.platform !== "linux")(
     // This test is about time, so it has to sleep.
     await Bun.sleep(1_500);
     expect(processorTime() - before).toBeLessThan(50);
-    // By now the first connections have been idle for so long that they are closed to make room for others.
+    // By now the first connections have been idle long enough. The program closes them to make room for others.
     openMore(1);
     await eventually(async () => (await program.list()) === "[]");
     expect((await program.stop()).stderr).not.toContain("error");

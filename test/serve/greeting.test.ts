@@ -16,7 +16,7 @@ function greet(args: readonly string[], isColoured = false, columns?: number): s
   return greeting(result.settings, { listeners, itemCount: 1 }, isColoured, columns);
 }
 
-/** The lines of one row, without its label. */
+/** Returns the lines of the row with this label, without the label. */
 function row(text: string, label: string): string[] {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => line.startsWith(`  ${label} `));

@@ -36,7 +36,7 @@ async function serve(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** A service that uses the first of two certificates. A test can overwrite its files with the second. */
+/** Starts a service that uses the first of two certificates. A test can overwrite its files with the second one. */
 async function serveReplaceable() {
   const [one, two] = [
     await developmentCertificate(join(folder.path, "1")),
@@ -89,7 +89,7 @@ describe("HTTPS", () => {
   test("a handshake that fails is logged once per address and reason, with what to do", async () => {
     const program = await serve("--port", "off");
     const url = `${program.origin}/api/todoitems/`;
-    // The runtime's own `fetch` completes the handshake before it looks at the certificate, so it cannot be used here.
+    // Use curl. The runtime's own `fetch` completes the handshake before it looks at the certificate.
     const refuse = (address: string) =>
       Bun.spawnSync(["curl", "--silent", address], { env: { NO_PROXY: "*" } }).exitCode;
     for (let count = 0; count < 3; count++) expect(refuse(url)).toBe(60);

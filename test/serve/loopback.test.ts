@@ -1,4 +1,4 @@
-// Tests that the service listens on both loopback addresses by default, so that a client may call `localhost` and try
+// Tests that the service listens on both loopback addresses by default. So a client that calls `localhost` may try
 // either address first.
 
 import { afterEach, describe, expect, test } from "bun:test";

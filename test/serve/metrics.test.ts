@@ -26,7 +26,7 @@ async function start(...args: string[]): Promise<{ program: Program; url: string
 }
 
 const requests = "http_server_request_duration_seconds_count";
-/** Makes a request use a new connection, so that it can reach any worker. */
+/** The options of a request on a new connection, which can reach any worker. */
 const alone = { headers: { Connection: "close" } };
 const listsOf = (metrics: Scrape) => metrics.sum(requests, 'http_request_method="GET"', 'http_route="/api/todoitems"');
 

@@ -333,8 +333,8 @@ describe("a limit on connections", () => {
 
 describe("a disk that is full", () => {
   test("on a full disk, writes fail with 503 and a line in the log, reads still work, and no stored item is lost", async () => {
-    // A limit on the file size has the same effect as a full disk. The shell ignores the signal for exceeding it, so
-    // that the program sees the failed write.
+    // A limit on the file size has the same effect as a full disk. The shell ignores the signal that is sent when the
+    // limit is exceeded. So the program sees a failed write instead.
     const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 256; exec "$@"', "limited"];
     const program = await serve(["--store", store], { launcher });
     const accepted: string[] = [];

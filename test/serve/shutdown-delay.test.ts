@@ -1,4 +1,5 @@
-// Tests `--shutdown-delay`: a service that is about to stop says so, and goes on for a while.
+// Tests `--shutdown-delay`: a service that is about to stop says that it is not ready, and goes on answering for a
+// while.
 
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ async function serve(...args: string[]): Promise<Program> {
 }
 
 async function readiness(service: Program): Promise<unknown> {
-  // A new connection each time, so that any worker may answer.
+  // Use a new connection each time, so that any worker may answer.
   const response = await service.fetch("/health/ready", { headers: { Connection: "close" } });
   return [response.status, await response.json()];
 }

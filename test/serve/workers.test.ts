@@ -21,7 +21,7 @@ async function start(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** Makes a request use a new connection, so that it can reach any worker. */
+/** The options of a request on a new connection, which can reach any worker. */
 const alone = { headers: { Connection: "close" } };
 
 test("once a worker has answered a write, the lists of all workers contain it", async () => {

@@ -15,7 +15,7 @@ const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs:
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
 
-/** A host that records requests and echoes their method and body. It answers some at once and some later. */
+/** A host that records requests and echoes their method and body. It answers some requests at once and others later. */
 class Echo implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = limits;
@@ -59,7 +59,7 @@ class Echo implements ConnectionHost, Handler {
     this.#toSend.push(connection);
   }
 
-  /** Sends answers until none are left. */
+  /** Lets the connections send their answers until nothing is left to send. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       const connections = this.#toSend.splice(0);
@@ -215,7 +215,10 @@ describe("a connection", () => {
 });
 
 describe("unfinished bodies", () => {
-  /** Opens connections that share a limit of 100 bytes, and sends each what is given for it. */
+  /**
+   * Opens a connection for each input and sends the input on it. Together, the connections may hold 100 bytes of
+   * unfinished bodies.
+   */
   async function open(...inputs: readonly string[]) {
     const host = new Echo(100);
     const clients = inputs.map((input) => {

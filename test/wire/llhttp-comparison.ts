@@ -1,5 +1,5 @@
-// Compares how we and llhttp read request streams. The rule has one direction: whatever we accept, llhttp must accept
-// and read the same way. llhttp may accept a request that we refuse.
+// Compares how our parser and llhttp (Node's parser) read request streams. The rule has one direction: whatever we
+// accept, llhttp must accept and read the same way. llhttp may accept a request that we refuse.
 
 import { join } from "node:path";
 import { type OurMessage, ourReading } from "./our-reading.ts";
@@ -9,7 +9,7 @@ import { pieces, type RequestStream, requestStream } from "./request-stream.ts";
 interface TheirMessage {
   readonly method: string;
   readonly target: string;
-  /** Names and values, alternating. */
+  /** Each name is followed by its value. */
   readonly fields: readonly string[];
   readonly body: string;
   readonly isComplete: boolean;
@@ -73,7 +73,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** Describes the first difference. Undefined if llhttp read everything that we accepted in the same way. */
+/** Describes the first difference. Undefined if llhttp read everything that we accepted in the same way as we did. */
 function difference(ours: readonly OurMessage[], theirs: TheirReading): string | undefined {
   const { messages, allowed, error, reason } = theirs;
   const unnamed = allowed.find((name) => !Object.hasOwn(allowedDifferences, name));
@@ -98,7 +98,10 @@ function difference(ours: readonly OurMessage[], theirs: TheirReading): string |
   return undefined;
 }
 
-/** Removes the host from a target in absolute form, as we do. */
+/**
+ * Returns the path and the query of a target. If the target has a scheme and a host, these are removed, as our parser
+ * does.
+ */
 function pathAndQuery(target: string): [path: string, query: string] {
   const scheme = /^https?:\/\//i.exec(target)?.[0] ?? "";
   let rest = target;
@@ -155,7 +158,10 @@ export interface Rounds {
 const streamsAtOnce = 500;
 const findingsMax = 10;
 
-/** Compares random streams until they contain at least `messagesMin` messages, or until there are enough findings. */
+/**
+ * Compares random streams. Stops when they contain at least `messagesMin` messages, or when there are at least
+ * `findingsMax` findings.
+ */
 export async function compareRandom(oracle: Oracle, seed: number, messagesMin: number): Promise<Rounds> {
   const random = new Random(seed);
   const findings: Finding[] = [];
@@ -169,7 +175,7 @@ export async function compareRandom(oracle: Oracle, seed: number, messagesMin: n
   return { messages, accepted, findings };
 }
 
-/** Everything that is needed to reproduce the finding. */
+/** Returns a text with everything that is needed to reproduce the finding. */
 export function describeFinding({ stream, difference }: Finding): string {
   const { text, cuts, readsBodies } = stream;
   return `${difference}\n${JSON.stringify({ text, cuts, readsBodies })}`;

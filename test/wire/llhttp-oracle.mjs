@@ -1,6 +1,6 @@
-// Runs in Node. It reads request streams from standard input, each preceded by its length in four bytes. For each it
-// prints a line of JSON with what llhttp, Node's HTTP parser, read. `allowed` lists the points at which llhttp stopped
-// and was made to continue.
+// Runs in Node. Reads request streams from standard input, each preceded by its length in four bytes. For each stream
+// it prints a line of JSON with what llhttp, Node's HTTP parser, has read. `allowed` in this line names the known
+// differences, such as an ignored upgrade, after which llhttp was made to continue.
 
 import { METHODS } from "node:http";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ const headBytesMax = 1024 ** 2;
 /** llhttp accepts SOURCE only for the ICE protocol, not for HTTP. */
 const known = new Set(METHODS.filter((method) => method !== "SOURCE"));
 
-/** Reads the stream once. The last argument of `initialize` sets the lenient flags: there are none. */
+/** Reads the stream once. The last argument of `initialize` is 0, so llhttp is not lenient about anything. */
 function parse(bytes) {
   const messages = [];
   const allowed = [];
@@ -20,8 +20,8 @@ function parse(bytes) {
   let target = "";
   const parser = new HTTPParser();
   parser.initialize(HTTPParser.REQUEST, {}, headBytesMax, 0);
-  // If there are many fields, this is called with some of them at a time. It is also called with trailers, which are
-  // dropped.
+  // If there are many fields, this is called several times, each time with some of them. It is also called with
+  // trailers, which are dropped.
   parser[HTTPParser.kOnHeaders] = (more, moreTarget) => {
     fields.push(...more);
     target += moreTarget;
@@ -76,7 +76,10 @@ function endOfMessage(bytes, count) {
   return enough;
 }
 
-/** llhttp refuses methods that it does not know. So each of them is replaced with POST, and then llhttp reads again. */
+/**
+ * Reads a stream with llhttp, which refuses methods that it does not know. Each such method is replaced with POST, and
+ * llhttp reads the stream again.
+ */
 function read(bytes) {
   const renamed = new Map();
   let stream = bytes;

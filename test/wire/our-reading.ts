@@ -18,7 +18,7 @@ export interface OurMessage {
 }
 
 const bodyBytesMax = 1024 ** 2;
-/** More turns of the microtask queue than a connection needs to continue after an answer. */
+/** How many turns of the microtask queue to wait. A connection needs fewer turns to continue after an answer. */
 const quietTurns = 6;
 
 class Recorder implements ConnectionHost, Handler {
@@ -85,7 +85,7 @@ const transport = {
   resume() {},
 };
 
-/** The requests that a connection reads from these bytes, and their bodies if the handler reads bodies. */
+/** Returns the requests that a connection reads from these bytes, with their bodies if `readsBodies` is true. */
 export async function ourReading(pieces: readonly Buffer[], readsBodies: boolean): Promise<readonly OurMessage[]> {
   const host = new Recorder(readsBodies);
   const connection = new Http1Connection(transport, "192.0.2.1", host, false);

@@ -1,4 +1,4 @@
-// Random numbers that can be repeated with a seed.
+// Random numbers. The same seed always gives the same numbers.
 
 export class Random {
   #state: number;

@@ -1,5 +1,5 @@
-// A connection remembers its last head, and parses only what is different in the next one. The result must be the same
-// as if every head were parsed from scratch.
+// A connection remembers the head of its last request, and parses only what is different in the next head. The result
+// must be the same as if every head were parsed from scratch.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -31,7 +31,7 @@ export interface RequestStream {
   readonly text: string;
   /** Where the stream is split before it is passed to the connection. */
   readonly cuts: readonly number[];
-  /** How many requests the stream had before bytes were damaged. */
+  /** How many requests the stream had before some of its bytes were changed. */
   readonly messages: number;
   readonly readsBodies: boolean;
 }
@@ -48,14 +48,14 @@ export function requestStream(random: Random): RequestStream {
   let text = "";
   let last = "";
   for (let number = 0; number < count; number++) {
-    // Sometimes repeat the last request, because a connection recognises a repeated request by its bytes.
+    // Sometimes repeat the last request, because a connection remembers the bytes of its last request.
     if (last === "" || !random.chance(0.15)) last = request(random);
     starts.push(text.length);
     text +=
       (random.chance(oddness) ? random.pick(["\r\n", "\r\n\r\n", "\n", "\r", " ", "\r\n\n", "\t", "\x00"]) : "") + last;
   }
   starts.push(text.length);
-  // A parser reads this as a request only if it has found the correct end of everything before it.
+  // A parser reads this last request correctly only if it has found the correct end of everything before it.
   text += "GET /the-last-request HTTP/1.1\r\nHost: a\r\n\r\n";
   if (random.chance(0.12)) text = damaged(random, text);
   return { text, cuts: cuts(random, text.length, starts), messages: count + 1, readsBodies: random.chance(0.75) };

@@ -47,7 +47,10 @@ function listenInClearText(onHandshake: (alpn: string | false | null | undefined
   });
 }
 
-/** A script for Node. It connects, connects again with the same session, and prints whether the server resumed it. */
+/**
+ * A script for Node. It connects, connects again with the same TLS session, and prints whether the server resumed that
+ * session.
+ */
 const reconnect = `
   const { connect } = require("node:tls");
   const options = { host: "127.0.0.1", port: Number(process.argv[1]), rejectUnauthorized: false };

@@ -77,8 +77,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useEffect(() => setAddedIds([]), [filter, search]);
   const add = (entries: readonly NewEntry[]) => {
     setAddedIds([...addedIds, ...session.add(...entries)]);
-    // The new item comes first in the list. Show it, whatever the user was looking at. The list must hear of it at once:
-    // it is drawn before the browser reports the scrolling, and would keep the rows in sight where they were.
+    // The new item comes first in the list. Scroll there, whatever the user was looking at. The list is drawn before
+    // the browser reports the scrolling, and would keep the visible rows in place. So report the scrolling at once.
     scrollTo(0, 0);
     dispatchEvent(new Event("scroll"));
   };

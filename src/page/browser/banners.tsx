@@ -77,7 +77,7 @@ export function Banners({ session }: { session: Session }) {
   );
 }
 
-/** True as soon as the condition has been true for this time. */
+/** Returns true once the condition has been true for this time without a break. */
 function useDelayed(condition: boolean, delayMs: number): boolean {
   const [isTrue, setTrue] = useState(false);
   useEffect(() => {

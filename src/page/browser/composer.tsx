@@ -17,7 +17,7 @@ export function Composer({
     const { value, selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData?.getData("text") ?? "";
     const entries = entriesOf(value.slice(0, selectionStart ?? 0) + pasted + value.slice(selectionEnd ?? 0));
-    // The browser itself pastes a single line, so that it can be undone with the keyboard.
+    // Let the browser itself paste a single line, so that the user can undo the pasting with the keyboard.
     if (entriesOf(pasted).length < 2) return;
     event.preventDefault();
     setName("");

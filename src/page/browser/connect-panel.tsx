@@ -71,8 +71,9 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
 }
 
 /**
- * The addresses of the list for clients on this machine, in emulators, and over HTTPS if this page came without it. If
- * this page came through a proxy or a mapped port, the addresses for HTTPS are not known.
+ * Returns the addresses of the list. If the page was opened on this machine, these include the addresses for emulators.
+ * They also include the addresses for HTTPS, if the page came directly from the service's own HTTP port. Behind a proxy
+ * or a mapped port, the addresses for HTTPS are not known.
  */
 function addresses(
   list: URL,
@@ -129,7 +130,10 @@ function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   return <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />;
 }
 
-/** Puts the user's name into a sample. A name with characters that a language may need quoted is left to the reader. */
+/**
+ * Puts the user's name into a sample. If the name has characters that may have to be quoted, the sample keeps the word
+ * NAME.
+ */
 function withName(code: string, username: string): string {
   return /^[\w.@-]+$/.test(username) ? code.replaceAll("NAME", username) : code;
 }

@@ -20,7 +20,7 @@ interface HeaderProps {
 
 export function Header({ session, settings, onOpen }: HeaderProps) {
   const { connection, username, signIn } = session;
-  // The banner for edits that wait for a sign-in has the button, too.
+  // While edits wait for a sign-in, a banner has the sign-in button. Then the header does not need one.
   const bannerOffersSignIn = session.signInPostponed && session.unsentCount > 0;
   return (
     <header>

@@ -14,7 +14,7 @@ interface ItemEditorProps {
   readonly isGone: boolean;
   /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;
-  /** `json` is what the user typed; undefined if nothing was changed or it is not valid. */
+  /** `json` is the item as the user has changed it; undefined if nothing was changed or the text is not valid. */
   readonly onCancel: (base: ShownItem, json: string | undefined) => void;
   /** Drops an edit that the service refused. */
   readonly onDiscard: () => void;

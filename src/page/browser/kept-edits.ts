@@ -1,6 +1,7 @@
 // Keeps the unsent edits of each open page in the browser's database, so that they survive a reload and a closed tab.
-// Each page owns its own record and holds a lock of the same name as long as it lives. A new page takes over the
-// records whose lock is free. So an edit belongs to one page at a time, and two pages never send it both.
+// Each page owns one record. As long as the page lives, it holds a lock with the name of its record. A new page takes
+// over the records whose lock is free. So an edit belongs to one page at a time, and no two pages send it. A browser
+// without locks cannot tell, so there the user must confirm the edits.
 
 import { newId } from "../../client/item-text.ts";
 import type { KeptEdit } from "../edit.ts";
@@ -32,9 +33,10 @@ export class KeptEdits {
   }
 
   /**
-   * Opens the database and takes the edits that closed pages have left. `areSure` is false if their pages may still be
-   * open: browsers offer locks only to pages that come over HTTPS or from this machine. If the browser has no database,
-   * there are no edits, and `isSaved` stays false.
+   * Opens the database and takes the edits that closed pages have left. `areSure` is false if the browser offers no
+   * locks, because then those pages may still be open. Browsers offer locks only to pages that come over HTTPS or from
+   * this machine. If the browser has no database, no edits are returned, and `isSaved` stays false after the first
+   * `write`.
    */
   async open(): Promise<{ readonly edits: readonly KeptEdit[]; readonly areSure: boolean }> {
     const areSure = "locks" in navigator;
@@ -48,7 +50,9 @@ export class KeptEdits {
     }
   }
 
-  /** Replaces the edits of this page. While one write is in progress, the next one waits, and only the newest counts. */
+  /**
+   * Replaces the saved edits of this page. While a write is in progress, only the newest edits wait for the next write.
+   */
   write(edits: readonly KeptEdit[]): void {
     this.#unwritten = edits;
     if (!this.#writing) void this.#writeAll();
@@ -79,7 +83,8 @@ export class KeptEdits {
     const alive = new Set(held.map(({ name }) => name));
     const left = records.filter(({ owner, address }) => address === this.#address && !alive.has(owner));
     const taken: KeptEdit[] = [];
-    // The records are removed and written again in one transaction. If two pages try this, the second finds none left.
+    // In one transaction, the records are deleted and written again as the record of this page. If two pages try this,
+    // the second finds none left.
     await inTransaction(database, (store) => {
       for (const { owner } of left) {
         const request: IDBRequest<PageRecord | undefined> = store.get(owner);

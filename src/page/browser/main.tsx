@@ -26,9 +26,9 @@ function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
 const settings = readSettings();
 const listUrl = new URL(listPath, document.baseURI);
 /**
- * Browsers offer locks only to pages that come over HTTPS or from this machine. Without them, each tab reads a feed of
- * its own, and a hidden tab must make room soon. If the list needs a sign-in, there is nothing to share either: each tab
- * has a sign-in of its own.
+ * Browsers offer locks only to pages that come over HTTPS or from this machine. Without locks, each tab reads a feed of
+ * its own, so a hidden tab must soon free its connection. If the list needs a sign-in, tabs do not share a feed either,
+ * because each tab has its own sign-in.
  */
 const sharesFeed = "locks" in navigator && settings.auth !== "all";
 const restAfterMs = sharesFeed ? 20_000 : 2_000;
@@ -48,7 +48,7 @@ const session = new Session({
     }),
   spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
   readOnly: settings.readOnly,
-  // The number is that of the messages' format. Tabs that were opened before an update may still use another one.
+  // The 1 is the version of the format of the messages. Tabs that were opened before an update may use another version.
   ...(sharesFeed && { feed: sharedFeed(`todoitems feed 1 ${listUrl.href}`, navigator.locks) }),
 });
 
@@ -56,8 +56,9 @@ addEventListener("online", () => {
   if (!isResting) session.reconnect();
 });
 
-// A tab stops following the list when it has been hidden for a while: the browser may freeze it, and another tab should
-// read the shared feed then. A feed of its own holds one of the six connections that the browser opens to a host.
+// A tab stops following the list when it has been hidden for a while. The browser may freeze a hidden tab, so another
+// tab should read the shared feed. A feed that is not shared holds one of the few connections that the browser opens to
+// a host.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
 function restIfHidden(): void {

@@ -4,7 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import type { Notice, NoticeList } from "../notice-list.ts";
 import { CloseIcon } from "./icons.tsx";
 
-/** How long a message stays. A problem is read more slowly, and one that offers an action stays until it is closed. */
+/**
+ * How long a message stays. Problems stay longer, because they take longer to read. A problem with a button stays until
+ * the user closes it.
+ */
 const shownMs = { done: 8_000, problem: 20_000 };
 
 export function Notices({ notices }: { notices: NoticeList }) {

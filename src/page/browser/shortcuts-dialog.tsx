@@ -19,7 +19,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" kind="shortcuts" onClose={onClose}>
-      {/* It gets the focus, so it is at the top: in a low window, the dialog would otherwise open at its end. */}
+      {/* This button gets the focus. If it came last, the dialog would open at its end in a low window. */}
       <button type="button" class="bare close" onClick={onClose} aria-label="Close">
         <CloseIcon />
       </button>

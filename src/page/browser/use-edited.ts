@@ -1,5 +1,6 @@
-// Remembers which items are being edited. Several can be, so opening one editor does not close another with typed text
-// in it. An item that somebody else deletes, or that a sign-out hides, stays in the list as long as its editor is open.
+// Remembers which items are being edited. Several can be edited at once, so opening an editor never closes another one
+// with typed text in it. An item that somebody else deletes, or that a sign-out hides, stays in the list as long as its
+// editor is open.
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
@@ -15,7 +16,7 @@ export interface Edited {
 }
 
 interface Place {
-  /** The item as it was when it was last there. */
+  /** The item as it was when it was last in the list. */
   readonly item: ShownItem;
   readonly index: number;
 }

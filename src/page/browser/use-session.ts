@@ -3,7 +3,9 @@
 import { useEffect, useReducer } from "preact/hooks";
 import type { Session } from "../session.ts";
 
-/** The delay before a hidden page is redrawn. It needs a timer, because browsers give it no animation frames. */
+/**
+ * The delay before a hidden page is redrawn. A hidden page needs a timer, because browsers give it no animation frames.
+ */
 const hiddenMs = 200;
 
 export function useSession(session: Session): void {

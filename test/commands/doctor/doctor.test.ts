@@ -1,4 +1,4 @@
-// `todoitems doctor`, run as an operator runs it: each area once well and once ill.
+// `todoitems doctor`, run as an operator runs it, on healthy settings and on settings with faults.
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Runs `todoitems doctor` in a folder of its own, and finds what it says about an area.
+// Runs `todoitems doctor` in a folder of its own, and returns what the command says about an area.
 
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,8 @@ export class Patient {
   readonly #folder = temporaryFolder();
 
   constructor() {
-    // Otherwise no other user could reach the files, so that their own permissions would not matter.
+    // Let other users enter the folder. Otherwise they could not reach the files, whatever the permissions of the files
+    // are.
     chmodSync(this.#folder.path, 0o755);
   }
 
@@ -29,7 +30,7 @@ export class Patient {
     return { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
   }
 
-  /** The findings in an area, and the exit code. */
+  /** Returns the findings in an area, and the exit code. */
   async examine(area: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     const { exitCode, stdout, stderr } = await this.run([...args, "--json"], environment);
     if (!stdout.startsWith("{")) throw new Error(stderr);

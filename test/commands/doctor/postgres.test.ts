@@ -1,4 +1,4 @@
-// `todoitems doctor` on PostgreSQL: what can be reached, and how safe a failover would be.
+// `todoitems doctor` on PostgreSQL: whether the servers can be reached, and how safe a failover would be.
 
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { PostgresCluster } from "../../engines/postgres/postgres-cluster.ts";

@@ -1,4 +1,4 @@
-// `todoitems doctor URL`: what a proxy does to a request, seen by a doctor that listens in place of the service.
+// `todoitems doctor URL`: the command listens in place of the service, and reports what a proxy does to a request.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createServer, request, type Server } from "node:http";
@@ -25,7 +25,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** A proxy for `/todo/` that forwards to a port. `headers` are those that it sets. */
+/** A proxy for `/todo/` that forwards to a port. It sets these `headers` in each request. */
 async function startProxy(port: number, headers: Readonly<Record<string, string>>, strips = true): Promise<string> {
   const proxy = createServer((incoming, outgoing) => {
     const path = strips ? (incoming.url ?? "").replace("/todo", "") : incoming.url;

@@ -60,7 +60,7 @@ async function itemsOf(file: string): Promise<string[]> {
   return rows.sort((one, other) => one.position - other.position).map(({ json }) => json ?? "");
 }
 
-/** A list with a change, a deletion and odd values. */
+/** Writes a list with a changed item, a deleted item and odd values. */
 async function fill(program: Program): Promise<void> {
   await create(program, item(ids.one), item(ids.two), item(ids.three, '"text":"\\u0000 ✓ 😀 \\ud800"'));
   await program.send(
@@ -99,7 +99,7 @@ describe("backup", () => {
     const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
     let stopped = false;
     let count = 0;
-    // At every moment there is one item, or the next one too.
+    // At every moment after the first create, the list has one item, or two while the older one is being deleted.
     const writing = (async () => {
       for (; !stopped; count++) {
         await create(service, item(idOf(count), `"n":${count}`));
@@ -342,7 +342,7 @@ describe("PostgreSQL", () => {
   });
 });
 
-/** The ETags of the list and of one item, from the old history, mean nothing to this service. */
+/** Expects that the service does not accept the ETags of a list and of an item from the old history. */
 async function expectOtherHistory(
   service: Program,
   list: string,

@@ -26,7 +26,10 @@ function run(command: string, ...args: string[]) {
   return runProgram(command, { args, cwd: folder.path });
 }
 
-/** A copy of the store with its log, or of the same store after a clean stop. */
+/**
+ * Copies the store. With `log`, the copy has the last commits in its log. Otherwise it is the same store after a clean
+ * stop.
+ */
 function copy(name: string, { log }: { readonly log: boolean }): string {
   rmSync(path(`${name}-wal`), { force: true });
   copyFileSync(log ? sound : `${sound}.original`, path(name));
@@ -34,7 +37,7 @@ function copy(name: string, { log }: { readonly log: boolean }): string {
   return path(name);
 }
 
-/** Flips a bit of this text in a file. */
+/** Finds this text in a file and flips one bit of it. */
 function spoil(file: string, text: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf(text);

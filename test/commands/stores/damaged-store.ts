@@ -1,4 +1,4 @@
-// Stores of every page kind, and random damage to them.
+// Writes stores that contain every kind of page, and damages them at random.
 
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Change, PlannedChange } from "../../../src/collection/engine.ts";
@@ -6,7 +6,7 @@ import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 
 export type Random = () => number;
 
-/** Random numbers from 0 to 1 that are the same for the same seed (xorshift). */
+/** Returns random numbers from 0 up to, but not including, 1. The same seed gives the same numbers (xorshift). */
 export function randomFrom(seed: number): Random {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   return () => {
@@ -57,7 +57,7 @@ export async function writeDamageable(path: string, itemCount: number): Promise<
   return written;
 }
 
-/** Overwrites a part of a file with other bytes, or flips one bit of it. */
+/** Overwrites `length` bytes of a file with random bytes. If `length` is 0, flips one bit of the byte at `offset`. */
 export function damage(path: string, offset: number, length: number, random: Random): void {
   const bytes = readFileSync(path);
   if (length === 0) bytes[offset] = (bytes[offset] ?? 0) ^ (1 << Math.floor(random() * 8));

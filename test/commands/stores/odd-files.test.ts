@@ -1,5 +1,5 @@
 // The commands for stores when a path leads to something unusual: a link, a pipe, a folder, an old log, or a file that
-// another program makes at the same time.
+// another program creates at the same time.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Whatever differs between the rows written and the rows read back is noticed.
+// Any difference between the rows that were written and the rows that are read back is noticed.
 
 import { expect, test } from "bun:test";
 import type { Change } from "../../../src/collection/engine.ts";

@@ -36,7 +36,10 @@ function expectOnlyWritten({ rows }: Salvaged): void {
   expect(rows.filter((row) => !Bun.deepEquals(row, written.get(row.version)))).toEqual([]);
 }
 
-/** The versions whose rows are on a page of the file, or continue there, as found by spoiling the whole page. */
+/**
+ * Returns the versions whose rows are at least partly on this page. To find them, overwrites the whole page and checks
+ * which rows are lost.
+ */
 function lostVersions(from: string, whole: Salvaged, page: number): number[] {
   const { rows } = salvageDamaged(from, () => damage(store, (page - 1) * pageBytes, pageBytes, randomFrom(page)));
   const saved = new Set(rows.map(({ version }) => version));
@@ -63,7 +66,7 @@ describe("salvage", () => {
       expectOnlyWritten(salvaged);
       if (lost.length > 0) expect({ page, named: salvaged.losses.length > 0 }).toEqual({ page, named: true });
     }
-    // Each row is on one page. Long rows continue on others, so they are lost with any of these.
+    // Each row begins on one page. A long row continues on two others, and is lost with any of the three.
     const longCount = whole.rows.filter(({ json }) => (json?.length ?? 0) > 4_000).length;
     expect(lostCount).toBe(whole.rows.length + 2 * longCount);
   });

@@ -1,5 +1,5 @@
-// CSV represents items exactly, whatever their fields and however the text is split. The hash of items ignores their
-// order.
+// CSV represents items exactly, whatever fields they have and however the text is split. The hash of items ignores the
+// order of the items and of their fields.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

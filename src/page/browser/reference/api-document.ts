@@ -97,7 +97,7 @@ export function useDocument(): ApiDocument {
   return document;
 }
 
-/** The part itself, if it stands somewhere else in the document. */
+/** If `part` is a reference, returns the part of the document that it leads to. Otherwise returns `part` itself. */
 export function resolve<Part extends object>(document: ApiDocument, part: Part | Reference): Part {
   if (!("$ref" in part)) return part;
   const names = part.$ref.slice("#/".length).split("/");

@@ -12,10 +12,15 @@ export interface Answer {
   readonly isComplete: boolean;
 }
 
-/** More text than this is not shown. A browser would become slow. */
+/**
+ * The most text that is shown: the end of a feed, or the beginning of any other body. More would make a browser slow.
+ */
 const charactersMax = 100_000;
 
-/** Throws if there is no answer. If the signal is aborted, the answer is complete as it is. */
+/**
+ * Throws if there is no answer, or if its body breaks off. If the signal is aborted during the body, what has arrived
+ * counts as the complete answer.
+ */
 export async function exchange(
   url: URL,
   init: RequestInit & { readonly signal: AbortSignal },
@@ -46,7 +51,7 @@ export async function exchange(
   report(true);
 }
 
-/** Safari cannot iterate over a stream. */
+/** Yields the parts of the body as they arrive. Safari cannot use `for await` on the stream itself. */
 async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   while (reader) {

@@ -108,7 +108,7 @@ export function OperationView({ operation, choices }: { operation: PlacedOperati
 
 function ResponseView({ response, isSuccess }: { response: Response; isSuccess: boolean }) {
   const headers = Object.keys(response.headers ?? {});
-  // The introduction says that every error is a problem document.
+  // The introduction says that every error is a problem document, so that is not repeated here.
   const isPlainProblem = schemaName(response.content?.["application/problem+json"]?.schema ?? {}) === "Problem";
   return (
     <>
@@ -123,7 +123,9 @@ function ResponseView({ response, isSuccess }: { response: Response; isSuccess: 
   );
 }
 
-/** The examples of problems are left out: each operation has dozens, and the table of errors has them all. */
+/**
+ * The examples of errors are left out. Each operation has dozens of them, and the table of errors explains every error.
+ */
 function Content({ content, hasExamples }: { content: Readonly<Record<string, MediaType>>; hasExamples: boolean }) {
   return Object.entries(content).map(([mediaType, { schema, examples = {} }]) => (
     <div key={mediaType}>
@@ -150,7 +152,10 @@ function sampleOf({ label, source }: { label: string; source: string }, summary:
   return { language, isRun, parts: [{ label: summary, code: atThisPage(source, serverUrl) }] };
 }
 
-/** Behind a proxy, the service does not know the address by which this page was opened. */
+/**
+ * Replaces the service's address in a sample with the address of this page. Behind a proxy, the service does not know
+ * the address by which this page was opened.
+ */
 function atThisPage(source: string, serverUrl: string): string {
   return source.replaceAll(`${sampleServer(serverUrl)}/`, new URL(".", document.baseURI).href);
 }

@@ -15,7 +15,8 @@ export function Reference({ document: description }: { document: ApiDocument }) 
   const operations = operationsOf(description);
   const problems = Object.entries(description["x-problems"]);
   useEffect(() => {
-    // The browser looked for the part that the address names before it was there.
+    // The address may name a part of the reference. The browser looked for that part before it was drawn, so go there
+    // now.
     if (location.hash !== "") location.replace(location.hash);
   }, []);
   return (

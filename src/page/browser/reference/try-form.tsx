@@ -138,7 +138,7 @@ function addressOf(
   const filled = parameters
     .filter((parameter) => parameter.in === "path")
     .reduce((before, { name }) => before.replace(`{${name}}`, encodeURIComponent(values[name] ?? "")), path);
-  // Relative to this page, because a proxy may serve it under any path.
+  // The address is relative to this page, because a proxy may serve the page under any path.
   const url = new URL(filled.slice(1), document.baseURI);
   for (const { name, in: place } of parameters)
     if (place === "query" && values[name]) url.searchParams.set(name, values[name]);
