@@ -28,7 +28,7 @@ list() {
   (cd "$root" && find . -xdev \( -path ./proc -o -path ./run -o -path ./tmp -o -path ./var/cache -o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune -o -print | sort)
 }
 inside() {
-  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C "$@"
+  ${in_place:-} chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C "$@"
 }
 
 list >"$work/before"
@@ -42,19 +42,20 @@ as_service() {
   inside setpriv --reuid=todoitems --regid=todoitems --clear-groups --no-new-privs \
     env HOME=/var/lib/todoitems TODOITEMS_STORE=sqlite:/var/lib/todoitems/todoitems.db TODOITEMS_PORT=5999 "$@"
 }
-as_service todoitems serve >"$work/log" 2>&1 &
+# With exec, the process in the background is the service itself.
+(in_place="exec" && as_service todoitems serve) >"$work/log" 2>&1 &
 service=$!
 for _ in $(seq 100); do
   if as_service todoitems healthcheck >/dev/null 2>&1; then break; fi
   sleep 0.1
 done
+as_service todoitems healthcheck
 as_service todoitems add Buy milk --server http://127.0.0.1:5999/
 as_service todoitems list --server http://127.0.0.1:5999/
 as_service todoitems doctor
 # The package is updated while the service runs.
 inside apt-get install -y -q -o Dpkg::Use-Pty=0 --reinstall --no-install-recommends /tmp/package.deb >/dev/null
-pkill_target=$(cat "/proc/$service/task/$service/children")
-kill -TERM ${pkill_target:-$service}
+kill -TERM "$service"
 wait "$service"
 service=
 as_service todoitems check

@@ -13,7 +13,7 @@ import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
-/** Loads all commands. The service does not need the others, and starts sooner without them. */
+/** Loads all commands. The service starts sooner if only its own command is loaded. */
 async function allCommands(): Promise<readonly Command[]> {
   return (await import("./commands/command-list.ts")).commands;
 }
@@ -47,7 +47,7 @@ async function fail(error: unknown): Promise<never> {
 }
 
 process.stdout.on("error", (error) => void fail(outputError(error)));
-// There is no place left to report this.
+// If standard error cannot be written, there is no place left to report that.
 process.stderr.on("error", () => {});
 noticeStart(process.env);
 run(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), fail);

@@ -1,11 +1,11 @@
-// Names this program's commands as the user can type them: `npx todoitems list`, or `todoitems list` if it is installed
-// for the whole machine.
+// Shows this program's commands as the user can type them: `npx todoitems list`, or `todoitems list` if the program is
+// installed for the whole machine.
 
 let start = "todoitems";
 
 /**
- * To be called once, at the start. npm sets this variable for `npx` and for scripts such as `npm start`. Whoever uses
- * those cannot be expected to have `todoitems` as a command.
+ * Call this once, at the start. npm sets the variable below for `npx` and for scripts such as `npm start`. People who
+ * use these may not have `todoitems` as a command.
  */
 export function noticeStart(environment: Readonly<Record<string, string | undefined>>): void {
   start = environment["npm_lifecycle_event"] === undefined ? "todoitems" : "npx todoitems";

@@ -19,8 +19,8 @@ export interface TodoClientOptions<Item = TodoItem> {
   /** How long the server may be silent, both before its answer and between two pieces of it. Default: 30,000. */
   readonly timeoutMs?: number;
   /**
-   * How often, and after which pauses, a request that failed for a temporary reason is sent again.
-   * Default: `{ limit: 2, delayMs: 300, delayMsMax: 10_000 }`.
+   * How many times, and after which pauses, a request that failed for a temporary reason is sent again. Default: `{
+   * limit: 2, delayMs: 300, delayMsMax: 10_000 }`.
    */
   readonly retry?: RetryOptions;
   /** Sends the requests. Default: the global `fetch`. */
@@ -33,7 +33,7 @@ export interface WriteOptions extends RequestOptions {
 }
 
 export interface ChangeOptions extends RequestOptions {
-  /** How often the change is tried if others keep changing the item. Default: 10. */
+  /** How many times the change is tried if others keep changing the item. Default: 10. */
   readonly attempts?: number;
 }
 

@@ -1,8 +1,8 @@
 // The client's errors, one class for each kind of failure. Every message names the request. `isTodoError` compares
 // class names, so it also works if two copies of this file are loaded.
 //
-// A mistake in the calling code throws a `TypeError` instead, before anything is sent: an item whose text is not a JSON
-// object, an update of an item without an ID, an address that is not a URL, a user name with a colon.
+// A mistake in the calling code throws a `TypeError` instead, and nothing is written. Examples are an item whose text
+// is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
 
@@ -221,7 +221,7 @@ const classesByStatus = new Map<number, typeof HttpError>([
   [429, TooManyRequestsError],
 ]);
 
-/** The error for any status except 401 and 412, whose errors know more. */
+/** The error for any status except 401 and 412, whose errors contain more information. */
 export function httpError(request: RequestName, refusal: ErrorReply): HttpError {
   const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
   return new ErrorClass(request, refusal);

@@ -25,7 +25,10 @@ export function idIn(object: ObjectText | undefined): string | undefined {
   return undefined;
 }
 
-/** Whether the item has an ID, even one that is not a UUID. The server refuses that one, and must get to see it. */
+/**
+ * Whether the item has an ID, even one that is not a UUID. Such an ID is sent as it is, so that the server can refuse
+ * it.
+ */
 export function hasId(object: ObjectText): boolean {
   const id = object.find(isIdName);
   return id !== undefined && object.value(id) !== "null";

@@ -1,5 +1,5 @@
-// Reads the list and keeps its text, so that the next time the server sends only what is new: no body if nothing has
-// changed and, if the list is long, only the changes.
+// Reads the list and keeps its text, so that the next time the server sends only what is new. If nothing has changed,
+// it sends no body. If the list is long, it sends only the changes.
 
 import { parseToken } from "../items/token.ts";
 import { type ChangeDocument, readChangeDocument } from "./change-document.ts";
@@ -20,7 +20,10 @@ interface KeptList {
   readonly characters: number;
   /** The items by ID. Undefined until the first changes are applied, because most lists never need it. */
   readonly places: ReadonlyMap<string, Place> | undefined;
-  /** The version of the last list that was read without positions. Its items have negative positions in `places`. */
+  /**
+   * The version of the last list that was read as a plain list, which has no positions. Its items have negative
+   * positions in `places`. 0 if there is no such list.
+   */
   readonly listedAt: number;
 }
 
@@ -55,7 +58,9 @@ export class ListReader {
     }
   }
 
-  /** Brings a list up to date. Returns undefined if it must be read again, or if that costs no more. */
+  /**
+   * Brings a list up to date. Returns undefined if the whole list must be read again, or if reading it costs no more.
+   */
   async #update(kept: KeptList, { signal }: RequestOptions): Promise<{ reply: Reply; list: KeptList } | undefined> {
     if (!this.#offersChanges || kept.characters < changesFromCharacters || !parseToken(kept.etag)) return undefined;
     const url = `${this.#requester.feedUrl}?since=${encodeURIComponent(kept.etag)}`;
@@ -113,8 +118,8 @@ function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: s
   const places = new Map<string, Place>(whole ? [] : (kept.places ?? placesIn(kept.texts)));
   for (const { id, json, position } of changes) {
     const before = places.get(id);
-    // An item that is as old as the list is still in its place there, whose real position is not known. A later one
-    // was added to the list, or removed and added again.
+    // An item whose position is not later than `listedAt` was in the list that was read then. It keeps its negative
+    // position, so it stays in its place. Any other item was added since then, or was removed and added again.
     if (json === undefined) places.delete(id);
     else places.set(id, { json, position: before && position <= listedAt ? before.position : position });
   }
@@ -123,7 +128,10 @@ function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: s
   return { etag, texts, characters, places, listedAt };
 }
 
-/** Items that are added later have positions above zero, so they come after these. */
+/**
+ * The items of a plain list, with negative positions in the order of the list. Items that are added later have
+ * positions above zero, so they come after these.
+ */
 function placesIn(texts: readonly string[]): [id: string, place: Place][] {
   return texts.map((json, index) => [idOf(json)?.toLowerCase() ?? "", { json, position: index - texts.length }]);
 }

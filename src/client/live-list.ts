@@ -65,8 +65,8 @@ export class LiveList<Item> {
 
   /**
    * Calls the listener after every change, until the returned function is called. The first subscriber opens the
-   * connection and the last one closes it. The next first subscriber sees the items that are known, and receives only
-   * what has changed since then.
+   * connection and the last one closes it. If somebody subscribes after that, the known items are still there, and only
+   * what has changed since then is received.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
     // An object for each subscription, because the same function may subscribe twice.

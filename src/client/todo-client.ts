@@ -1,5 +1,5 @@
 // The client for a to-do service. It works with any server that implements the specification, in either of its two
-// forms: form A has the item's ID in the path of every write, form B has it only in the body of a create or update. If
+// forms. Form A has the item's ID in the path of every write. Form B has it only in the body of a create or update. If
 // a server lacks something optional (status 201, ETags, problem documents, the request for one item), the client does
 // without it.
 
@@ -50,8 +50,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list, so the
-   * next call transfers the list only if it has changed and, if the list is long, only its changes.
+   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. Then
+   * the next call transfers nothing if the list has not changed. If a long list has changed, it transfers only the
+   * changes.
    */
   list(options: RequestOptions = {}): Promise<Item[]> {
     return this.#requester.retrying(options, () => this.#listReader.read(options, this.#parseItem));
@@ -97,7 +98,7 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Stores a new item. If it has no ID, the client generates one, so that a request whose answer was lost can be sent
+   * Stores a new item. If it has no ID, the client generates one. So if an answer is lost, the request can be sent
    * again without creating a second item. If a later attempt finds an item with this ID and this content, an earlier
    * attempt created it, and the call succeeds.
    */

@@ -63,7 +63,7 @@ export interface WatchOptions extends RequestOptions {
   readonly since?: string | undefined;
   /** Called when the connection is made, lost or restored. */
   readonly onState?: (state: WatchState) => void;
-  /** How often the list is requested if there is no change feed. Default: 5,000. */
+  /** The time between two requests for the list, if there is no change feed. Default: 5,000. */
   readonly pollMs?: number;
   /** How long the feed may be silent before it counts as lost. Default: 60,000. */
   readonly feedSilenceMsMax?: number;
@@ -142,7 +142,8 @@ class Feed<Item> {
         yield event;
       }
       if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
-      // Without a pause, the client would read the whole list as fast as it can.
+      // This error leads to a pause. Without a pause, the client would read the whole list again and again as fast as
+      // it can.
       if (resyncs > 0)
         throw new NetworkError(
           reply.request,

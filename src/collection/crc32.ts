@@ -17,7 +17,7 @@ export function factorOf(byteCount: number): number {
   return factor;
 }
 
-/** The checksum of two sequences, one after the other. `factor` is that of the second one's length. */
+/** The checksum of two sequences, one after the other. `factor` is `factorOf` the length of the second one. */
 export function combine(first: number, second: number, factor: number): number {
   return (multiply(first, factor) ^ second) >>> 0;
 }

@@ -32,8 +32,8 @@ export interface News extends Bookmark {
   readonly whole: boolean;
   /**
    * In order of version. Iterate over it only once, and before you await anything. It contains the latest change of
-   * each item that has changed. It may also contain earlier changes of these items, if the store
-   * has not dropped them yet.
+   * each item that has changed. It may also contain earlier changes of these items, if the store has not dropped them
+   * yet.
    */
   readonly changes: Iterable<Change>;
 }
@@ -61,8 +61,8 @@ export interface Batch {
   /**
    * Tells the batch that its newest plan is stored, and what else was committed after `since`. If others committed
    * before the plan was stored, the plan was moved: `by` was added to each of its versions, and to the position of each
-   * item that it creates. Otherwise `by` is 0. `missed` contains at least the changes between `since`
-   * and the plan. It may also contain the plan's own changes, and later ones.
+   * item that it creates. Otherwise `by` is 0. `missed` contains at least the changes between `since` and the plan. It
+   * may also contain the plan's own changes, and later ones.
    */
   moved(missed: News, by: number): void;
 }
@@ -82,7 +82,7 @@ export interface Engine {
    *
    * The engine passes the changes since `batch.since` to the batch. The batch makes a plan for that newest state, and
    * the engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows the changes since
-   * `batch.since`. It may store such a plan after these changes if they touch nothing that the plan depends on; then it
+   * `batch.since`. It may store such a plan after these changes if they touch nothing that the plan depends on. Then it
    * calls `moved`. Otherwise it asks for another plan.
    *
    * The promise rejects with one of these:
@@ -93,8 +93,9 @@ export interface Engine {
   commit(batch: Batch): Promise<void>;
 
   /**
-   * Rejects with a `StoreError` if writes would fail now for a reason that lasts, or if reads are no longer of the store
-   * that was opened. Health checks call this. An engine has it only if `hasNews` cannot tell as much.
+   * Rejects with a `StoreError` if writes would fail now for a reason that lasts, or if reads are no longer of the
+   * store that was opened. Health checks call this. An engine needs this method only if `hasNews` does not already fail
+   * in these cases.
    */
   checkReady?(): Promise<void>;
 

@@ -20,7 +20,10 @@ export class Freshness {
   #taking: Promise<void> | undefined;
   /** The turn token of the last refresh that asked the engine and found no news. `refresh` explains turn tokens. */
   #askedInTurn: object | undefined;
-  /** How often `doubt` was called, and for how many of these calls all changes were read from the engine afterwards. */
+  /**
+   * How many times `doubt` was called, and for how many of these calls all changes were read from the engine
+   * afterwards.
+   */
   #doubtCount = 0;
   #settledCount = 0;
   /** How many calls of `pullAside` are under way. */
@@ -79,9 +82,10 @@ export class Freshness {
   }
 
   /**
-   * Reads changes from the engine for another purpose than the replica. At some moment before this ends, the engine
-   * sees them. From then on `hasNews` does not report them. So every refresh that ends in the meantime reads from the
-   * engine itself. `doubt` comes last: a refresh that ended before the engine saw the changes lacks them.
+   * Reads changes from the engine for another purpose than the replica. Once the engine has seen these changes,
+   * `hasNews` no longer reports them, although the replica lacks them. So every refresh that starts while this runs
+   * reads from the engine itself. `doubt` comes last: it makes the next refresh read too, because earlier ones may have
+   * read before the engine saw the changes.
    */
   async pullAside(since: Bookmark): Promise<News> {
     this.#asideCount++;
@@ -131,7 +135,8 @@ export class Freshness {
 
   async #takeNews(): Promise<void> {
     for (;;) {
-      // The pull may fail, or its result may not be used. The engine may have seen the changes anyway.
+      // The pull may fail, or its result may not be used. The engine may have seen the changes anyway, and then
+      // `hasNews` does not report them again.
       this.doubt();
       const doubtCount = this.#doubtCount;
       const since = this.#replica.bookmark;

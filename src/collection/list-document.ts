@@ -40,7 +40,7 @@ interface Chunk {
 }
 
 // New items go into the last chunk until it has `chunkBytes`. A chunk that an insertion makes larger than
-// `chunkBytesMax` is split. A chunk is also what is compressed at a time: with 8 KiB, that takes 0.1 ms, and the
+// `chunkBytesMax` is split. Each chunk is compressed by itself. With 8 KiB, that takes 0.1 ms for a chunk, and the
 // compressed list is 3 % larger than if it were compressed as a whole.
 const chunkBytes = 8 * 1024;
 const chunkBytesMax = 2 * chunkBytes;
@@ -119,8 +119,8 @@ export class ListDocument {
   }
 
   /**
-   * Compresses some of the chunks that have changed, and returns whether all chunks are compressed then. A large list
-   * would take too long to compress at once.
+   * Compresses some of the chunks that have changed, because a large list would take too long to compress at once.
+   * Returns true if all chunks are compressed now.
    */
   compressSome(): boolean {
     this.pieces();

@@ -1,6 +1,6 @@
 // The list as a gzip stream. Each chunk is compressed by itself, so a write compresses one chunk again, not the list.
-// Compressed data that ends with a full flush ends at a byte and refers to nothing before it. So such pieces can be put
-// one after the other in any order.
+// The compressed form of a chunk refers to nothing outside it and, because of a full flush, ends at a byte boundary. So
+// such pieces can be put one after the other in any order.
 
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { combine, factorOf } from "./crc32.ts";

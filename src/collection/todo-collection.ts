@@ -124,8 +124,8 @@ export class TodoCollection {
   }
 
   /**
-   * Does a part of the work for `gzipList`, and returns whether the rest is little enough. Otherwise, call it again
-   * later, so that other requests do not have to wait.
+   * Does a part of the work for `gzipList`. Returns true if all of the work is done. Otherwise, call it again later, so
+   * that other requests do not have to wait.
    */
   compressSome(): boolean {
     return this.#list.compressSome();
@@ -192,8 +192,8 @@ export class TodoCollection {
   }
 
   /**
-   * Puts the first items into an empty collection, in one commit, and returns whether it was empty. A read-only
-   * instance does this too, because it is the operator who seeds, not a client.
+   * Puts the first items into an empty collection, in one commit. Returns false if the collection was not empty. A
+   * read-only instance does this too, because it is the operator who seeds, not a client.
    */
   async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
     if (this.count > 0) return false;

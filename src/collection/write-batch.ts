@@ -43,8 +43,8 @@ export class WriteBatch implements Batch {
 
   moved(missed: News, by: number): void {
     // A reader may have loaded another history into the replica in the meantime. Then the replica must not take the
-    // missed changes, which belong to the old history. Nor must it take a whole store if a reader has brought it
-    // further: that would take it back, and the engine would not report again what is missing then.
+    // missed changes, which belong to the old history. If a reader has brought the replica further, the replica must
+    // not take a whole store either. That would undo the newer changes, and the engine would not report them again.
     const { bookmark } = this.#replica;
     this.#isOvertaken = missed.whole ? bookmark !== this.#plan.decidedOn : bookmark.epoch !== missed.epoch;
     if (!this.#isOvertaken) this.#replica.take(missed);

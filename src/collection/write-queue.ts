@@ -44,7 +44,7 @@ export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #queue: PendingWrite[] = [];
   #committing = false;
-  /** How many writes recent commits had, and how long those commits took. */
+  /** How many writes recent commits usually had, and how long those commits took on average. */
   #usualBatch = 0;
   #commitMs = 0;
   #whenIdle: (() => void) | undefined;
@@ -119,7 +119,7 @@ export class WriteQueue {
       const ms = performance.now() - startedAt;
       this.#options.onCommit?.(ms, batch.length);
       this.#commitMs = (this.#commitMs + ms) / 2;
-      // This rises at once but falls slowly: a batch that started too early must not make the next one start too
+      // The number rises at once but falls slowly: a batch that started too early must not make the next one start too
       // early as well.
       this.#usualBatch = Math.max(batch.length, (this.#usualBatch + batch.length) / 2);
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);

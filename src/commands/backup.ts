@@ -1,4 +1,4 @@
-// `todoitems backup`: writes the current items of a store to a new SQLite file, also while a service runs on the store.
+// `todoitems backup`: writes the current items of a store to a new SQLite file, even while a service uses the store.
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,7 +58,7 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
   });
 }
 
-/** Writes the backup to a temporary file first, so that only a complete and verified one is sent. */
+/** Writes the backup to a temporary file first, so that only a complete and verified backup is sent. */
 async function toOutput(store: KeptStore): Promise<StoreSummary> {
   if (process.stdout.isTTY)
     throw new UsageError(

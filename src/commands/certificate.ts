@@ -1,5 +1,5 @@
 // `todoitems certificate`: shows the development certificate authority and how to make each client platform trust it.
-// With --trust, it makes this machine trust it, if it can.
+// With --trust, it makes this machine trust the authority, where that is possible.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";

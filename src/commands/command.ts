@@ -9,7 +9,7 @@ export interface Flag extends FlagShape {
   readonly meaning: string;
   /** All valid values, if there are only a few. */
   readonly choices?: readonly string[];
-  /** Some of the valid values, for shells to offer. */
+  /** Some of the valid values. Shells offer them. */
   readonly examples?: readonly string[];
   readonly repeats?: boolean;
 }

@@ -19,7 +19,7 @@ import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
 
-/** A client that keeps items as text, so that they are shown and stored exactly. */
+/** A client that handles items as text, so that they are shown and stored exactly as they are. */
 export async function connect(
   args: Arguments,
   environment: Environment,
@@ -42,7 +42,10 @@ export async function connect(
   });
 }
 
-/** A client whose writes fail if the service is read-only. Otherwise the commands would report a success. */
+/**
+ * A client whose writes fail if the service is read-only. Otherwise the commands would report a success although
+ * nothing was stored.
+ */
 class CommandClient extends TodoClient<string> {
   override async create(...args: Parameters<TodoClient<string>["create"]>) {
     return this.#kept(await super.create(...args));

@@ -1,5 +1,5 @@
-// `todoitems doctor`: examines everything that the service needs, with the settings that it would start with, and says
-// what is wrong and what to do. It changes nothing.
+// `todoitems doctor`: examines everything that the service needs, with the settings that the service would start with.
+// It says what is wrong and what to do, and changes nothing.
 
 import { StoreError } from "../collection/engine.ts";
 import { isSystemError } from "../credentials/system-reason.ts";

@@ -20,7 +20,7 @@ export const done = defineCommand(
     const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");
     const client = await connect(args, environment);
     const value = args.has("undo") ? "false" : "true";
-    // Find all items before changing the first one, so that a mistyped ID changes nothing.
+    // Find all items before changing the first one. So if an ID is mistyped, nothing is changed.
     const ids = new Set<string>();
     for (const prefix of prefixes) ids.add(await findId(client, prefix, "No item was changed. "));
     for (const id of ids) {

@@ -44,7 +44,7 @@ export class Draft {
     }
   }
 
-  /** The error that says where the text is. */
+  /** Returns the error to throw when the edited text cannot be stored. It says in which file the text is. */
   keep(cause: unknown, reason = "The item was not changed."): CommandError {
     return new CommandError(`${reason} Your text is in ${this.path}`, { cause });
   }

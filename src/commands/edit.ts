@@ -52,7 +52,7 @@ async function storeFields(client: Client, stored: StoredText, item: string): Pr
   throw new CommandError(`The item was not changed. Look at it with ${asTyped("show")}, and try again.`);
 }
 
-/** Opens the editor, again after a conflict if the user likes, and returns the item as it is stored in the end. */
+/** Opens the editor, and returns the item as it is stored in the end. After a conflict, the user may edit again. */
 async function editItem(client: Client, stored: StoredText, draft: Draft): Promise<string> {
   let base = stored;
   let text = stored.item;
@@ -74,7 +74,10 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
   }
 }
 
-/** Stores the item, unless somebody else changed it. Then it returns the item as they left it. */
+/**
+ * Stores the item and returns undefined. If somebody else has changed the item, stores nothing and returns their
+ * version.
+ */
 async function store(client: Client, { id, item, etag }: StoredText, mine: string): Promise<StoredText | undefined> {
   if (mine === item) return undefined;
   if (!sameId(idOf(mine), id)) throw new CommandError(`The ID of an item cannot be changed. This item's ID is ${id}.`);

@@ -1,9 +1,9 @@
-// The user's editor: the program that VISUAL or EDITOR names, and in plain words why it failed.
+// The user's editor, which VISUAL or EDITOR names. Says in plain words why it failed.
 
 import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";
 
-/** Marks text that is more than the name of a program and its arguments. Only a shell can run such text. */
+/** Matches text that is more than the name of a program and its arguments. Only a shell can run such text. */
 const shellSyntax = /[;&|<>()`\n]|^\w+=/;
 
 export class Editor {
@@ -46,8 +46,8 @@ export class Editor {
 
   /**
    * The words of the command that opens a file. EDITOR often contains arguments, as in "code --wait", and a path with
-   * spaces is in quotes. A shell knows how to separate these words. It only separates them, because a shell that runs
-   * the editor would print messages of its own if that fails.
+   * spaces is in quotes. So a shell separates these words. But the shell does not run the editor unless the text needs
+   * that, because it would print messages of its own if the editor fails.
    */
   #commandFor(path: string): string[] | undefined {
     if (process.platform === "win32") return ["cmd", "/c", `${this.#text} "${path}"`];

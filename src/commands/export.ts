@@ -25,7 +25,7 @@ export const exportItems = defineCommand(
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
     const client = await connect(args, environment, { limit: 5 });
-    // The items themselves would appear between the parts of a bar.
+    // If the items are printed on the terminal, there is no progress bar, because the two would mix.
     const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar(process.stderr);
     const hash = new ItemHash();
     async function* items(): AsyncGenerator<string> {

@@ -52,7 +52,7 @@ function setField(json: string, { name, json: value }: Field): string {
   return object.withField(found, name, value);
 }
 
-// Apps have different words for the same thing. The first one that an item has counts, in any letter case.
+// Apps use different names for the same field. The first of these names that an item has counts, in any letter case.
 const nameFields = ["name", "title", "text", "task", "summary"];
 const doneFields = ["done", "completed", "isdone", "iscomplete"];
 

@@ -11,8 +11,9 @@ import { CommandError } from "./failure.ts";
 const shortestPrefix = 4;
 
 /**
- * The full ID that starts with this prefix. Throws if no ID on the list does, or more than one. A full ID is returned
- * without looking at the list. `consequence` tells what that means for the other items of a command.
+ * The full ID that starts with this prefix. Throws if no item has such an ID, or if several have one. A full ID is
+ * returned without looking at the list. If no item is found, `consequence` is part of the error message. It says what
+ * this means for the other items that the user named.
  */
 export async function findId(client: TodoClient<string>, prefix: string, consequence = ""): Promise<string> {
   if (isItemId(prefix)) return prefix;

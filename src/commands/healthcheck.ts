@@ -9,7 +9,10 @@ import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
 import { settingFlags } from "./setting-flags.ts";
 
-/** The settings that decide where the service listens. All others are accepted too. */
+/**
+ * The settings that decide where the service listens. The help lists only these, but all other settings are accepted,
+ * too.
+ */
 const addressFlags = ["host", "port", "https-port"];
 
 export const healthcheck: Command = {

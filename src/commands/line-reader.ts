@@ -1,5 +1,5 @@
-// Reads lines from standard input, one at a time. What arrives after a line is kept for the next one. While the input is
-// hidden, the terminal does not handle Backspace, Ctrl+C and Ctrl+D, so this class does.
+// Reads lines from standard input, one at a time. Input that arrives after the end of a line is kept for the next line.
+// While the input is hidden, the terminal does not handle Backspace, Ctrl+C and Ctrl+D, so this class does.
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";

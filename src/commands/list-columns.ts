@@ -9,7 +9,7 @@ import { shortIds } from "./find-item.ts";
 import type { Column } from "./table.ts";
 import { printable } from "./terminal.ts";
 
-/** A column that fewer than one in this many items have a value for is hidden. */
+/** A column is hidden if fewer than one in this many items have a value for it. */
 const sparseFactor = 4;
 
 export interface ListColumns {
@@ -18,7 +18,7 @@ export interface ListColumns {
   readonly sparse: readonly string[];
 }
 
-/** A tick for what is done, the ID, the name, then the other fields in the order of first appearance. */
+/** A tick for items that are done, the ID, the name, then the other fields in the order in which they first appear. */
 export function usualColumns(all: readonly string[], items: readonly string[]): ListColumns {
   const fields = fieldsOf(items);
   const name = fields.find(({ title }) => isNameField(title));
@@ -54,13 +54,16 @@ export function chosenColumns(all: readonly string[], items: readonly string[], 
   return { columns, sparse: [] };
 }
 
-/** As much of each ID as other commands need. That depends on all items, also on those that are not shown. */
+/**
+ * The beginning of each ID, as long as other commands need it to be. That depends on all items, even on those that are
+ * not shown.
+ */
 function idColumn(all: readonly string[], items: readonly string[]): Column {
   const short = shortIds(all.map((json) => idOf(json) ?? ""));
   return { title: "ID", cells: items.map((json) => short.get(idOf(json) ?? "") ?? ""), optional: false };
 }
 
-/** One column for each field but the ID. Names that differ only in letter case share a column. */
+/** One column for each field except the ID. Names that differ only in letter case share a column. */
 function fieldsOf(items: readonly string[]): Column[] {
   const titles = new Map<string, string>();
   const rows = items.map((json) => {

@@ -8,7 +8,10 @@ import { CommandError } from "./failure.ts";
 
 export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON for programs, exactly as stored" };
 
-/** The `--json` flag of `export` and `import`. It makes them print their summary, not the items, as JSON. */
+/**
+ * The `--json` flag of commands that end with a summary, such as `export` and `backup`. They print the summary as JSON,
+ * not the items.
+ */
 export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the summary as JSON" };
 
 /** Prints a line, and waits until the next line can be written. */
@@ -41,7 +44,10 @@ export function outputError(cause: unknown): CommandError {
   return lostOutput(cause);
 }
 
-/** The same for output that is of no use if it ends early, such as a backup. */
+/**
+ * Like `outputError`, but for output that is useless if it is incomplete, such as a backup. So a closed pipe is an
+ * error, too.
+ */
 export function lostOutput(cause: unknown): CommandError {
   return new CommandError(`The output cannot be written: ${systemReason(cause)}.`, { cause });
 }

@@ -8,14 +8,14 @@ import { certificateCode } from "./failure.ts";
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const answerMs = 5_000;
 
-/** The addresses that mean every address of the machine, and one by which this machine reaches them. */
+/** Addresses that stand for every address of the machine, each with an address by which this machine reaches itself. */
 const anyAddress = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["::", "::1"],
 ]);
 
 export interface Health {
-  /** `foreign` means that the answer is not one of todoitems, and `silent` that there was none. */
+  /** `foreign` means that the answer does not come from todoitems. `silent` means that there was no answer. */
   readonly state: "ready" | "not ready" | "foreign" | "silent";
   /** What happened, as the end of a sentence. */
   readonly detail: string;
@@ -27,7 +27,10 @@ export function ownUrl(scheme: "http" | "https", { host }: Settings, port: numbe
   return new URL(`${scheme}://${isIPv6(address) ? `[${address}]` : address}:${port}/`);
 }
 
-/** `trusts` says whether any certificate is accepted, which is right only on this machine. */
+/**
+ * Asks the service at this address whether it is ready. If `trusts` is true, any certificate is accepted, which is
+ * right only on this machine.
+ */
 export async function askHealth(base: URL, { trusts }: { readonly trusts: boolean }): Promise<Health> {
   try {
     const response = await fetch(new URL("health/ready", base), {

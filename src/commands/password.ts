@@ -23,9 +23,12 @@ function askTwice(name: string): Promise<string> {
   });
 }
 
-/** The input stays hidden between two questions, because the second answer may be typed before its question appears. */
+/**
+ * Hides the input while `action` asks its questions. It stays hidden between two questions, because the second answer
+ * may be typed before its question appears.
+ */
 async function withHiddenInput<Result>(action: (ask: (prompt: string) => Promise<string>) => Promise<Result>) {
-  // Hide the input first. What is typed as soon as the prompt appears must not be shown.
+  // Hide the input before the prompt appears, because the user may start to type at once.
   process.stdin.setRawMode(true);
   const lines = new LineReader(process.stdin);
   try {

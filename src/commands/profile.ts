@@ -26,7 +26,7 @@ export function profilePath(environment: Environment, platform = process.platfor
 }
 
 /**
- * The profile with this name. Throws if there is none. Without a name, the profile called `default`, or an empty
+ * The profile with this name. Throws if there is none. If no name is given, the profile called `default`, or an empty
  * profile if there is no `default`.
  */
 export function readProfile(name: string | undefined, environment: Environment): Profile {

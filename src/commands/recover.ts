@@ -57,9 +57,9 @@ function sqlitePath(text: string): string {
 }
 
 /**
- * The items that the rows lead to: the latest row of each ID, unless it says that the item was deleted. This goes by ID,
- * not by position. If an item was deleted and created again, and the row of the deletion is lost, the older item must
- * not come back beside the newer one.
+ * The current items according to these rows: the latest row of each ID, unless it says that the item was deleted. Rows
+ * are grouped by ID, not by position. If an item was deleted and created again, and the row of the deletion is lost,
+ * the older item must not come back beside the newer one.
  */
 function currentItems(rows: readonly Change[]): Change[] {
   const latest = new Map<string, Change>();

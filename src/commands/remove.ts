@@ -14,7 +14,7 @@ export const remove = defineCommand(
   async (args, environment) => {
     const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");
     const client = await connect(args, environment);
-    // Find all items before deleting the first one, so that a mistyped ID deletes nothing.
+    // Find all items before deleting the first one. So if an ID is mistyped, nothing is deleted.
     const found = new Map<string, Stored<string>>();
     for (const prefix of prefixes) {
       const stored = await findItem(client, prefix, "No item was removed. ");

@@ -1,5 +1,5 @@
-// `todoitems restore`: makes a backup the content of a store. The store gets a new epoch, so that no client takes what
-// it remembers to be current.
+// `todoitems restore`: makes a backup the content of a store. The store gets a new epoch, so that clients do not rely
+// on what they remember of the old content.
 
 import { existsSync } from "node:fs";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
@@ -59,7 +59,7 @@ export const restore = defineCommand(
   },
 );
 
-/** The summary, and where the old store is now, if there was one. */
+/** The summary and, if there was an old store, the path at which it is kept. */
 type Restored = StoreSummary & { readonly kept?: string };
 
 async function toSqlite(file: string, path: string, force: boolean): Promise<Restored> {
@@ -77,7 +77,7 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
     const summary = await copyStore(snapshot, path, {
       like: path,
       beforeRename(partial) {
-        // A service may have made it in the meantime, and have it open.
+        // A service may have made the store in the meantime, and may have it open.
         if (!replaces && existsSync(path)) throw new CommandError(exists);
         copyOwner(path, partial);
         keepOldStore(path, kept);

@@ -1,9 +1,9 @@
-// The settings of `serve` as flags, for the commands that take them.
+// The settings of `serve` as flags, for the commands that accept them.
 
 import { describeSettings } from "../serve/settings.ts";
 import type { Flag } from "./command.ts";
 
-/** Values that shells offer for settings that take more than a few words. */
+/** Examples of values that shells offer for settings with too many possible values to list. */
 const usualValues: Readonly<Record<string, readonly string[]>> = {
   cors: ["off"],
   host: ["127.0.0.1", "0.0.0.0", "localhost", "::"],

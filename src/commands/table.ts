@@ -3,17 +3,17 @@
 import { padEnd, type Style, shorten } from "./terminal.ts";
 
 const gap = "  ";
-/** If columns would become narrower than this, optional ones are left out, beginning with the last. */
+/** If a column would become narrower than this, optional columns are left out, beginning with the last. */
 const narrowest = 12;
-/** The same for a column that is to stay wide. */
+/** The same limit for a column with `wide`. */
 const narrowestWide = 32;
 
 export interface Column {
   readonly title: string;
   readonly cells: readonly string[];
-  /** May be left out if there is no room. */
+  /** If true, this column may be left out if there is no room. */
   readonly optional: boolean;
-  /** Is shortened only if shortening the other columns is not enough. */
+  /** If true, this column is shortened only if shortening the others is not enough. */
   readonly wide?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Table {
   readonly leftOut: readonly string[];
 }
 
-/** `dims` says which rows are less important than the others. */
+/** Lays out a table. `dims` says which rows are printed dimmed, because they are less important. */
 export function layOut(
   columns: readonly Column[],
   width: number,
@@ -59,7 +59,7 @@ function naturalWidth({ title, cells }: Column): number {
   return cells.reduce((widest, cell) => Math.max(widest, Bun.stringWidth(cell)), Bun.stringWidth(title));
 }
 
-/** The width of each column. The wide ones get all the room that the others can spare. */
+/** The width of each column. The columns with `wide` get all the room that the others can spare. */
 function widthsOf(columns: readonly Column[], sumMax: number): number[] {
   const naturalIf = (wide: boolean) =>
     columns.map((column) => (Boolean(column.wide) === wide ? naturalWidth(column) : 0));

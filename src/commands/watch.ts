@@ -39,7 +39,10 @@ export const watch = defineCommand(
   },
 );
 
-/** Prints every state. The reason for a lost connection is printed once, not at every attempt. */
+/**
+ * Prints every state of the connection. The reason for a lost connection is printed once, not at every attempt to
+ * reconnect.
+ */
 function statePrinter(): (state: WatchState) => void {
   let lastReason = "";
   let isConnected = false;
@@ -57,7 +60,10 @@ function statePrinter(): (state: WatchState) => void {
   };
 }
 
-/** Right after a connection was lost, advice to check the address would be wrong. */
+/**
+ * Why there is no connection. If the connection was just lost, there is no advice to check the address, because the
+ * address is right.
+ */
 function reasonOf(error: TodoClientError, wasConnected: boolean): string {
   return wasConnected && isTodoError(error, "NetworkError")
     ? `The connection to ${new URL("/", error.url).href} was lost.`

@@ -8,8 +8,8 @@ const pollMs = 20;
 /** A lock that does not name its holder is still being written. If it is older than this, its writer must have died. */
 const unnamedStaleMs = 30_000;
 /**
- * We cannot check whether a process on another machine is alive. So its lock counts as abandoned when it is older than
- * this.
+ * We cannot check whether a process on another machine is alive. So a lock from another machine counts as abandoned
+ * when it is older than this.
  */
 const foreignStaleMs = 300_000;
 
@@ -64,7 +64,7 @@ function create(path: string, text: string): boolean {
 }
 
 // Two processes may both find that a lock is abandoned. The faster one removes it and takes a new lock, which the
-// slower one must not remove. So a second file lets only one process at a time remove the lock, after checking again.
+// slower one must not remove. So a second file lets only one process at a time check the lock again and remove it.
 function breakLock(lock: string): void {
   const guard = `${lock}.breaking`;
   if (!create(guard, "")) {

@@ -30,8 +30,8 @@ export type Verdict =
   | { readonly kind: "slowed"; readonly waitSeconds: number };
 
 /**
- * Limits wrong guesses. `take` counts a guess and returns 0. If there were too many, it returns the number of seconds
- * to wait instead. `giveBack` undoes what `take` counted.
+ * Limits wrong guesses. `take` counts a guess and returns 0. If there were too many guesses, it returns the number of
+ * seconds to wait instead. `giveBack` undoes what `take` counted.
  */
 export interface GuessLimiter {
   take(address: string, name: string): number;
@@ -52,7 +52,8 @@ export class PasswordVerifier {
   readonly #verifyHash: VerifyHash;
   readonly #lines = new Map<string, Line>();
   /**
-   * One function for each hash that has to wait. Calling it starts the hash. Each address has at most one hash here.
+   * One function for each hash that has to wait. Calling it starts the computation. Each address has at most one hash
+   * here.
    */
   readonly #waiting: (() => void)[] = [];
   #computed = 0;
@@ -74,8 +75,8 @@ export class PasswordVerifier {
     if (line.length >= waitingMax || this.#lines.size >= addressesMax) return { kind: "busy" };
     this.#lines.set(address, line);
     const users = this.#users;
-    // Verify one password at a time for each address. Each password is counted as a wrong guess before it is verified,
-    // and no longer counted if it is correct. If several were verified at once, correct passwords could exhaust the
+    // Verify one password at a time for each address. Each password is counted as a wrong guess before it is verified.
+    // If it is correct, the count is undone. If several were verified at once, correct passwords could exhaust the
     // limit. An address that sends many would also keep other addresses waiting.
     const turn = line.last.then(() => this.#guess(credentials, users, address));
     line.last = turn.catch(() => {});

@@ -19,7 +19,7 @@ export function isSystemError(error: unknown): error is Error & { readonly code:
   return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 }
 
-/** The reason for an error of a file operation. The text of other errors is returned as it is. */
+/** The reason for an error of a file operation, in plain words. For other errors, the error's own message. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return (isSystemError(error) && reasons[error.code]) || error.message;

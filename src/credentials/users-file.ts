@@ -32,8 +32,8 @@ const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 /**
- * True for a bcrypt or argon2id hash with an acceptable cost: not too cheap to compute, and not more than 1 GiB of
- * memory.
+ * True for a bcrypt or argon2id hash with an acceptable cost: it is not too cheap to compute, and needs at most 1 GiB
+ * of memory.
  */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];
@@ -89,8 +89,8 @@ export function readSomeUsers(path: string): Users {
 }
 
 /**
- * Sets the hash of a user, or removes the user if there is no hash. Returns whether the user existed. All other lines
- * stay as they are. They may even be invalid, because this edit may be the one that repairs the file.
+ * Sets the hash of a user, or removes the user if `hash` is undefined. Returns whether the user existed before. All
+ * other lines stay as they are, even if they are invalid, because this edit may be part of a repair.
  */
 export async function editUser(path: string, name: string, hash: string | undefined): Promise<boolean> {
   const target = existsSync(path) ? realpathSync(path) : path;
@@ -120,7 +120,7 @@ export function listUsers(path: string): string[] {
 }
 
 // Replaces the file atomically: a reader, or a restart after a crash, finds either the old users or the new ones. The
-// new file keeps the permissions that the owner and the group had; nobody else gets access. If root makes the change,
+// new file keeps the permissions that the owner and the group had. Nobody else gets access. If root makes the change,
 // the file also keeps its owner and group.
 function replaceFile(path: string, lines: readonly string[]): void {
   const old = statSync(path, { throwIfNoEntry: false });

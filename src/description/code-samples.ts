@@ -1,5 +1,5 @@
-// How a client talks to the service, in several languages. Every sample is made here: the page shows whole programs, and
-// the API's description has the code for each operation. Nothing here uses the browser's document.
+// How a client talks to the service, in several languages. Every sample is made here: the page shows whole programs,
+// and the API's description has the code for each operation. This code also runs outside a browser.
 
 import { exampleId, exampleToken } from "./examples.ts";
 import { dart, kotlin, swift } from "./mobile-sample-programs.ts";
@@ -10,7 +10,7 @@ export interface CodeSample {
   readonly language: string;
   /** True if our tests run the code. */
   readonly isRun: boolean;
-  /** What a reader copies: commands, or one program. */
+  /** What a reader copies: several commands, or one program. */
   readonly parts: readonly { readonly label: string; readonly code: string }[];
   /** The code for each operation. It can be run alone. */
   readonly steps: Steps;
@@ -33,7 +33,7 @@ export function codeSamples(options: SampleOptions): CodeSample[] {
   ];
 }
 
-/** The steps that need an item. */
+/** The steps that need an existing item. */
 const withItem: readonly string[] = ["read", "update", "delete"];
 
 function sample(language: string, { before, steps, after, alone }: Program, isRun: boolean): CodeSample {
@@ -64,7 +64,7 @@ function curl(options: SampleOptions): CodeSample {
   const create = `${writes} -X POST ${target} ${json}`;
   const commands = {
     list: `${reads} ${listUrl}`,
-    // Without an ID, the service makes one, so the command can be used again and again.
+    // This item has no ID, so the service makes one. So the command can be used again and again.
     create: `${create} ${form === "a" ? item(false) : `'${JSON.stringify(fields(false))}'`}`,
     read: `${reads} ${listUrl}${exampleId}`,
     update: `${writes} -X PUT ${target} ${json} ${item(true)}`,
@@ -82,7 +82,7 @@ function curl(options: SampleOptions): CodeSample {
     isRun: true,
     parts: [
       { label: "List", code: commands.list },
-      // The commands below are about this item.
+      // This item has the ID that the commands below use.
       { label: "Create", code: `${create} ${item(false)}` },
       { label: "Read one", code: commands.read },
       { label: "Update", code: commands.update },

@@ -9,20 +9,23 @@ export interface DescribedInstance {
   readonly version: string;
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
-  /** Fields that a create or update must have, not blank. */
+  /** Fields that every created or updated item must have. They must not be blank. */
   readonly requiredFields: readonly string[];
   readonly auth: AuthMode;
   readonly readOnly: boolean;
   /** True if HTTPS uses a development certificate. Its authority's certificate can then be downloaded. */
   readonly hasAuthority: boolean;
-  /** True if a request with a foreign `Host` is refused. */
+  /** True if a request with an unknown name in `Host` is refused. */
   readonly checksHosts: boolean;
   /** How many requests each address may send in a second. Undefined if there is no limit. */
   readonly rateLimitPerSecond: number | undefined;
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
-  /** While the store is away, reads are answered from memory that is up to this old. 0 if they are refused instead. */
+  /**
+   * While the store is unavailable, reads are answered from memory that is up to this old. 0 if they are refused
+   * instead.
+   */
   readonly staleSecondsMax: number;
   /** True if answers are compressed for clients that accept it. */
   readonly compress: boolean;

@@ -1,5 +1,5 @@
-// The description as files: OpenAPI 3.1 as JSON and YAML, and OpenAPI 3.0 as JSON. They contain the address that the
-// reader used. So there is one set of files for each address, made when it is first asked for.
+// The description as files: OpenAPI 3.1 as JSON and YAML, and OpenAPI 3.0 as JSON. They contain the address at which
+// the reader reached the service. So there is one set of files for each address, made when it is first asked for.
 
 import type { HttpRequest } from "../wire/message.ts";
 import { describeApi } from "./api-description.ts";
@@ -14,8 +14,8 @@ interface DescriptionFile {
 }
 
 /**
- * Files are made for this many addresses. Readers who use yet another address get a description with a relative
- * address. So nobody can make the service write a description for every request.
+ * Files are made for at most this many addresses. Readers who use yet another address get a description with a relative
+ * address. Otherwise a client could make the service write a new description for every request.
  */
 const addressesMax = 16;
 const encoder = new TextEncoder();

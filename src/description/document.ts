@@ -1,4 +1,4 @@
-// The shape of an API description, as far as this folder builds it. OpenAPI allows far more than these types do.
+// The types of an API description, as far as this folder uses them. OpenAPI allows far more than these types do.
 
 /** Any part of a description that needs no type of its own. */
 export type Part = { readonly [name: string]: unknown };

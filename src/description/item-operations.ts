@@ -240,7 +240,7 @@ function listDescription({ compress }: DescribedInstance): string {
   return sentences.filter((sentence) => sentence !== undefined).join(" ");
 }
 
-/** How to go on with an item that was just created or read. */
+/** Links to the operations that a client may use next, after it created or read an item. */
 function itemLinks({ forms, fieldNames }: DescribedInstance, after: "create" | "read"): Part {
   const id = `$response.body#/${spelled("ID", fieldNames)}`;
   const ifMatch = { "If-Match": "$response.header.ETag" };

@@ -2,7 +2,7 @@
 
 import { addresses, health, lines, type Program, type SampleOptions } from "./sample-program.ts";
 
-/** The emulator is a machine of its own. */
+/** A note for samples that use localhost: inside the Android emulator, localhost is the emulator itself. */
 function emulatorNote({ server }: SampleOptions): string[] {
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(server).hostname);
   return isHere ? ["// In the Android emulator, this machine is 10.0.2.2."] : [];

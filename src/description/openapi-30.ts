@@ -1,6 +1,6 @@
-// The same description in OpenAPI 3.0.3, for code generators that cannot read 3.1. The JSON Schema parts differ: 3.0 has
-// `nullable` instead of the type null, and `example` instead of `examples` in a schema. And in 3.0 the body of a DELETE
-// has no meaning, so it is left out.
+// The same description in OpenAPI 3.0.3, for code generators that cannot read 3.1. The JSON Schema parts differ: 3.0
+// has `nullable` instead of the type null, and `example` instead of `examples` in a schema. In 3.0, the body of a
+// DELETE has no meaning, so it is left out.
 
 import type { ApiDescription, Part } from "./document.ts";
 
@@ -37,7 +37,7 @@ function convertMember(name: string, member: unknown, schemas: Schemas): unknown
 
 function schema30(schema: Part, schemas: Schemas): Part {
   const { examples, const: constant, oneOf, type, properties, items, $ref, ...rest } = schema;
-  // In 3.0 nothing may stand beside a reference, so a description beside one needs `allOf`.
+  // In 3.0, a reference must have nothing beside it. So a reference with a description is put into `allOf`.
   const hasMore = Object.keys(rest).length > 0;
   return {
     ...($ref === undefined ? {} : hasMore ? { allOf: [{ $ref }] } : { $ref }),
@@ -60,7 +60,10 @@ function schema30(schema: Part, schemas: Schemas): Part {
   };
 }
 
-/** A reference or null. `nullable` has no effect without a type, and generators forget the format unless it is repeated. */
+/**
+ * Converts a reference or null. `nullable` has no effect without a type, so the type is added. Generators lose the
+ * format unless it is repeated, too.
+ */
 function orNull(options: readonly unknown[], schemas: Schemas): Part {
   const option = options.filter(isPart).find(({ $ref }) => $ref !== undefined);
   const name = String(option?.["$ref"]).split("/").at(-1) ?? "";

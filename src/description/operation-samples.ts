@@ -50,7 +50,7 @@ function withSample(operation: Operation, instance: DescribedInstance, serverUrl
     // Some samples create an item first. They must do so in a form that the instance offers.
     form: forms === "both" ? form : forms,
     names: { id: name("ID"), name: name("Name"), notes: name("Notes"), done: name("Done") },
-    // As it is called at the address from which it can be downloaded.
+    // The name under which the service offers this file for download.
     authorityFile: hasAuthority && server.startsWith("https:") ? "certificate-authority.crt" : undefined,
   });
   return {

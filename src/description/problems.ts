@@ -1,4 +1,4 @@
-// Explains every problem code, and which problems an operation can answer with.
+// Explains every problem code, and says which problems an operation can answer with.
 
 import { type ProblemCode, problemStatuses, problemTitle, problemType } from "../http/problem.ts";
 import type { DescribedInstance } from "./described-instance.ts";
@@ -9,7 +9,7 @@ import { staleHeaders } from "./shared-parts.ts";
 interface Explanation {
   /** When a client gets this problem, in a sentence. */
   readonly when: string;
-  /** A `detail` as the service writes it. It may depend on the instance's limits, and on what was asked for. */
+  /** An example of `detail` as the service writes it. It may depend on the instance's limits, and on the operation. */
   readonly detail: string | ((instance: DescribedInstance, operation: ProblemContext) => string);
 }
 
@@ -166,7 +166,7 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   503: ["Retry-After"],
 };
 
-/** Every problem code with its status, an explanation, and the text of a write that failed. /docs shows it. */
+/** Every problem code with its status, an explanation, and an example of `detail`. /docs shows this table. */
 export function problemTable(instance: DescribedInstance): Part {
   const context = { needsCredentials: true, writes: true };
   return Object.fromEntries(
@@ -188,7 +188,7 @@ function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(problemStatuses, code);
 }
 
-/** The responses for problems of one operation, by status. Each has one example for each code. */
+/** The responses for the problems of one operation, by status. Each response has one example for each problem code. */
 export function problemResponses(
   instance: DescribedInstance,
   codes: readonly ProblemCode[],
@@ -213,7 +213,7 @@ function problemResponse(
   codes: readonly ProblemCode[],
   context: ProblemContext,
 ): Part {
-  // Only reads are answered from memory while the store is away.
+  // Only reads are answered from memory while the store is unavailable.
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
   const hasCurrent = codes.includes("PreconditionFailed");
   const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];

@@ -1,12 +1,15 @@
-// What a sample program consists of. It is in pieces, so that the code for one operation can be made from it as well as
-// the whole program.
+// What a sample program consists of. It is in pieces: together they make the whole program, and some of them make the
+// code for a single operation.
 
 export interface SampleOptions {
   /** The address of the service, without a slash at its end. */
   readonly server: string;
   /** Which operations need credentials. */
   readonly auth: "off" | "writes" | "all";
-  /** Where creates and updates have the ID of the item: `a` in the path and the body, `b` only in the body. */
+  /**
+   * Where creates and updates have the ID of the item. In form `a`, it is in the path and in the body. In form `b`, it
+   * is only in the body.
+   */
   readonly form: "a" | "b";
   /** The names of the fields of an item. */
   readonly names: { readonly id: string; readonly name: string; readonly notes: string; readonly done: string };
@@ -14,20 +17,20 @@ export interface SampleOptions {
   readonly authorityFile: string | undefined;
 }
 
-/** What a sample shows. `changes` is the document of changes; `live` and `ready` ask for the health. */
+/** What a sample shows. `changes` is the document of changes. `live` and `ready` are the health checks. */
 export type SampleStep = "create" | "list" | "read" | "update" | "delete" | "follow" | "changes" | "live" | "ready";
 export type Steps = { readonly [Step in SampleStep]?: string };
 
 export interface Program {
   readonly before: string;
-  /** Reads, updates and deletes use the item that `create` has made. */
+  /** The steps `read`, `update` and `delete` use the item that `create` has made. */
   readonly steps: Steps;
   readonly after?: string;
-  /** Whole programs, which need no other piece. */
+  /** Steps that are whole programs by themselves, without `before` and `after`. */
   readonly alone: Steps;
 }
 
-/** The addresses of the list, with a slash at its end, of the feed, and of the document of changes. */
+/** The addresses of the list (with a slash at its end), the feed, and the document of changes. */
 export function addresses({ server }: SampleOptions): { listUrl: string; feedUrl: string; changesUrl: string } {
   return {
     listUrl: `${server}/api/todoitems/`,
@@ -36,12 +39,12 @@ export function addresses({ server }: SampleOptions): { listUrl: string; feedUrl
   };
 }
 
-/** The programs that ask for the health. `ask` makes one of them. */
+/** The programs that ask whether the service is live and ready. `ask` makes one of them. */
 export function health({ server }: SampleOptions, ask: (url: string) => string): Steps {
   return { live: ask(`${server}/health/live`), ready: ask(`${server}/health/ready`) };
 }
 
-/** Joins the lines that are there. */
+/** Joins the texts with line breaks, and leaves out those that are undefined. */
 export function lines(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined).join("\n");
 }

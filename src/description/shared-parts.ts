@@ -1,5 +1,5 @@
-// The parameters, headers and credentials that several operations share. An example of a parameter has the same name as
-// the examples of bodies that belong to it, so that mocks and contract testers can pair them.
+// The parameters, headers and credentials that several operations share. The examples of a parameter and of the bodies
+// that belong to it have the same names, so that mocks and contract testers can pair them.
 
 import { serviceLinks } from "../http/headers.ts";
 import type { DescribedInstance } from "./described-instance.ts";
@@ -99,7 +99,7 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
   };
 }
 
-/** The headers of a read that may be answered from memory while the store is away. */
+/** The additional headers of a read that may be answered from memory while the store is unavailable. */
 export function staleHeaders({ staleSecondsMax }: DescribedInstance): readonly string[] {
   return staleSecondsMax > 0 ? ["Age", "Warning"] : [];
 }

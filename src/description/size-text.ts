@@ -6,7 +6,7 @@ const units = [
   { name: "KiB", bytes: 1024 },
 ];
 
-/** Uses the largest unit that makes a whole number. */
+/** Uses the largest unit that gives a whole number. */
 export function sizeText(bytes: number): string {
   const unit = units.find((one) => bytes % one.bytes === 0);
   return unit ? `${bytes / unit.bytes} ${unit.name}` : `${bytes.toLocaleString("en")} bytes`;

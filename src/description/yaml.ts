@@ -1,8 +1,8 @@
-// Writes a JSON value as YAML that people can read: long texts as blocks, everything else on one line. JSON is valid
-// YAML, so every other text is written as JSON writes it unless it is a plain word.
+// Writes a JSON value as YAML that people can read. Most texts of several lines become blocks. Every other text is a
+// plain word, or is written as in JSON, because JSON is valid YAML.
 
 const plainWord = /^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/;
-/** These words mean something else to one YAML reader or another. */
+/** Some YAML readers do not read these words as text, so they are put in quotes. */
 const reservedWord = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 export function writeYaml(value: unknown): string {

@@ -4,8 +4,8 @@ import type { Change } from "../collection/engine.ts";
 
 export interface Snapshot {
   readonly itemCount: number;
-  /** Reads the items in order of version, a few at a time. Iterate over it only once. */
+  /** Reads the items in order of version, a few at a time. Iterate over the result only once. */
   items(): AsyncIterable<Change>;
-  /** Ends the snapshot. Until then, a store may have to keep what others delete. */
+  /** Ends the snapshot. Until then, the store may have to keep rows that others delete. */
   close(): Promise<void>;
 }

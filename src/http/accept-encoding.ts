@@ -3,10 +3,10 @@
 /** Clients send few different headers, so the results for the latest ones are remembered. */
 const rememberedMax = 100;
 const remembered = new Map<string, ReadonlyMap<string, number>>();
-/** Other names are not remembered: a header can have thousands. */
+/** The names of codings that are remembered. Other names are not, because a header can list thousands of them. */
 const knownNames = new Set(["gzip", "br", "identity", "*"]);
 
-/** True if the client accepts this coding, and does not prefer an answer without any. */
+/** True if the client accepts this coding, and does not prefer an uncompressed answer. */
 export function accepts(header: string | undefined, coding: "gzip" | "br"): boolean {
   if (header === undefined) return false;
   const qualities = remembered.get(header) ?? remember(header);

@@ -18,7 +18,7 @@ import { allowedMethods, matchRoute, type Route, type UrlForms } from "./routes.
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
-  /** The names that a request may call this instance by; undefined if every name is allowed. */
+  /** The names that are allowed in the `Host` header. Undefined if every name is allowed. */
   readonly hosts: AllowedHosts | undefined;
   readonly access: Access;
   /** Undefined if web pages from other origins have no access. */
@@ -57,7 +57,7 @@ export class App implements Handler {
       : this.#prepared(request, answer);
   }
 
-  /** The answer as this client gets it. */
+  /** Compresses the answer if the client accepts that, and adds the headers that depend on the request. */
   #prepared({ headers }: HttpRequest, answer: Answer): Answer | Promise<Answer> {
     const { cors } = this.#options;
     const ids = requestIds(headers);
@@ -131,13 +131,18 @@ export class App implements Handler {
     throw new Error(`${request.method} is allowed on the ${route.resource} but nothing answers it`);
   }
 
-  /** Reads and ignores the body. So a body that is too large or malformed is refused, whatever the method. */
+  /**
+   * Reads the body and ignores its content. So a body that is too large or malformed is refused, whatever the method.
+   */
   #withoutBody(request: HttpRequest, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const body = request.readBody(this.#options.bodyBytesMax);
     return body instanceof Promise ? body.then(answer) : answer();
   }
 
-  /** A preflight gets this answer too if pages of other origins have no access. It says then how to give access. */
+  /**
+   * A preflight gets this answer, too, if web pages of other origins have no access. The answer then says how to give
+   * them access.
+   */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {
     const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
     const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${advice === undefined ? "" : ` ${advice}.`}`;

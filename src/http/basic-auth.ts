@@ -18,9 +18,12 @@ const rememberedMax = 1_000;
 const rememberedMs = 60_000;
 
 interface BasicAuthOptions {
-  /** Called for each request that is refused because of a wrong name or password, or too many wrong ones before. */
+  /**
+   * Called for each request that is refused because of a wrong name or password, or because there were too many wrong
+   * ones before.
+   */
   readonly onFailure: () => void;
-  /** A test may replace these two. */
+  /** A test may replace `now` and `verify`. */
   readonly now: () => number;
   readonly verify: VerifyHash;
 }

@@ -25,7 +25,7 @@ const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const parameterPattern = new RegExp(`;[ \\t]*(?:(${token})=(${token}|${quoted}))?[ \\t]*`, "giy");
 
 /**
- * Throws a `Problem` unless the media type is application/json. The charset may be left out; if it is given, it must be
+ * Throws a `Problem` unless the media type is application/json. The charset is optional, but if it is given, it must be
  * UTF-8.
  */
 export function checkMediaType(contentType: string | undefined): void {

@@ -1,6 +1,6 @@
-// The change feed as one JSON document. A reader sends a token, which names the last state that it has seen, and gets
-// all changes since then. A reader without a usable token gets every item. Readers that ask for the same document share
-// it.
+// Answers with one JSON document of changes. A reader sends a token, which names the last state that the reader has
+// seen, and gets all changes since then. A reader without a usable token gets every item. Readers that ask for the same
+// changes share one document.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -10,7 +10,7 @@ import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 import { MissedChangesCache } from "./missed-changes.ts";
 
-/** At most this long, a document with every item is cached for other readers. */
+/** A document with every item is cached for other readers for at most this many milliseconds. */
 const wholeKeptMs = 10_000;
 
 const encoder = new TextEncoder();
@@ -41,8 +41,8 @@ export class ChangeDocuments {
   }
 
   /**
-   * Returns a change as JSON. `spelled` is the JSON of its item, with the field names that this instance uses. If the
-   * caller does not have it, it is made here.
+   * Returns a change as JSON. `spelled` is the JSON of the changed item, with the field names that this instance uses.
+   * If it is missing, it is made from the stored JSON.
    */
   changeJson(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
     const place = `{"version":${version},"position":${position},"id":"${id}"`;
@@ -73,7 +73,7 @@ export class ChangeDocuments {
     return `{"epoch":"${epoch}","version":${version},"readOnly":${readOnly},"whole":${whole},"changes":[`;
   }
 
-  // Readers that ask at the same version share one document.
+  // The document with every item. Readers that ask for it at the same version share it.
   #wholeDelta(etag: string): Uint8Array {
     if (this.#whole?.etag === etag) return this.#whole.document;
     const { epoch } = this.#collection;

@@ -27,8 +27,8 @@ export interface ChangeFeedOptions {
 /** How often, while the feed has readers, we check whether other processes have changed the store. */
 const pollMs = 250;
 /**
- * At most this many feeds of one address are open at the same time. Each process counts its own. This is enough for an
- * office behind one address, and one address cannot use up all connections with feeds.
+ * At most this many feeds of one address are open at the same time in each process. This is enough for an office behind
+ * one address. And one address cannot use up all connections with feeds.
  */
 const feedsPerAddressMax = 100;
 /** How long a client should wait before it tries to open another feed. */
@@ -45,8 +45,8 @@ const heartbeat = encoder.encode(": still here\n\n");
 interface Reader {
   readonly address: string;
   /**
-   * Every event up to this version, except those in `missed`, was written to the reader's sink. Undefined while the
-   * feed is being opened, and -1 if the reader must fetch the list again.
+   * Every event up to this version was written to the reader's sink, except those in `missed`. Undefined while the feed
+   * is being opened. -1 if the reader must fetch the list again.
    */
   version: Version | undefined;
   /**
@@ -87,7 +87,7 @@ export class ChangeFeed {
     return this.#readers.size;
   }
 
-  /** `wanted` is undefined if the `Accept` header decides between the feed and the document. */
+  /** Answers with the feed or with one document of changes. If `wanted` is undefined, the `Accept` header decides. */
   async answer(request: HttpRequest, wanted: "events" | "delta" | undefined): Promise<Answer> {
     const since = sinceOf(request);
     const wantsDelta = wanted === "delta" || (wanted === undefined && acceptsOnlyJson(request));
@@ -95,7 +95,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Ends every feed. Readers then connect again and continue where they were, but their credentials are checked again.
+   * Ends every feed. Readers then connect again and continue where they were. Their credentials are checked again when
+   * they connect.
    */
   endAll(): void {
     for (const reader of this.#readers) {
@@ -253,7 +254,7 @@ export class ChangeFeed {
   }
 
   async #poll(): Promise<void> {
-    // Send one query at a time, however long the store takes.
+    // Skip this poll if the previous one has not finished, so that a slow store gets one query at a time.
     if (this.#polling) return;
     this.#polling = true;
     try {
@@ -287,14 +288,15 @@ function acceptsOnlyJson(request: HttpRequest): boolean {
 }
 
 /**
- * Used if the reader sent text that is not a valid token. No store has this epoch, so the reader is treated like one
- * whose changes are no longer stored.
+ * Used if the reader sent text that is not a valid token. No store has this epoch, so the reader gets the whole list or
+ * is told to fetch it.
  */
 const nowhere: Bookmark = { epoch: "", version: 0 };
 
 /**
- * Returns the state that the reader has seen, according to the token it sent, or undefined if it sent none. A browser
- * that reconnects sends its latest token in `Last-Event-ID` but an old one in the URL, so the header takes precedence.
+ * Returns the state that the reader has seen, according to the token that it sent. Undefined if it sent none. A browser
+ * that reconnects sends its latest token in `Last-Event-ID` but an old token in the URL, so the header takes
+ * precedence.
  */
 function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");

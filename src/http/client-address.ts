@@ -8,7 +8,8 @@ export function clientAddress(request: HttpRequest, trustProxy: boolean): string
   return (trustProxy ? forwardedFor(request) : undefined) ?? request.peer;
 }
 
-// The nearest proxy appends the address it saw, so only the last entry is used. The client may have forged the others.
+// The nearest proxy appends the address it saw, so only the last entry is used. A client may have forged the other
+// entries.
 function forwardedFor(request: HttpRequest): string | undefined {
   const entry = request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
   // Some proxies add the port.

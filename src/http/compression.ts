@@ -7,10 +7,10 @@ import { Answer, type HeaderFields } from "../wire/message.ts";
 import { accepts } from "./accept-encoding.ts";
 import { gzipTag } from "./conditions.ts";
 
-/** To compress an answer that is shorter than this would save too little. */
+/** Compressing a shorter answer would save too little. */
 export const gzipBytesMin = 1_000;
 /**
- * At most this many answers are compressed at the same time, and others are sent as they are. Otherwise a client could
+ * At most this many answers are compressed at the same time. Others are sent uncompressed. Otherwise a client could
  * keep all processors busy with requests that cost it nothing.
  */
 const atOnceMax = 2;
@@ -21,7 +21,7 @@ export class Compression {
   readonly #isOn: boolean;
   readonly #atOnceMax: number;
   #underWay = 0;
-  /** A document that several clients have got may be asked for again. */
+  /** The compressed forms of documents. They are cached, because another client may ask for the same document. */
   readonly #known = new WeakMap<Uint8Array, Promise<Buffer>>();
 
   constructor(isOn: boolean, most = atOnceMax) {
@@ -30,9 +30,9 @@ export class Compression {
   }
 
   /**
-   * A page of another site never gets compressed answers. Such a page may cause requests, and may be able to measure the
-   * lengths of the answers. If it can also put text of its own into an answer, the length of the compressed answer could
-   * reveal the rest (BREACH).
+   * True if a request with these headers may get a compressed answer. A page of another site never gets one. Such a
+   * page may cause requests, and may be able to measure the lengths of the answers. If it can also put text of its own
+   * into an answer, the length of the compressed answer could reveal the rest (BREACH).
    */
   serves(headers: HeaderFields): boolean {
     return (
@@ -40,7 +40,9 @@ export class Compression {
     );
   }
 
-  /** The answer to send for this one: compressed if that is worth it, and the client accepts it. */
+  /**
+   * Returns the answer compressed, if that is worth it and the client accepts it. Otherwise the body stays as it is.
+   */
   apply(headers: HeaderFields, answer: Answer): Answer | Promise<Answer> {
     const { status, body } = answer;
     if (status === 304) return this.#notModified(headers, answer);
@@ -54,14 +56,15 @@ export class Compression {
     if (!compressed) return varied;
     return compressed.then((bytes) => {
       const { ETag } = answer.headers;
-      // Only here does the tag name this body. In a problem document, it names the current state of the item.
+      // In an answer with status 200, the tag belongs to the body. In a problem document, it names the current state of
+      // the item and must not change.
       const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
       const { closesConnection } = answer;
       return new Answer(status, { ...varied.headers, "Content-Encoding": "gzip", ...tag }, bytes, { closesConnection });
     });
   }
 
-  /** Undefined if too many answers are being compressed. */
+  /** Undefined if too many answers are already being compressed. */
   #compressed(body: string | Uint8Array): Promise<Buffer> | undefined {
     const known = typeof body === "string" ? undefined : this.#known.get(body);
     if (known || this.#underWay >= this.#atOnceMax) return known;
@@ -71,12 +74,13 @@ export class Compression {
     return compressed;
   }
 
-  /** The tag must be the one that the client has: it may have the compressed answer. */
+  /** A 304 must have the tag that the client sent. If the client has the compressed answer, that is the gzip tag. */
   #notModified(headers: HeaderFields, answer: Answer): Answer {
     const { ETag } = answer.headers;
     if (ETag === undefined || answer.isStanding) return answer;
     const tag = gzipTag(ETag);
-    return headers.get("if-none-match")?.includes(tag) ? answer.with({ ETag: tag }) : answer;
+    const hasCompressed = headers.get("if-none-match")?.includes(tag) && this.serves(headers);
+    return hasCompressed ? answer.with({ ETag: tag }) : answer;
   }
 }
 

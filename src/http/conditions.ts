@@ -1,5 +1,4 @@
-// Entity tags and the conditions that clients set with them (RFC 9110, section 13). Only this file writes and compares
-// tags, so both are always done in the same way.
+// The entity tags of lists and items, and the conditions that clients set with them (RFC 9110, section 13).
 
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/write-rules.ts";
@@ -12,7 +11,7 @@ export function entityTag(epoch: string, version: Version, fieldNames: FieldName
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
 
-/** The tag of the same state, compressed. Conditions treat it like the tag itself. */
+/** The tag of the same state in a compressed answer. Conditions treat it like the tag itself. */
 export function gzipTag(tag: string): string {
   return `${tag.slice(0, -1)}-gzip"`;
 }
@@ -57,7 +56,8 @@ function matchesStrongly(header: string, tag: string): boolean {
 }
 
 function matchesWeakly(header: string, tag: string): boolean {
-  // Clients that poll send exactly the tag that they got. To parse it would take as long as the rest of the request.
+  // Clients that poll usually send exactly the tag that they got. So it is compared first, because parsing a header
+  // takes as long as the rest of the request.
   if (header === tag || header === gzipTag(tag) || header.trim() === "*") return true;
   return tagsOf(header).some(({ opaque }) => isSameState(opaque, tag));
 }

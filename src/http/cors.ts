@@ -12,7 +12,7 @@ const requestHeaders =
 const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
 const preflightSeconds = "600";
 
-/** Refused pages are logged up to this number of origins, so that a hostile client cannot fill the log. */
+/** Refused pages are logged for at most this many origins, so that a hostile client cannot fill the log. */
 const loggedOriginsMax = 100;
 
 export class Cors {
@@ -45,7 +45,8 @@ export class Cors {
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
     const origin = this.#allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
-    // A cache must not serve one origin's answer to another. That includes answers to requests without an Origin.
+    // A cache must not serve the answer for one origin to another. This also applies to answers for requests without an
+    // `Origin`.
     const varies = this.origins !== "*" && !vary?.includes("Origin");
     if (origin === undefined && !varies) return answer;
     return answer.with({
@@ -57,8 +58,8 @@ export class Cors {
   }
 
   // Returns the value of Access-Control-Allow-Origin, or undefined if the origin is not allowed. We never send
-  // Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored; it has to send its
-  // own.
+  // Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored. It has to send
+  // credentials of its own.
   #allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.origins === "*") return "*";
@@ -77,7 +78,7 @@ export class RefusedPages {
     this.#log = log;
   }
 
-  /** Logs the page that sent this request, once for each origin, if it has no access. */
+  /** If the page that sent this request has no access, logs a warning, once for each origin. */
   note(headers: HeaderFields): void {
     const origin = headers.get("origin");
     if (origin === undefined || this.#logged.has(origin) || this.#logged.size >= loggedOriginsMax) return;
@@ -87,7 +88,10 @@ export class RefusedPages {
     this.#log("warn", advice, { origin });
   }
 
-  /** Says how to give access to the page that sent this request. Undefined if it has access, or is not a page. */
+  /**
+   * Says how to give access to the page that sent this request. Undefined if the page has access, or if no page sent
+   * the request.
+   */
   advice(headers: HeaderFields): string | undefined {
     const origin = headers.get("origin");
     if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
@@ -99,7 +103,10 @@ export class RefusedPages {
   }
 }
 
-/** Recent browsers say so. For others, the page's origin must have the name that the request was sent to. */
+/**
+ * True if the page comes from this service. Recent browsers say so in `Sec-Fetch-Site`. For others, the page's origin
+ * must have the name that the request was sent to.
+ */
 function isOwnPage(origin: string, headers: HeaderFields): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== undefined) return site === "same-origin";

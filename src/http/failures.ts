@@ -1,4 +1,4 @@
-// Turns errors into answers. An answer with status 5xx has an ID, and a line in the log has the same ID.
+// Turns errors into answers. If a failure with status 5xx is logged, its log line and the answer have the same ID.
 
 import type { Answer, HttpRequest } from "../wire/message.ts";
 import { describeError, type Log } from "./log.ts";
@@ -6,7 +6,10 @@ import { Problem, problemAnswer, problemFrom } from "./problem.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { loggedIds, requestIds } from "./request-id.ts";
 
-/** While the store is away, every request may fail. This many failures of a kind are logged, the others are not. */
+/**
+ * Failures with the same code are logged at this rate at most, because every request may fail while the store is
+ * unavailable. Defects are always logged.
+ */
 const loggedFailures = { burst: 100, perSecond: 1 };
 
 export class Failures {

@@ -1,11 +1,11 @@
 // Two limits for wrong passwords: one for each user name at an address, and a much higher one for the address as a
-// whole. Because of the first, an app with a wrong password does not lock out other users at its address. Because of
-// the second, trying many names does not help a guesser.
+// whole. With the first limit, an app with a wrong password does not lock out other users at its address. With the
+// second, an attacker gains nothing by trying many names.
 
 import type { GuessLimiter } from "../credentials/password-verifier.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
-/** A name may have five wrong passwords in a row from one address, then one more every five seconds. */
+/** From one address, each name may have five wrong passwords in a row, then one more every five seconds. */
 const nameLimits = { burst: 5, perSecond: 0.2 };
 /** An address may send 100 wrong passwords in a row, then one more every second. */
 const addressLimits = { burst: 100, perSecond: 1 };

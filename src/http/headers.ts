@@ -1,9 +1,9 @@
 // Headers shared by many answers.
 
-/** Keeps browsers from guessing the media type: an item that looks like HTML is still JSON. */
+/** Keeps browsers from guessing the media type. Otherwise they could take an item that looks like HTML for a page. */
 export const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-/** The charset is not in quotes, because a client that is in use cannot handle a quoted charset. */
+/** The charset is not in quotes, because at least one client in use cannot handle a quoted charset. */
 export const jsonHeaders = { "Content-Type": "application/json; charset=utf-8", ...nosniff };
 
 /** Leads programs to the API's description, and people to its reference (RFC 8631). */

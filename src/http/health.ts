@@ -9,7 +9,10 @@ export function liveAnswer(): Answer {
   return healthAnswer(200, "live");
 }
 
-/** Asks the store whether it can be read and written. So an instance that gets no other requests still notices when the store is back. */
+/**
+ * Asks the store whether it can be read and written. So even an instance that gets no other requests notices when the
+ * store is available again.
+ */
 export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   try {
     await collection.checkReady();
@@ -20,7 +23,10 @@ export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   }
 }
 
-/** The readiness of a service that is about to stop. It still answers, but a load balancer should use others. */
+/**
+ * The answer to the readiness check while the service is about to stop. It still answers requests, but a load balancer
+ * should use other instances.
+ */
 export function stoppingAnswer(): Answer {
   return healthAnswer(503, "stopping");
 }

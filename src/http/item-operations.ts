@@ -1,4 +1,5 @@
-// The operations on items. Each reads the request, lets the collection decide, and turns the outcome into an answer.
+// The operations on items. Each operation reads the request, lets the collection decide, and turns the outcome into an
+// answer.
 
 import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
@@ -22,7 +23,7 @@ export interface ItemOperationsOptions {
   readonly fieldNames: FieldNames;
   readonly bodyBytesMax: number;
   readonly nestingDepthMax: number;
-  /** Fields without which a create or an update is refused. */
+  /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
   /** While the store is unavailable, answers from memory may be up to this old. */
   readonly staleSecondsMax: number;
@@ -44,7 +45,7 @@ interface ListAnswers {
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly plain: ListAnswers;
-  /** Undefined until a client accepts it. */
+  /** The compressed list. Undefined until it is first used. */
   gzip: ListAnswers | undefined;
 }
 

@@ -5,7 +5,9 @@ export type LogFormat = (typeof logFormats)[number];
 
 type Level = "info" | "warn" | "error";
 
-/** `message` tells a person everything. `fields` repeat parts of it for programs, and appear only in JSON. */
+/**
+ * `message` tells a person everything. `fields` repeats parts of it for programs, and appears only in the JSON format.
+ */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number>>) => void;
 
 export function createLog(format: LogFormat, write: (line: string) => void): Log {

@@ -14,17 +14,20 @@ const charactersMax = 8 * 1024 ** 2;
 const shortBytesMax = 64 * 1024;
 /**
  * The maximum number of bytes of all results that are kept. While there is no room, a reader that missed a lot gets the
- * whole list or has to fetch it. All readers share that list, so readers with many different tokens cannot exhaust the
- * memory.
+ * whole list (as a document) or is told to fetch it (in a feed). All readers share that list, so readers with many
+ * different tokens cannot exhaust the memory.
  */
 const keptBytesMax = 32 * 1024 ** 2;
 /** How long a result is kept. A feed that has not sent all of it by then tells its reader to fetch the list again. */
 const keptMs = 30_000;
-/** The result that changes cannot be sent (`undefined`) is kept only while `#results` has at most this many entries. */
+/**
+ * If changes cannot be sent, the result is `undefined`. Such a result is kept only while `#results` has at most this
+ * many entries.
+ */
 const keptMax = 1_000;
 /** If a reader is at most this many versions behind, its changes are always read, because that is cheap. */
 const youngAge = 1_000;
-/** At most this many results are being made at the same time. Further ones wait. */
+/** At most this many results are made at the same time. Further ones wait. */
 const encodingMax = 2;
 const waitingMax = 1_000;
 
@@ -37,7 +40,7 @@ export interface MissedChanges extends Bookmark {
 interface MissedChangesOptions {
   /** Returns the texts to send for these changes. `until` names the state after the last change. */
   readonly textsOf: (until: Bookmark, changes: readonly Change[]) => Iterable<string>;
-  /** How many characters one element of `portions` may have. If a single change is longer, it gets an element alone. */
+  /** How many characters one element of `portions` may have. A longer change gets an element of its own. */
   readonly portionCharacters: number;
 }
 
@@ -58,8 +61,8 @@ export class MissedChangesCache {
   #encodingCount = 0;
   #keptBytes = 0;
   /**
-   * When the changes of a reader last found no room, the reader was this many versions behind. Set back to infinity
-   * whenever a kept result is dropped, because there may be room again.
+   * When changes last found no room, their reader was this many versions behind. Reset to infinity whenever a kept
+   * result is dropped, because there may be room again.
    */
   #ageWithoutRoom = Number.POSITIVE_INFINITY;
 
@@ -69,8 +72,8 @@ export class MissedChangesCache {
   }
 
   /**
-   * Returns the changes that a reader with this token missed. The caller must refresh the collection first. Undefined
-   * if the store no longer has these changes, if they are too long, or if there is no room to keep them.
+   * Returns the changes that a reader with this token missed. Undefined if the store no longer has these changes, if
+   * they are too long, or if there is no room to keep them. The caller must refresh the collection first.
    */
   since(since: Bookmark): Result {
     const { epoch, version } = this.#collection;
@@ -104,8 +107,8 @@ export class MissedChangesCache {
   }
 
   async #encode(since: Bookmark, key: string): Result {
-    // After the changes of one reader found no room, do not even read the changes of readers that are more than half as
-    // far behind. Those would hardly find room either. Readers that are at most `youngAge` behind are exempt.
+    // If the changes of one reader found no room, do not even read those of readers that are more than half as far
+    // behind. Theirs would hardly find room either. Readers that are at most `youngAge` behind are exempt.
     const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
     const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);
@@ -113,7 +116,8 @@ export class MissedChangesCache {
     if (news && !portions && room < charactersMax) this.#ageWithoutRoom = news.version - since.version;
     const missed = news && portions && { epoch: news.epoch, version: news.version, portions };
     const byteCount = portions?.reduce((sum, { length }) => sum + length, 0) ?? 0;
-    // Finding out that changes are too long takes about as long as encoding them. So this result is kept, too.
+    // Finding out that changes are too long takes about as long as encoding them. So the result `undefined` is kept,
+    // too.
     const isKept = missed ? byteCount > shortBytesMax : this.#results.size <= keptMax;
     if (isKept) this.#keep(key, missed, byteCount);
     else this.#results.delete(key);

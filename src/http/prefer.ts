@@ -1,8 +1,11 @@
-// What a client would like to get, beyond what it needs (RFC 7240).
+// The preferences that a client states in the `Prefer` header (RFC 7240).
 
 import type { HeaderFields } from "../wire/message.ts";
 
-/** True if the client does not need the created item in the answer. If it says so twice, the first preference counts. */
+/**
+ * True if the client does not need the created item in the answer. If it states several preferences about this, the
+ * first one counts.
+ */
 export function prefersMinimal(headers: HeaderFields): boolean {
   const header = headers.get("prefer");
   if (header === undefined) return false;

@@ -77,7 +77,7 @@ export function problemTitle(status: (typeof problemStatuses)[ProblemCode]): str
   return titles[status];
 }
 
-/** The page that explains a kind of problem. It is never built from a request. */
+/** The address of the text that explains this kind of problem. It contains nothing from a request. */
 export function problemType(code: ProblemCode): string {
   return `/docs#${code}`;
 }

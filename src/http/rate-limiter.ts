@@ -40,7 +40,7 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((1 - bucket.tokens) / this.#limits.perSecond));
   }
 
-  /** Returns a token to the bucket, for an attempt that turned out not to count. */
+  /** Puts a token back into the bucket, for an attempt that turned out not to count. */
   giveBack(key: string): void {
     const bucket = this.#bucket(key);
     bucket.tokens = Math.min(this.#limits.burst, bucket.tokens + 1);

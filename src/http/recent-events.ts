@@ -6,7 +6,7 @@ import type { Version } from "../collection/engine.ts";
 /** How many characters of events are kept for readers that are behind. Beyond this, the oldest events are dropped. */
 const charactersMax = 4 * 1024 ** 2;
 /**
- * A reader is sent at most this many characters at a time, or one event if that is longer. So no more than this has to
+ * A reader is sent at most this many characters at a time, or a single event if that event is longer. So little has to
  * be buffered for a slow reader.
  */
 export const portionCharacters = 64 * 1024;
@@ -18,7 +18,7 @@ interface RecentEvent {
 
 /** Several events in a row, encoded to be sent together. */
 interface Portion {
-  /** The version after which the events begin. */
+  /** The version that a reader has reached before it gets these events. */
   readonly from: Version;
   /** The version of the last event. */
   readonly to: Version;
@@ -38,7 +38,7 @@ export class RecentEvents {
     this.#since = since;
   }
 
-  /** All events after this version are here; older ones may have been dropped. */
+  /** All events after this version are here. Older events may have been dropped. */
   get since(): Version {
     return this.#since;
   }
@@ -51,7 +51,7 @@ export class RecentEvents {
     this.#forget();
   }
 
-  /** The next portion of events after a version. Undefined if there are none yet. */
+  /** The next events after a version, encoded to be sent together. Undefined if there are none yet. */
   after(version: Version): Portion | undefined {
     if (this.#portion?.from === version) return this.#portion;
     let text = "";

@@ -1,11 +1,11 @@
 // The headers with which a client or a proxy names a request, so that the request can be found in several logs. The
-// service echoes and logs them. It makes an ID of its own only for answers with status 5xx (failures.ts). Most answers
-// are prepared once and sent to many requests, and an ID of its own for each would make that impossible.
+// service echoes and logs them. It makes IDs itself only for answers with status 5xx (failures.ts). Most other answers
+// are prepared once and sent to many requests, so they cannot have an ID for each request.
 
 import type { AnswerHeaders, HeaderFields } from "../wire/message.ts";
 
 const requestIdPattern = /^[\w.:~+/=@-]{1,128}$/;
-/** The format of W3C Trace Context. IDs of zeros alone are invalid, and so is the version ff. */
+/** The format of W3C Trace Context. An ID that consists only of zeros is invalid, and so is the version ff. */
 const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The headers that name a request, to be sent back. Undefined if the request has none that is valid. */

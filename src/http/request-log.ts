@@ -1,11 +1,12 @@
 // Writes one log line for each request.
 
 import type { Handler } from "../wire/message.ts";
+import { clientAddress } from "./client-address.ts";
 import type { Log } from "./log.ts";
 import { loggedIds } from "./request-id.ts";
 
 /** Wraps a handler so that it also logs each request that it answers. */
-export function withRequestLog(handler: Handler, log: Log): Handler {
+export function withRequestLog(handler: Handler, log: Log, trustProxy = false): Handler {
   return {
     handle: async (request) => {
       const startedAt = performance.now();
@@ -16,8 +17,9 @@ export function withRequestLog(handler: Handler, log: Log): Handler {
       const url = `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}${path}${query}`;
       const milliseconds = Math.round(performance.now() - startedAt);
       const ids = loggedIds(answer.headers);
-      const fields = { method, url, status, milliseconds, ...ids.fields };
-      log("info", `${method} ${url} ${status} ${milliseconds}ms${ids.text}`, fields);
+      const address = clientAddress(request, trustProxy);
+      const fields = { method, url, status, milliseconds, address, ...ids.fields };
+      log("info", `${method} ${url} ${status} ${milliseconds}ms from ${address}${ids.text}`, fields);
       return answer;
     },
     refuse: (refusal, request) => handler.refuse(refusal, request),

@@ -2,7 +2,7 @@
 
 export const urlForms = ["both", "a", "b"] as const;
 /**
- * Which paths the operations `create` and `update` accept. In form A the path contains the ID; in form B it does not.
+ * Which paths the operations `create` and `update` accept. In form A, the path contains the ID. In form B, it does not.
  */
 export type UrlForms = (typeof urlForms)[number];
 
@@ -32,7 +32,7 @@ const usualPrefix = "/api/todoitems/";
  * matches /changes and the paths under /health.
  */
 export function matchRoute(path: string): Route | undefined {
-  // Most clients spell paths in this way. It is recognised first, because splitting a path costs a microsecond.
+  // Most clients use these spellings. They are recognised first, because splitting a path costs a microsecond.
   if (path === usualPrefix || path === "/api/todoitems") return collection;
   if (path.startsWith(usualPrefix) && path.indexOf("/", usualPrefix.length) === -1 && !path.includes("%"))
     return { resource: "item", segment: path.slice(usualPrefix.length) };
@@ -73,8 +73,8 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    // This segment is not percent-encoded UTF-8, so it cannot be a fixed part of a route. If it stands for an ID, it is
-    // refused later.
+    // This segment is not percent-encoded UTF-8, so it cannot be a fixed part of a route. If it is in the place of an
+    // ID, it is refused later.
     if (error instanceof URIError) return segment;
     throw error;
   }

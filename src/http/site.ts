@@ -1,6 +1,6 @@
 // Serves the files beside the API: the page and its assets, and the description of the API. They need no credentials.
-// Each is hashed and compressed once, when it is first requested. A file whose name contains a hash of its content may
-// be cached for a year.
+// Each file is hashed and compressed once, when it is first requested. A file whose name contains a hash of its content
+// may be cached for a year.
 
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
@@ -12,7 +12,7 @@ import { nosniff } from "./headers.ts";
 
 export interface SiteFile {
   readonly mediaType: string;
-  /** Must not change. As long as the same object is found, it is not compressed again. */
+  /** Must not change. The hash and the compressed forms of this object are cached. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** True if the file's name changes whenever its content does. */
   readonly immutable: boolean;

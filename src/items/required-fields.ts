@@ -3,7 +3,7 @@
 import { ItemError } from "./item-error.ts";
 import { type ObjectText, stringOf } from "./object-text.ts";
 
-/** Throws if one of these fields is missing or blank. Names are compared in any letter case. */
+/** Throws if one of these fields is missing or blank. Names are compared without regard to letter case. */
 export function checkRequiredFields(object: ObjectText, required: readonly string[]): void {
   if (required.length === 0) return;
   // If a name repeats, its last value counts, as in `JSON.parse`.

@@ -108,8 +108,8 @@ export function withId(object: ObjectText, id: string): string {
 }
 
 /**
- * What the ID of this item should be called: `id` if the first other name begins with a lower-case letter, because such
- * clients read names case-sensitively. Otherwise `ID`.
+ * What the ID of this item should be called: `id` if the first other name begins with a lower-case letter, otherwise
+ * `ID`. Clients distinguish letter case, and those that send names like `name` expect `id`.
  */
 function idNameOf(object: ObjectText): "id" | "ID" {
   const firstName = object.find((name) => !isIdName(name));

@@ -1,5 +1,5 @@
-// Measures how late timers fire. A timer that fires late means that something kept the event loop busy, and that
-// requests had to wait just as long.
+// Measures how late timers fire. A late timer means that something kept the event loop busy, and that requests may have
+// waited just as long.
 
 import { Histogram } from "./histogram.ts";
 import { histogram, type Metric } from "./metric.ts";

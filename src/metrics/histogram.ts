@@ -1,4 +1,4 @@
-// Counts values by their size, in plain numbers. Counting a value costs a few comparisons and two additions; the lines
+// Counts values by their size, in plain numbers. Counting a value costs a few comparisons and two additions. The lines
 // of the metric are made only when somebody asks for them.
 
 import type { Labels, MetricValue } from "./metric.ts";
@@ -26,7 +26,9 @@ export class Histogram {
     this.#sum += value;
   }
 
-  /** The lines of a metric with this name. In a metric, each bucket also has the values of the buckets below it. */
+  /**
+   * The lines of a metric with this name. In these lines, each bucket also counts the values of the buckets below it.
+   */
   values(name: string, labels: Labels = {}): MetricValue[] {
     let count = 0;
     const buckets = Array.from(this.#counts, (inBucket, index) => {

@@ -1,4 +1,4 @@
-// Everything that one process counts, and the metrics it makes of that when it is asked.
+// Everything that one process counts, and the metrics that are made of it when somebody asks for them.
 
 import { version } from "../../package.json";
 import { EventLoopLag } from "./event-loop-lag.ts";
@@ -6,7 +6,7 @@ import { Histogram, secondBounds } from "./histogram.ts";
 import { counter, gauge, histogram, type Metric } from "./metric.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 
-/** What is read from the parts of an instance at the moment of the question. */
+/** What is read from the parts of an instance at the moment when its metrics are asked for. */
 export interface InstanceState {
   readonly store: string;
   readonly itemCount: number;
@@ -37,7 +37,7 @@ export class InstanceMetrics {
       histogramOf("todoitems_commit_duration_seconds", "Time that a commit of the store took.", this.#commitSeconds),
       histogramOf("todoitems_commit_writes", "Number of writes that a commit stored together.", this.#commitWrites),
       gauge("todoitems_write_queue_length", "Writes that wait for the next commit.", state.waitingWrites),
-      // Every process has all items, so these two do not add up.
+      // Every process has all items, so the values of several processes must not be added up here.
       gauge("todoitems_items", "Items in the list.", state.itemCount, { aggregator: "max" }),
       gauge("todoitems_list_bytes", "Size of the whole list, uncompressed.", state.listBytes, { aggregator: "max" }),
       gauge("todoitems_feed_readers", "Open change feeds.", state.feedReaders),

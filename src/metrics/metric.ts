@@ -1,4 +1,4 @@
-// A metric as plain data: a process can send it to another, and prom-client adds up and renders it.
+// A metric as plain data. One process can send it to another, and prom-client can add it up and render it.
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -13,7 +13,7 @@ export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** What to do with the values of several processes. */
+  /** How the values of several processes are combined. */
   readonly aggregator: "sum" | "min" | "max";
   readonly values: readonly MetricValue[];
 }
@@ -39,7 +39,7 @@ export function histogram(name: string, help: string, values: readonly MetricVal
   return { name, help, type: "histogram", aggregator: "sum", values };
 }
 
-/** Adds up everything that only ever grows. What was measured at one moment (a gauge) is left out. */
+/** Adds up everything that only ever grows. Gauges, which are measured at one moment, are left out. */
 export function sumOfCounts(...processes: readonly ProcessMetrics[]): ProcessMetrics {
   const sums = new Map<string, Metric & { readonly sumOf: Map<string, MetricValue> }>();
   for (const metric of processes.flat().filter(({ type }) => type !== "gauge")) {

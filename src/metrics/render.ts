@@ -5,7 +5,7 @@ import type { ProcessMetrics } from "./metric.ts";
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 export async function renderMetrics(processes: readonly ProcessMetrics[]): Promise<string> {
-  // Loaded when it is first needed, because it takes longer to load than many of our own files together.
+  // prom-client is loaded when it is first needed, because loading it takes longer than loading many of our own files.
   const { AggregatorRegistry } = await import("prom-client");
   return AggregatorRegistry.aggregate([...processes]).metrics();
 }

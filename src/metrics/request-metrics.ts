@@ -10,7 +10,10 @@ const name = "http_server_request_duration_seconds";
 const help =
   "Time from the moment a request's head was complete until its answer could be sent. A change feed counts until it is open.";
 
-/** The first stands for every method that is not listed. Otherwise clients could make up labels without end. */
+/**
+ * The first name stands for every method that is not listed. Otherwise clients could create an unlimited number of
+ * labels.
+ */
 const methods = ["_OTHER", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
 
 const routes = [
@@ -66,7 +69,7 @@ export class RequestMetrics {
   #add(request: HttpRequest | undefined, status: number, ms: number): void {
     const route = routes.indexOf(request ? routeOf(request.path) : "");
     const method = Math.max(0, methods.indexOf(request?.method ?? ""));
-    // A series is found by a number, because putting a text together for every request would cost more than counting.
+    // A series is found by a number. Building a text for every request would cost more than the counting itself.
     const key = (route * methods.length + method) * 1_000 + status;
     let series = this.#series.get(key);
     if (!series) {

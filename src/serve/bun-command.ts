@@ -1,4 +1,4 @@
-// The commands that start another process with the Bun binary that runs this one.
+// Commands for starting another process, with the same Bun binary that runs this process.
 
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,7 @@ export const bunCommand: readonly string[] = [
   ...process.execArgv.filter((flag) => isolation.some((start) => flag.startsWith(start))),
 ];
 
-/** Starts this program again. In a single executable, the binary already contains the program. */
+/** The command that starts this program again. In a single executable, the binary already contains the program. */
 export const programCommand: readonly string[] = Bun.isStandaloneExecutable
   ? [process.execPath]
   : [...bunCommand, fileURLToPath(new URL("../main.ts", import.meta.url))];

@@ -31,13 +31,15 @@ export async function certificateFiles(
   return files;
 }
 
-/** Tells people who trusted the old authority what to do. */
+/** The message for people who trusted the old authority. It says what they have to do. */
 export function authorityWasReplaced(): string {
   return `There is a new development authority, because the old one was made by an older version, was damaged or was about to expire. Clients that trusted the old one have to trust the new one: ${asTyped("certificate")} shows how`;
 }
 
-// The import is dynamic because the X.509 library doubles the program's start-up time.
+// The imports are dynamic because the X.509 library doubles the program's start-up time. The library needs what the
+// first one loads. In a single import the runtime may load the two in the other order when the machine is busy.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
+  await import("../tls/reflect-metadata.ts");
   const { developmentCertificate } = await import("../tls/development-certificate.ts");
   const folder = join(dataFolder(environment), "https");
   try {
@@ -61,7 +63,7 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   // Clients refuse weaker keys, with error messages that are hard to understand.
   if (bits !== undefined && bits < rsaBitsMin)
     throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
-  // Parse the whole chain, as the listener will later, so that a mistake in it is reported here.
+  // Parse the whole chain now, as the listener will do later, so that a mistake in it is reported here.
   parse(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
   return { cert: certificate, key: privateKey };
 }
@@ -76,7 +78,7 @@ function readPem(path: string, part: Part): string {
   }
 }
 
-// The text of OpenSSL's errors names its own functions, so it is left out.
+// OpenSSL's error messages name its internal functions, so they are not shown.
 function parse<Result>(path: string, part: Part, action: () => Result): Result {
   try {
     return action();

@@ -10,7 +10,7 @@ export interface FlagShape {
   readonly short?: string;
   /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
   readonly placeholder: string;
-  /** Flags that people try although they do not exist, and what to do instead. */
+  /** Maps flags that people try although they do not exist to advice on what to do instead. */
   readonly triedInstead?: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   let unknownAt: number | undefined;
   for (const token of tokens) {
-    // A word right after an unknown flag is probably its value, and no mistake of its own.
+    // A word right after an unknown flag is probably the value of that flag, so it is not treated as an argument.
     if (token.kind === "positional" && token.index - 1 !== unknownAt) positionals.push(token.value);
     if (token.kind !== "option") continue;
     const { name, rawName, value, inlineValue } = token;
@@ -50,13 +50,13 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
 }
 
 function unknownFlag(rawName: string, typedName: string, shapes: readonly FlagShape[]): string {
-  // Without the dashes, because they would make short words look alike.
+  // Compare the names without dashes, because dashes would make short words look alike.
   const meant = closest(
     typedName,
     shapes.map(({ name }) => name),
   );
   const isNumber = !Number.isNaN(Number(rawName));
-  // People try --done or --price. A field of an item has no flag of its own.
+  // People try flags such as --done or --price, but the fields of an item have no flags of their own.
   const field = shapes.find(({ name }) => name === "field");
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];

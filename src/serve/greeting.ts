@@ -14,7 +14,7 @@ type Row = readonly [label: string, ...lines: string[]];
 
 /**
  * The line for one listener. These lines come first on standard output, because programs wait for them and then call
- * this address. `0.0.0.0` and `::` are not addresses that every system can call, so a loopback address stands for them.
+ * the address in them. Not every system can call `0.0.0.0` or `::`, so the line shows a loopback address instead.
  */
 export function readyLine({ scheme, host, port }: Listener): string {
   const address = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;

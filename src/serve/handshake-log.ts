@@ -1,11 +1,14 @@
-// Logs TLS handshakes that fail, once for each client address and reason, and says what to do. Most of them fail because
-// the client does not trust the development certificate.
+// Logs TLS handshakes that fail, usually once for each client address and cause, and says what to do. Most of them fail
+// because the client does not trust the development certificate.
 
 import type { Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** Failures that were logged are remembered up to this number, so that a scan from many addresses fills no memory. */
+/**
+ * When this many logged failures are remembered, all of them are forgotten. So a scan from many addresses cannot fill
+ * the memory.
+ */
 const rememberedMax = 1_000;
 
 export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, error: Error) => void {
@@ -25,7 +28,7 @@ export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, er
   };
 }
 
-/** Causes that the TLS library names. It has no error codes, only these words at the end of its message. */
+/** Causes that the TLS library reports. Its errors have no codes, only these words at the end of the message. */
 const otherCauses = [
   { sign: "HTTP_REQUEST", advice: "It sent plain HTTP: use https:// in its address, or the HTTP port" },
   { sign: "UNSUPPORTED_PROTOCOL", advice: "It offers no TLS version that is safe: it needs TLS 1.2 or 1.3" },

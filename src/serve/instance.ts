@@ -31,7 +31,7 @@ import { parseSeed, SeedError } from "./seed.ts";
 import { startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** While the store is unavailable, every request fails with the same error. It is logged again only after this time. */
+/** While the store is unavailable, many requests fail with the same error. It is logged again only after this time. */
 const sameErrorMs = 10_000;
 const largeStoreItems = 100_000;
 /**
@@ -39,7 +39,9 @@ const largeStoreItems = 100_000;
  */
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
-/** If requests were cut off at shutdown, the store may take this long to close. */
+/**
+ * How long the store may take to close if requests were cut off at shutdown. After this time, the process ends anyway.
+ */
 const closeMsMax = 2_000;
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
@@ -75,12 +77,12 @@ export async function startInstance(settings: Settings, environment: Environment
   };
 }
 
-/** A process that gets no requests does not notice what other processes change. */
+/** Reads what other processes have changed, because a process that gets no requests does not notice it otherwise. */
 async function refreshIfPossible(collection: TodoCollection): Promise<void> {
   try {
     await collection.refresh();
   } catch (error) {
-    // The collection has reported the error. The last known numbers are better than none.
+    // The collection has already reported the error. The last known numbers are better than none.
     if (!(error instanceof StoreError)) throw error;
   }
 }
@@ -100,8 +102,8 @@ async function stop(
   }
   const closing = collection.close();
   try {
-    // No client waits any more for the requests that were cut off. So a store that hangs must not delay the shutdown
-    // for long.
+    // No client waits any more for the requests that were cut off. So a store that hangs may delay the shutdown only
+    // briefly.
     await (cutCount > 0 ? Promise.race([closing, failAfter(closeMsMax)]) : closing);
     return 0;
   } catch (error) {
@@ -140,7 +142,7 @@ async function openEngine(settings: Settings, seeding: boolean, log: Log): Promi
   const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
   if (store.engine === "postgres") {
-    // Most instances do not need it, and start sooner without it.
+    // Most instances do not use PostgreSQL, and start sooner without this code.
     const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
@@ -211,9 +213,9 @@ function openApp(
 }
 
 /**
- * The names that are allowed in the `Host` header, or undefined if every name is. Names are checked only on a loopback
- * address, where an unknown name suggests DNS rebinding. They are not checked if every request needs credentials, or
- * behind a trusted proxy, because a proxy may forward its own public name.
+ * The names that are allowed in the `Host` header, or undefined if every name is allowed. Names are checked only on a
+ * loopback address, where an unknown name suggests DNS rebinding. They are not checked if every request needs
+ * credentials. Nor are they checked behind a trusted proxy, because it may forward its own public name.
  */
 export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
   return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;

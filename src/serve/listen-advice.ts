@@ -1,4 +1,4 @@
-// If the service cannot listen on a port, these functions tell the operator why and what to do.
+// Tells the operator why the service cannot listen on a port, and what to do.
 
 import { networkInterfaces } from "node:os";
 import { AddressError, listenOn } from "../wire/listen.ts";
@@ -11,7 +11,10 @@ export class ListenError extends Error {
 /** The flag that sets the port. It is named in the advice to the operator. */
 type PortFlag = "--port" | "--https-port" | "--metrics-port";
 
-/** Calls `start`, which must listen on this port. Turns an `AddressError` of it into a `ListenError`. */
+/**
+ * Calls `start`, which must listen on this port. If it throws an `AddressError`, throws a `ListenError` with advice
+ * instead.
+ */
 export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () => Server): Server {
   try {
     return start();
@@ -47,7 +50,8 @@ function probe(addresses: readonly string[], port: number, flag: PortFlag): void
   }
 }
 
-// The runtime does not give a reliable error code for a host that it cannot resolve, so the host is checked first.
+// Explains why listening failed. The host is checked first, because the runtime has no reliable error code for a host
+// that it cannot resolve.
 function advice(host: string, port: number, flag: PortFlag, error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (!isLocalAddress(host)) {

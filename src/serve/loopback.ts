@@ -9,7 +9,7 @@ export function isLoopback(host: string): boolean {
 
 /**
  * The addresses to listen on for a host. `localhost` means both loopback addresses, because a client may try either
- * first. If the machine has no IPv6, it means 127.0.0.1 alone.
+ * first. On a machine without IPv6, it means 127.0.0.1 alone.
  */
 export function addressesOf(host: string): readonly string[] {
   if (host !== "localhost") return [host];
@@ -18,8 +18,8 @@ export function addressesOf(host: string): readonly string[] {
 }
 
 /**
- * True if requests with an unknown name in `Host` are refused. This is necessary only on a loopback address, and not if
- * every request needs credentials or comes from a trusted proxy.
+ * True if requests with an unknown name in `Host` are refused. This is necessary only on a loopback address. It is not
+ * necessary if every request needs credentials, or behind a trusted proxy.
  */
 export function checksHosts({ host, auth, trustProxy }: Pick<Settings, "host" | "auth" | "trustProxy">): boolean {
   return isLoopback(host) && auth !== "all" && !trustProxy;

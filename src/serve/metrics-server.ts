@@ -1,4 +1,5 @@
-// Serves the metrics on a port of their own, so that whoever may read the items cannot also read these, or the reverse.
+// Serves the metrics on a port of their own. So a firewall can give access to the items without the metrics, or the
+// reverse.
 
 import { hostname } from "node:os";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
@@ -11,7 +12,7 @@ import type { RunningService } from "./running-service.ts";
 import { listenOptions } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** Returns the port that it listens on, until the process ends. Undefined if metrics are switched off. */
+/** Starts a server that listens until the process ends, and returns its port. Undefined if metrics are switched off. */
 export function startMetricsServer(
   settings: Settings,
   { collectMetrics }: Pick<RunningService, "collectMetrics">,

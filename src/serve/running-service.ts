@@ -5,7 +5,7 @@ import type { ProcessMetrics } from "../metrics/metric.ts";
 /** A port on which the service listens. */
 export interface Listener {
   readonly scheme: "http" | "https";
-  /** The first of its addresses, which the ready line shows. */
+  /** The first address of this listener. The ready line shows it. */
   readonly host: string;
   readonly port: number;
 }
@@ -15,6 +15,8 @@ export interface RunningService {
   readonly itemCount: number;
   /** The metrics of each of its processes. */
   readonly collectMetrics: () => Promise<readonly ProcessMetrics[]>;
-  /** For `delaySeconds`, goes on but is not ready. Then stops, and resolves to the exit code. */
+  /**
+   * For `delaySeconds`, goes on answering but reports that it is not ready. Then stops, and resolves to the exit code.
+   */
   readonly stop: (delaySeconds: number) => Promise<number>;
 }

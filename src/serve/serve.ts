@@ -37,7 +37,7 @@ const sameSignalMs = 500;
 
 /**
  * Runs until it gets a signal, and resolves to the exit code. `otherVariables` lists the environment variables that
- * only other commands read; `serve` does not report these as unknown.
+ * only other commands read. `serve` does not report them as unknown.
  */
 export async function serve(
   args: readonly string[],
@@ -93,12 +93,15 @@ export async function work(args: readonly string[], environment: Environment): P
     reportReady(service);
     return service.stop;
   });
-  // A worker without its parent must not keep the port, because whoever starts the service again needs it.
+  // A worker whose parent has ended stops without the usual delay, because whoever starts the service again needs the
+  // port.
   if ((await stopSignal) === undefined) return stop(0);
   return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);
 }
 
-/** Starts a service. Throws a `StartError` if that fails for a reason that the operator can fix. */
+/**
+ * Calls `start`, which starts a service. Throws a `StartError` if that fails for a reason that the operator can fix.
+ */
 async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
@@ -136,7 +139,7 @@ function endOnDefect(log: Log): void {
   process.on("uncaughtException", end);
 }
 
-/** Settings that are allowed, but dangerous, and what to do about them. */
+/** Describes settings that are allowed but dangerous, and says what to do about them. */
 export function dangers({ host, port, auth }: Settings): { readonly text: string; readonly hint: string }[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
@@ -148,8 +151,8 @@ export function dangers({ host, port, auth }: Settings): { readonly text: string
 }
 
 /**
- * Resolves at the first signal to stop. Another signal, if it comes more than `sameSignalMs` later, ends the process at
- * once, for people who do not want to wait.
+ * Resolves at the first signal to stop. If another signal comes more than `sameSignalMs` later, the process ends at
+ * once, because somebody does not want to wait.
  */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

@@ -19,13 +19,16 @@ import type { Settings } from "./settings-table.ts";
 const dayMs = 86_400_000;
 const certificateWatchMs = 1_000;
 /**
- * The bodies of all requests that are still arriving may together take this much memory. If the limit for a single body
- * is higher, that limit applies instead.
+ * The bodies of all requests that are still arriving may together take this much memory. If a single body may be larger
+ * than this, the limit for a single body applies instead.
  */
 const unfinishedBytesMax = 256 * 1024 ** 2;
-/** Clients that read slowly may together keep this much memory that would otherwise be free. */
+/**
+ * Answers that wait for slow clients may together keep this much memory occupied. Above this, the slowest clients are
+ * cut off.
+ */
 const unsentBytesMax = 64 * 1024 ** 2;
-/** While connections are being dropped, the reason is logged at most once per this many milliseconds. */
+/** The reason for dropped connections is logged at most once in this time. */
 const dropLogMs = 10_000;
 
 export interface ListeningServer extends Listener {
@@ -40,8 +43,8 @@ export async function startServers(
   connections: ListenOptions["connections"],
   log: Log,
 ): Promise<ListeningServer[]> {
-  const { port, httpsPort, logRequests, hsts } = settings;
-  const handler = logRequests ? withRequestLog(app, log) : app;
+  const { port, httpsPort, logRequests, trustProxy, hsts } = settings;
+  const handler = logRequests ? withRequestLog(app, log, trustProxy) : app;
   const options = { ...listenOptions(settings, log), connections };
   const host = options.addresses[0] ?? settings.host;
   const servers: ListeningServer[] = [];
@@ -88,7 +91,7 @@ function limitedUnsentBytes(log: Log): UnsentBytes {
   return new UnsentBytes({ bytesMax: unsentBytesMax, onCut: occasionally(() => log("warn", message)) });
 }
 
-/** A function that does nothing if it is called again within `dropLogMs`. */
+/** Returns a function that calls `action`, unless it did so less than `dropLogMs` ago. */
 function occasionally(action: () => void): () => void {
   let doneAt = Number.NEGATIVE_INFINITY;
   return () => {
@@ -119,7 +122,8 @@ async function startHttps(
       log("error", `${error.message}. The old certificate stays in use`);
     }
   });
-  // Once a day, a development certificate that expires soon is renewed. The file watch above then notices the new one.
+  // Once a day, renew a development certificate that expires soon. The file watch above then notices the new
+  // certificate.
   const renew = () => certificateFiles(settings, environment, log).catch((error) => log("error", describeError(error)));
   if (settings.tlsCert === undefined) setInterval(renew, dayMs).unref();
   return server;

@@ -22,7 +22,7 @@ export function hostAddress(value: string): string {
 
 const hostNamePattern = /^[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?(\.[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?)*$/i;
 
-/** Host names, with commas between them; none for an empty text. */
+/** Reads host names with commas between them. Returns an empty list for an empty text. */
 export function hostNames(value: string): readonly string[] {
   const names = value.split(",").map((name) => name.trim());
   if (value === "") return [];
@@ -30,7 +30,7 @@ export function hostNames(value: string): readonly string[] {
   throw new WrongValue("expected host names such as todo.example, without a port, with commas between them");
 }
 
-/** Names of fields, with commas between them; none for an empty text. */
+/** Reads field names with commas between them. Returns an empty list for an empty text. */
 export function fieldList(value: string): readonly string[] {
   const names = value.split(",").map((name) => name.trim());
   if (value === "") return [];

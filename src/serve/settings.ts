@@ -11,12 +11,12 @@ const names = Object.keys(definitions) as (keyof Settings)[];
 
 export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
-  /** `host` still has to be checked, because only the machine knows its addresses. */
+  /** The caller still has to check `host`, because the addresses of this machine are not known here. */
   | { readonly problems: readonly string[]; readonly host: string };
 
 /**
  * Flags override environment variables, which override defaults. `otherVariables` lists the environment variables that
- * only other commands read; these are not reported as unknown.
+ * only other commands read. They are not reported as unknown.
  */
 export function readSettings(
   args: readonly string[],
@@ -99,7 +99,7 @@ function unknownVariables(environment: Environment, otherVariables: readonly str
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {
-    // Without the common beginning, which would make every name look alike.
+    // Compare the names without their common beginning, which would make every name look alike.
     const meant = closest(
       name.slice(prefix.length),
       [...known].map((one) => one.slice(prefix.length)),
@@ -118,7 +118,10 @@ function samePorts({ port, httpsPort, metricsPort }: Settings): string[] {
   );
 }
 
-/** `npm start --demo` gives the flag to npm, which puts it into a variable of its own. */
+/**
+ * Warns about flags that npm took. `npm start --demo` gives the flag to npm, which puts it into an environment
+ * variable.
+ */
 function takenByNpm(environment: Environment): string[] {
   const taken = Object.values(definitions).filter(
     ({ flag }) => environment[`npm_config_${flag.replaceAll("-", "_")}`] !== undefined,

@@ -1,6 +1,9 @@
 // Guesses which word was meant when somebody mistypes a command, a flag or a variable.
 
-/** The candidate that was probably meant: one that begins with the word, or one that a few typing mistakes turn into it. */
+/**
+ * The candidate that was probably meant: it begins with the word, or differs from it only by a few typing mistakes.
+ * Undefined if there is none.
+ */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   if (typed.length < 2) return undefined;
@@ -13,7 +16,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 
 /**
  * How many typing mistakes lie between two words. A mistake is a missing, extra or wrong letter, or two letters that
- * changed places. The beginning of a word counts as no mistake.
+ * changed places. There is no mistake if `meant` begins with `typed`.
  */
 function mistakesIn(typed: string, meant: string): number {
   if (meant.startsWith(typed)) return 0;

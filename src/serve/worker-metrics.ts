@@ -1,23 +1,25 @@
-// Collects the metrics of all workers. The counts of workers that have ended still count: a sum that became smaller
-// would look like a restart of the whole service.
+// Collects the metrics of all workers. The counts of workers that have ended are still included. Otherwise a sum could
+// become smaller, which would look like a restart of the whole service.
 
 import { type ProcessMetrics, sumOfCounts } from "../metrics/metric.ts";
 
 /** The message that asks a worker for its metrics. */
 export const metricsQuestion = "metrics";
 
-/** A worker that has not answered after this time is busy or hangs. What it last said is used instead. */
+/** A worker that has not answered after this time is busy or hangs. Its previous answer is used instead. */
 const answerMs = 2_000;
 
 export class WorkerMetrics {
-  /** What each running worker last said. */
+  /** The previous answer of each running worker. */
   readonly #latest = new Map<Bun.Subprocess, ProcessMetrics>();
   readonly #waiting = new Map<Bun.Subprocess, () => void>();
   /** The counts of all workers that have ended, as they were last known. */
   #former: ProcessMetrics = [];
   #collecting: Promise<readonly ProcessMetrics[]> | undefined;
 
-  /** Call this for each answer of a worker, and once without metrics when the worker can be asked. */
+  /**
+   * Call this for each answer of a worker. Also call it once with an empty list, as soon as the worker can be asked.
+   */
   heard(worker: Bun.Subprocess, metrics: ProcessMetrics): void {
     this.#latest.set(worker, metrics);
     this.#waiting.get(worker)?.();
@@ -29,7 +31,10 @@ export class WorkerMetrics {
     this.#waiting.get(worker)?.();
   }
 
-  /** The metrics of each worker. Questions that are asked at the same time share one answer. */
+  /**
+   * The metrics of each running worker, and the counts of those that have ended. Calls at the same time share one
+   * result.
+   */
   collect(): Promise<readonly ProcessMetrics[]> {
     this.#collecting ??= this.#askAll().finally(() => {
       this.#collecting = undefined;

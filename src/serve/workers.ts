@@ -1,5 +1,5 @@
 // Runs several processes on one port and one store. The parent starts these workers, replaces those that die, and stops
-// all of them when it gets a signal. The parent itself never touches a request or the store.
+// all of them when it gets a signal. The parent itself never handles API requests and never opens the store.
 
 import type { Log } from "../http/log.ts";
 import type { ProcessMetrics } from "../metrics/metric.ts";
@@ -57,7 +57,10 @@ export async function startWorkers(settings: Settings, args: readonly string[], 
   }
 }
 
-/** For workers: tells the parent that this worker is ready, and from then on its metrics, when it asks. */
+/**
+ * For workers: tells the parent that this worker is ready. From then on, sends the metrics whenever the parent asks for
+ * them.
+ */
 export function reportReady({ listeners, itemCount, collectMetrics }: RunningService): void {
   const tell = (message: Message) => process.send?.(message);
   process.on("message", async (question) => {
@@ -87,7 +90,7 @@ class Workers {
     this.#log = log;
   }
 
-  /** Resolves once the worker answers requests. */
+  /** Starts a worker. Resolves once the worker answers requests. */
   start(flags: readonly string[]): Promise<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     const startedAt = performance.now();
@@ -108,7 +111,7 @@ class Workers {
     return promise;
   }
 
-  /** Replaces every worker that dies from now on, and those that have already died after they were ready. */
+  /** Replaces every worker that dies from now on, and those that died earlier, while others were still starting. */
   keep(count: number, flags: readonly string[]): void {
     this.#flags = flags;
     for (let missing = count - this.#running.size; missing > 0; missing--) {
@@ -117,7 +120,7 @@ class Workers {
     }
   }
 
-  /** Resolves to the highest exit code of the workers. A worker that takes too long is killed. */
+  /** Stops all workers, and resolves to the highest of their exit codes. A worker that takes too long is killed. */
   async stop({ shutdownGraceSeconds }: Settings, delaySeconds: number): Promise<number> {
     this.#stopping = true;
     const workers = [...this.#running];

@@ -1,4 +1,4 @@
-// Text that fits the terminal: lines break between words, and the text beside a label stays beside it.
+// Fits text to the terminal: lines break between words, and a long text beside a label goes on beside that label.
 
 /** How many columns a line may have. Without a terminal there is no limit. */
 export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
@@ -9,7 +9,7 @@ const narrowestWrap = 20;
 
 /**
  * Breaks lines between words, so that none has more than this many columns. A broken line goes on below with the same
- * indentation. A word that is too long is left to the terminal, and so is everything if there is hardly any room.
+ * indentation. The terminal breaks words that are too long, and also whole lines if there is hardly any room.
  */
 export function wrap(text: string, columns: number): string {
   if (columns === Number.POSITIVE_INFINITY) return text;
@@ -24,7 +24,7 @@ export function wrap(text: string, columns: number): string {
     .join("\n");
 }
 
-/** Rows of a label and a text, indented. A text that is too long goes on below itself. */
+/** Rows of a label and a text, indented. A text that is too long goes on in the next line, in the same column. */
 export function labelledRows(
   rows: readonly (readonly [label: string, text: string])[],
   columns: number,

@@ -1,8 +1,8 @@
 // HTTPS on a developer's machine. A certificate authority is created once, and the developer trusts it by hand. The
 // authority signs a certificate for this machine. That certificate is renewed automatically.
 //
-// The authority is named exactly `CN=localhost`. The debug builds of the tutorial's apps accept a certificate from that
-// issuer without trusting anything, because the development certificate of .NET has it (decision 61).
+// The authority is named exactly `CN=localhost`. The debug builds of the tutorial's apps accept any certificate from an
+// issuer with that name, because the development certificate of .NET has the same issuer (decision 61).
 
 import "./reflect-metadata.ts";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
@@ -33,11 +33,11 @@ export interface CertificateFiles {
 export interface DevelopmentCertificate extends CertificateFiles {
   /** The authority's certificate, which clients must trust. */
   readonly authorityCert: string;
-  /** The names and addresses of this machine that the certificate is for. */
+  /** The names and addresses of this machine for which the certificate is valid. */
   readonly names: readonly string[];
-  /** Names and addresses that this machine got after the authority was made, and that the authority must not certify. */
+  /** Names that this machine got after the authority was made. The authority must not certify them. */
   readonly otherNames: readonly string[];
-  /** True if an older authority could not be used, so that clients have to trust the new one. */
+  /** True if an older authority could not be used and was replaced. Clients then have to trust the new one. */
   readonly replacedAuthority: boolean;
 }
 
@@ -52,8 +52,8 @@ const certificateDays = 397;
 const renewalDays = 30;
 
 /**
- * The certificate in this folder. A new one is made if it is missing or damaged, expires soon, lacks a name of this
- * machine, or was not signed by the authority in this folder.
+ * The certificate in this folder. A new one is made if there is none, or if the existing one is damaged, expires soon,
+ * lacks a name of this machine, or was not signed by the authority in this folder.
  */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -143,7 +143,8 @@ async function makeCertificate(
     ...lifetime(now, certificateDays),
     serialNumber: serialNumber(),
     issuer: issuer.subject,
-    // Never the issuer's name, even on a machine called localhost: such a certificate would look self-signed.
+    // This must never be the issuer's name, not even on a machine called localhost. Otherwise the certificate would
+    // look self-signed.
     subject: `CN=todoitems on ${nameOfMachine()}`,
     signingAlgorithm: algorithm,
     signingKey: await readKey(authority.key),

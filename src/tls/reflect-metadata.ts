@@ -1,4 +1,5 @@
-// Loads the package that @peculiar/x509 needs. It must be loaded first. In a bundle, a package in the CommonJS format
-// runs where the file that imports it stands. So this import needs a file of its own, which comes before @peculiar/x509.
+// Loads the package reflect-metadata, which must run before @peculiar/x509. In a bundle, a CommonJS package runs at the
+// position of the file that imports it. So this import needs a file of its own, which is imported before
+// @peculiar/x509.
 
 import "reflect-metadata";

@@ -1,17 +1,20 @@
-// Makes this machine trust the development authority: in the system's list on Debian and its relatives, and in the list
-// that Chromium and Chrome keep on Linux.
+// Makes this machine trust the development authority. It changes two lists of trusted authorities: the system's list on
+// Debian and its relatives, and the list that Chromium and Chrome keep on Linux.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** True if the authority is trusted now; otherwise the reason, with what to do. */
+/** True if the authority is trusted now. Otherwise the reason why it is not, and what to do. */
 export type TrustOutcome = true | { readonly reason: string };
 
 export const systemFile = "/usr/local/share/ca-certificates/todoitems.crt";
 const updateTool = "/usr/sbin/update-ca-certificates";
 /** The name of the authority in the browsers' list. */
 const nickname = "todoitems development authority";
-/** `certutil` asks for a password again and again if a list has one, even if nobody can answer. */
+/**
+ * `certutil` is stopped after this time. If the list has a password, `certutil` asks for it again and again, even if
+ * nobody can answer.
+ */
 const certutilMsMax = 10_000;
 
 /** The commands that make Debian trust the authority. They need the rights of root. */
@@ -19,7 +22,10 @@ export function systemCommands(authorityCert: string): readonly (readonly string
   return [["install", "-m", "644", authorityCert, systemFile], [updateTool]];
 }
 
-/** Undefined if this system is not Debian or one of its relatives. Asks for a password through `sudo` if necessary. */
+/**
+ * Adds the authority to the system's list. Asks for a password through `sudo` if necessary. Undefined if this system is
+ * not Debian or one of its relatives.
+ */
 export async function trustInSystem(authorityCert: string): Promise<TrustOutcome | undefined> {
   if (process.platform !== "linux" || !existsSync(updateTool)) return undefined;
   const isRoot = process.getuid?.() === 0;
@@ -33,7 +39,7 @@ export async function trustInSystem(authorityCert: string): Promise<TrustOutcome
   return true;
 }
 
-/** Undefined on a system where Chromium and Chrome use the system's list. */
+/** Adds the authority to the list of Chromium and Chrome. Undefined on a system where they use the system's list. */
 export async function trustInChromium(authorityCert: string, home: string): Promise<TrustOutcome | undefined> {
   if (process.platform !== "linux") return undefined;
   const certutil = Bun.which("certutil");

@@ -46,6 +46,9 @@ type Phase =
  */
 const lingerMs = 2_000;
 
+/** When the server stops, a connection that is younger than this may still bring its first request. */
+const firstRequestMs = 1_000;
+
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
 const noContent = new Uint8Array();
 
@@ -62,8 +65,10 @@ export class Http1Connection implements Connection, SlowReader {
   #deadline: number;
   #inputEnded = false;
   #proceeding = false;
-  /** True if this connection takes no more requests. */
+  /** True if this connection takes no more requests than the one that has begun to arrive, or is about to. */
   #finishing = false;
+  /** True until the first bytes arrive. */
+  #isNew = true;
 
   // The request in progress.
   #head: RequestHead | undefined;
@@ -99,6 +104,7 @@ export class Http1Connection implements Connection, SlowReader {
   receive(bytes: Buffer): void {
     const phase = this.#phase;
     if (phase === "lingering" || phase === "closed") return;
+    this.#isNew = false;
     this.#firstRequest.read(bytes.length, phase === "idle" || phase === "head" ? phase : "other");
     const known = phase === "idle" && this.#input.bytes === undefined ? this.#lastHead.recall(bytes) : undefined;
     if (known) {
@@ -147,7 +153,9 @@ export class Http1Connection implements Connection, SlowReader {
 
   finish(): void {
     this.#finishing = true;
-    if (this.#isBetweenRequests) this.#end();
+    // A client that has just connected has probably sent its request already. It may not send it again if we close now.
+    const isExpected = this.#isNew && this.#host.clock.now - this.idleSince < firstRequestMs;
+    if (this.#phase === "skipping" || (this.#phase === "idle" && !isExpected)) this.#end();
   }
 
   cut(): void {

@@ -71,7 +71,9 @@ export class Http2Exchange implements SlowReader {
     if (now >= this.#sendDeadline) this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Called when the client will send no more. A complete request still gets its answer, unless that is a stream. */
+  /**
+   * Called when the client will send no more. A complete request still gets its answer, unless the answer is a stream.
+   */
   inputEnded(): void {
     this.#inputEnded = true;
     this.#stream.once("finish", () => this.#closeIfUnfinished());

@@ -76,7 +76,7 @@ export class Answer {
 /** Memory that several bodies may share. */
 export interface MemoryBlock {
   readonly byteLength: number;
-  /** True while the handler itself needs the block. A slow reader then costs no memory. */
+  /** True while the handler itself needs the block. Then a slow reader costs no additional memory. */
   readonly isInUse?: boolean;
 }
 

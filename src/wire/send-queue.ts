@@ -112,7 +112,10 @@ export class SendQueue {
   }
 }
 
-/** The memory that a piece keeps. Text is sent first and becomes bytes if it has to wait, so it is not counted. */
+/**
+ * The memory that a piece keeps. Text is not counted: it comes first in an answer, and `flush` turns it into bytes if
+ * the socket does not accept all of it.
+ */
 function blockOf(piece: Piece | undefined): MemoryBlock | undefined {
   if (piece === undefined || typeof piece === "string") return undefined;
   return piece instanceof Uint8Array ? piece : piece.block;

@@ -61,8 +61,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Cuts off readers until the limit is kept. The last reader is never cut off: otherwise an answer larger than the
-   * limit could not be read at all.
+   * Cuts off readers until the limit is kept. If only one reader is left, it is not cut off: otherwise an answer larger
+   * than the limit could not be read at all.
    */
   enforceLimit(): void {
     const { bytesMax, onCut } = this.#options;

@@ -97,7 +97,7 @@ test("of very many failures in a row, only some are logged, and only these get a
   expect(lines).toHaveLength(named);
 });
 
-test("the request log has the IDs of a request, in the message and as fields", async () => {
+test("the request log has the client's address and the IDs of a request, in the message and as fields", async () => {
   const service = await Service.on(new MemoryEngine());
   const entries: (LogEntry & { readonly fields: unknown })[] = [];
   const note: Log = (level, message, fields) => entries.push({ level, message, fields });
@@ -108,8 +108,10 @@ test("the request log has the IDs of a request, in the message and as fields", a
   expect(entries).toEqual([
     {
       level: "info",
-      message: expect.stringMatching(new RegExp(`GET .* 200 [0-9]+ms \\(requestId mine, traceparent ${trace}\\)$`)),
-      fields: expect.objectContaining({ requestId: "mine", traceparent: trace }),
+      message: expect.stringMatching(
+        new RegExp(`GET .* 200 [0-9]+ms from 127.0.0.1 \\(requestId mine, traceparent ${trace}\\)$`),
+      ),
+      fields: expect.objectContaining({ address: "127.0.0.1", requestId: "mine", traceparent: trace }),
     },
   ]);
 });

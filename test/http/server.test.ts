@@ -366,11 +366,14 @@ describe("the number of connections", () => {
 });
 
 describe("the log of requests", () => {
-  test("the request log has one line for each request, with method, URL and status", async () => {
+  test("the request log has one line for each request, with method, URL, status and the address of the client", async () => {
     await restart({ logRequests: true });
     await exchange(server.port, head("GET", "/api/todoitems/?q=1", closing));
     expect(log).toEqual([
-      { level: "info", message: expect.stringMatching(/^GET http:\/\/localhost\/api\/todoitems\/\?q=1 200 \d+ms$/) },
+      {
+        level: "info",
+        message: expect.stringMatching(/^GET http:\/\/localhost\/api\/todoitems\/\?q=1 200 \d+ms from 127.0.0.1$/),
+      },
     ]);
   });
 });
@@ -402,6 +405,30 @@ describe("listening and stopping", () => {
     expect(await connection.untilClosed()).toContain("201 Created");
     expect(await stopped).toBe(0);
     await expect(RawConnection.open(server.port)).rejects.toThrow();
+  });
+
+  test("a stop answers the first request of a connection that was opened just before, and one that has begun", async () => {
+    const connections = [await RawConnection.open(server.port), await RawConnection.open(server.port)];
+    const [first, second] = connections;
+    second?.send("GET /api/todoitems/ HTTP/1.1\r\n");
+    await serverHasRead();
+    const stopped = server.stop(5_000);
+    first?.send(head("GET", "/api/todoitems/"));
+    second?.send("Host: localhost\r\n\r\n");
+    for (const connection of connections) {
+      const answer = await connection.untilClosed();
+      expect(answer).toStartWith("HTTP/1.1 200 ");
+      expect(answer).toContain(closing);
+    }
+    expect(await stopped).toBe(0);
+  });
+
+  test("a stop closes connections that are idle after an answer", async () => {
+    const connection = await RawConnection.open(server.port);
+    connection.send(head("GET", "/api/todoitems/"));
+    await connection.until(/\[\]$/);
+    expect(await server.stop(5_000)).toBe(0);
+    expect(statuses(await connection.untilClosed())).toEqual(["200"]);
   });
 
   test("a stop drops the connections of requests that are not finished within the grace period", async () => {

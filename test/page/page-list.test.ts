@@ -172,3 +172,22 @@ test("seven tabs share one change feed, and when the tab that reads it is closed
   await others[0]?.add("Three");
   for (const tab of others) await tab.untilNames("Three", "Two", "One");
 });
+
+test("a hidden tab that cannot share the feed closes it, and shows what it missed when it is shown again", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  // Over plain HTTP from another machine, browsers offer no locks.
+  await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
+  await page.view.reload();
+  await page.untilText("Live");
+  await page.view.cdp("Network.enable");
+  const closed = new Promise<void>((resolve) => page.view.addEventListener("Network.loadingFailed", () => resolve()));
+  const show = (isShown: boolean) =>
+    page.evaluate(`(Object.defineProperty(document, "hidden", { value: ${!isShown}, configurable: true }),
+      dispatchEvent(new Event("visibilitychange")))`);
+  await show(false);
+  await closed;
+  await pages.create(named(ids.one, "One"));
+  await show(true);
+  await page.untilNames("One");
+});

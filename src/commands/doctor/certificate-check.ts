@@ -6,7 +6,10 @@ import { readCertificate } from "../../serve/certificate-files.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 const dayMs = 86_400_000;
-/** Tools such as certbot renew a certificate 30 days before it expires, so one with less left was not renewed. */
+/**
+ * Tools such as certbot renew a certificate 30 days before it expires. So if fewer days than this are left, the renewal
+ * has probably failed.
+ */
 const renewalDays = 21;
 
 export function checkCertificate({ settings: { httpsPort, tlsCert, tlsKey } }: Subject): Finding[] {

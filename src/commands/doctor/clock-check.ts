@@ -1,5 +1,5 @@
-// The clock of this machine. Certificates are valid from one time to another, and operators compare times in logs.
-// PostgreSQL's clock is compared with it in postgres-check.ts.
+// Checks the clock of this machine. Certificates are valid from one time to another, and operators compare times in
+// logs. postgres-check.ts compares this clock with PostgreSQL's.
 
 import { existsSync, statSync } from "node:fs";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
@@ -22,7 +22,7 @@ export function checkClock({ settings: { store } }: Subject): Finding[] {
     : [pass(shown)];
 }
 
-/** Undefined if this system does not tell. */
+/** Undefined if this system does not say. */
 function isSynchronized(): boolean | undefined {
   const program = Bun.which("timedatectl");
   if (program === null) return undefined;

@@ -1,11 +1,11 @@
-// The disk of a SQLite store: is there room to grow, and for the copy that a backup or an update makes?
+// Checks the disk of a SQLite store: is there room to grow, and for the copy that a backup or an update makes?
 
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { formatBytes } from "../stores/store-summary.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
-/** The log alone may need this much. */
+/** SQLite's log alone may need this much. */
 const leastBytes = 128 * 1024 ** 2;
 const comfortableBytes = 1024 ** 3;
 

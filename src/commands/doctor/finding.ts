@@ -17,7 +17,7 @@ export interface Subject {
   readonly settings: Settings;
   readonly environment: Environment;
   readonly args: readonly string[];
-  /** The address that clients use, if there is a proxy before the service. */
+  /** The address that clients use, if there is a proxy in front of the service. */
   readonly publicUrl: URL | undefined;
 }
 

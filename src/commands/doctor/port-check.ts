@@ -14,14 +14,14 @@ export async function checkPorts({ settings }: Subject): Promise<Finding[]> {
   if (port !== undefined) checked.push(await checkPort("http", port, settings));
   if (httpsPort !== undefined) checked.push(await checkPort("https", httpsPort, settings));
   const findings = checked.map(({ finding }) => finding);
-  // A service that runs has its metrics on this port, so the port is not free.
+  // If the service is running, it uses this port itself, so the port is not checked.
   if (metricsPort === undefined || checked.some(({ isService }) => isService)) return findings;
   return [...findings, checkFree("--metrics-port", metricsPort, settings)];
 }
 
 interface Checked {
   readonly finding: Finding;
-  /** True if a service of ours answers there. */
+  /** True if a todoitems service answers on this port. */
   readonly isService: boolean;
 }
 

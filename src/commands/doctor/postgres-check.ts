@@ -7,7 +7,7 @@ import { isStandby } from "../../engines/postgres/postgres-session.ts";
 import { clockHint, toleratedMs } from "./clock-check.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
-/** A standby that is further behind takes long to promote. */
+/** A standby that is further behind than this takes a long time to promote. */
 const lagSecondsMax = 10;
 
 export async function checkPostgresServers({ settings: { store, demo } }: Subject): Promise<Finding[]> {

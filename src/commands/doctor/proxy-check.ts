@@ -1,5 +1,5 @@
-// The proxy before the service. With the public address and a stopped service, doctor listens in place of the service
-// for a moment, sends a request through the proxy and looks at the headers that arrive.
+// Checks the proxy in front of the service. If the public address is given and the service is stopped, doctor listens
+// in its place for a moment. It sends a request through the proxy and looks at the headers that arrive.
 
 import { isIP } from "node:net";
 import { Problem } from "../../http/problem.ts";
@@ -10,7 +10,10 @@ import type { Settings } from "../../serve/settings-table.ts";
 import { askHealth, type Health, reasonOf } from "../own-service.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
-/** An address for documentation (RFC 5737), which no client has. A proxy must not let a client claim it. */
+/**
+ * An address for documentation (RFC 5737), which no client has. A proxy must not pass it on if a client claims to have
+ * it.
+ */
 const forged = "192.0.2.1";
 const probeMs = 5_000;
 

@@ -1,4 +1,4 @@
-// Settings that are valid, but dangerous where the service listens.
+// Finds settings that are valid, but dangerous or unsuitable for this machine.
 
 import { descriptorLimit } from "../../serve/descriptor-limit.ts";
 import { isLoopback } from "../../serve/loopback.ts";

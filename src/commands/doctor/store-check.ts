@@ -1,4 +1,5 @@
-// The store: can it be opened and written, and is what it contains sound? `todoitems check` does the reading.
+// Checks the store: can it be opened and written, and is its content sound? The content is read as by `todoitems
+// check`.
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -22,7 +23,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
     return [fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${folder}`)];
-  // SQLite makes its log beside the file, so a writable file is not enough.
+  // SQLite makes its log beside the file, so the folder must be writable, too.
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
   if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];

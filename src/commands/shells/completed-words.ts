@@ -1,8 +1,9 @@
-// What may stand at a place of the command line, as far as a shell can complete it. All three scripts are made of this.
+// The words that may come next on the command line, as far as a shell can complete them. All three completion scripts
+// are based on this.
 
 import type { Command, Flag } from "../command.ts";
 
-/** Words to choose from, or the name of any file. Undefined if the shell cannot know what comes. */
+/** Words to choose from, or `files` for the name of any file. Undefined if the shell cannot know what comes next. */
 export type Completed = readonly string[] | "files" | undefined;
 
 const filePlaceholder = /FILE/;
@@ -11,7 +12,10 @@ export function completedValue({ placeholder, choices, examples }: Flag): Comple
   return choices ?? examples ?? (filePlaceholder.test(placeholder) ? "files" : undefined);
 }
 
-/** What each positional argument of a command is. If `repeats` is true, the last entry also applies to all further arguments. */
+/**
+ * What each positional argument of a command may be. If `repeats` is true, the last entry also applies to all further
+ * arguments.
+ */
 export function completedArguments(command: Command, commands: readonly Command[]) {
   const parameters = command.parameters.split(" ").filter((word) => word !== "");
   return {
@@ -24,7 +28,7 @@ export function completedArguments(command: Command, commands: readonly Command[
   };
 }
 
-/** A text in single quotes, for a shell that has no escapes inside them. */
+/** A text in single quotes, for a shell that has no escape sequences inside single quotes. */
 export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

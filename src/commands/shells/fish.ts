@@ -39,7 +39,10 @@ function flagLine(command: string, flag: Flag): string {
   ].join(" ");
 }
 
-/** A function that counts the arguments before the cursor: the words after the command, without flags and their values. */
+/**
+ * A fish function that counts the arguments before the cursor: the words after the command, without flags and their
+ * values.
+ */
 function placeFunction(commands: readonly Command[]): string {
   const valueFlags = commands.flatMap(({ flags }) => flags.filter(({ placeholder }) => placeholder !== ""));
   const spellings = valueFlags.flatMap(({ name, short }) => [

@@ -30,7 +30,7 @@ ${cases.join("\n")}
 if [ "$funcstack[1]" = _todoitems ]; then _todoitems "$@"; else compdef _todoitems todoitems; fi`;
 }
 
-/** Colons separate the parts of a description, and brackets enclose it. */
+/** Escapes characters that have a special meaning in zsh's specifications. For example, colons separate their parts. */
 function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll(":", "\\:").replaceAll("[", "\\[").replaceAll("]", "\\]");
 }

@@ -1,4 +1,4 @@
-// Checks a PostgreSQL store. PostgreSQL looks after its own files; this checks what the rows say.
+// Checks the rows of a PostgreSQL store. PostgreSQL itself looks after its files.
 
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";

@@ -12,10 +12,12 @@ import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
 import { CheckReport } from "./check-report.ts";
 import { formatBytes, formatCount } from "./store-summary.ts";
 
-/** SQLite's heading of the findings about one of several open databases. Here there is only one. */
+/**
+ * SQLite puts this heading before its findings about a database. Only one database is open, so the heading is removed.
+ */
 const databaseHeading = "*** in database main ***\n";
 
-/** Less unused space than this is not worth the advice. */
+/** If less space than this is unused, the report gives no advice about it. */
 const freeBytesMin = 1024 ** 2;
 
 interface StoredRow extends Change {
@@ -29,7 +31,7 @@ export function checkSqlite(path: string): CheckReport {
   let database: Database | undefined;
   try {
     database = new Database(path, { readonly: true });
-    // Everything is read at one moment, whatever a service commits meanwhile.
+    // The transaction makes all queries see the same state, whatever a service commits in the meantime.
     database.run("BEGIN");
     checkOwner(database, path);
     checkFile(database, path, report);
@@ -45,7 +47,10 @@ export function checkSqlite(path: string): CheckReport {
   return report;
 }
 
-/** Throws if the file is not a store at all. A damaged store still has one of these two marks. */
+/**
+ * Throws if the file is not a store at all. A store has two marks, and one of them is enough, because the file may be
+ * damaged.
+ */
 function refuseForeign(path: string): void {
   const start = Buffer.alloc(100);
   const file = openSync(path, "r");
@@ -110,7 +115,7 @@ function checkRows(database: Database, report: CheckReport): void {
   );
 }
 
-/** Rules about several rows, with what to say about an item that breaks one. */
+/** Rules about several rows. Each query finds items that break a rule, and the text says what is wrong with them. */
 const histories: readonly (readonly [sql: string, fault: string])[] = [
   ["SELECT id FROM change GROUP BY position HAVING count(DISTINCT id) > 1", "its rows have different IDs"],
   [

@@ -1,5 +1,6 @@
-// Puts a new store in its place. The store is written under another name first, shows its progress on a terminal, and
-// gets its real name when it is complete. So whenever the program is stopped, there is the old file or the new one.
+// Puts a new store in its place. The store is written under another name first, with a progress bar on a terminal. It
+// gets its real name when it is complete. So whenever the program is stopped, there is either the old file or the new
+// one.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,11 +13,11 @@ import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 interface CopyOptions {
   /** The new file gets the permissions of this one, if it exists. */
   readonly like?: string | undefined;
-  /** Runs when the new store is complete. */
+  /** Called with the path of the new store when it is complete, before it gets its real name. */
   readonly beforeRename?: (partial: string) => void;
 }
 
-/** Writes the snapshot to a new store at `path`, and closes it. */
+/** Writes the snapshot to a new store at `path`, then closes the snapshot. */
 export async function copyStore(
   snapshot: Snapshot,
   path: string,
@@ -28,7 +29,7 @@ export async function copyStore(
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
   try {
-    // Another program that writes the same file would write to the same partial one.
+    // The lock is needed because another program that writes to `path` would use the same partial file.
     return await withFileLock(partial, async () => {
       try {
         const summary = await writeStore(partial, snapshot, (items, fraction) => bar.update(items, fraction));
@@ -67,7 +68,10 @@ export function isSameFile(one: string, other: string): boolean {
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-/** A new name is safe from a power failure only when its folder is synced. Windows cannot do that, and need not. */
+/**
+ * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and need
+ * not.
+ */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");

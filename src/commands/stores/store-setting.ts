@@ -1,4 +1,4 @@
-// The store that a command works on: the same setting as that of `serve`, from the flag or the environment.
+// The store that a command works on. It is set in the same way as for `serve`, with a flag or an environment variable.
 
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
@@ -62,7 +62,10 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   return SqliteSnapshot.open(store.path);
 }
 
-/** Throws if there is no file, because SQLite would make one. Opening a pipe would hang. `advice` says what to do then. */
+/**
+ * Throws if `path` is not an ordinary file. SQLite would make a missing file, and opening a pipe would hang. `advice`
+ * is part of the message.
+ */
 export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new StoreError(`${path}: there is no such file. ${advice}`);
@@ -71,8 +74,8 @@ export function requireFile(path: string, advice = "Name the store with --store 
 }
 
 /**
- * The file that a symbolic link leads to. Any other path is returned unchanged. SQLite keeps the log beside the file,
- * not beside the link, and a rename would replace the link.
+ * The file that a symbolic link leads to. Any other path is returned unchanged. The link itself must not be used:
+ * SQLite keeps the log beside the file, and a rename would replace the link.
  */
 export function followLink(path: string): string {
   return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;

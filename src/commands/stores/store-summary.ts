@@ -14,7 +14,7 @@ export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** For example, `20261115T204400Z`. It has no colon, which Windows does not allow in names. */
+/** For example, `20261115T204400Z`. It contains no colon, because Windows does not allow colons in file names. */
 export function timeStamp(now: Date): string {
   return `${now.toISOString().slice(0, 19).replaceAll("-", "").replaceAll(":", "")}Z`;
 }

@@ -1,4 +1,5 @@
-// Takes a SQLite file away from everybody else, and keeps it beside the store that replaces it.
+// Keeps all other programs from using a SQLite store, and keeps its file under another name when a new store replaces
+// it.
 
 import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
@@ -11,13 +12,13 @@ const busyMs = 500;
 
 /**
  * Makes sure that no other program has the store open, and that none can open it until the returned function is called.
- * This also brings the log into the file, so that the file is complete in itself. A damaged log is kept too, as the log
- * of `kept`. If the file is too damaged to be locked, nothing can be said about other programs; the result is then
- * undefined.
+ * This also moves the content of the log into the file, so that the file is complete in itself. A damaged log is kept,
+ * too, under the name `kept` with the ending `-wal`. If the file is too damaged to be locked, other programs may have
+ * it open, and the result is undefined.
  */
 export function lockStore(path: string, kept: string): (() => void) | undefined {
   const isLogDamaged = scanLog(path).isDamaged;
-  // SQLite deletes a log when it closes the file, also one that it could not use.
+  // When SQLite closes the file, it deletes the log, even a log that it could not use.
   if (existsSync(`${path}-wal`)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
   let keepsLog = isLogDamaged;
   try {
@@ -53,8 +54,8 @@ function isDamage(error: unknown): boolean {
 }
 
 /**
- * Keeps the store under another name. The file also stays at its path, so that there is a store at every moment. But a
- * log must not stay: SQLite would apply it to the new file.
+ * Keeps the old store under another name. Its file also stays at its path, so that there is a store at every moment.
+ * But its log must not stay: SQLite would apply it to the new file.
  */
 export function keepOldStore(path: string, kept: string): void {
   if (existsSync(path)) linkOrCopy(path, kept);
@@ -64,12 +65,12 @@ export function keepOldStore(path: string, kept: string): void {
   rmSync(`${path}-shm`, { force: true });
 }
 
-/** Undoes what `lockStore` did to a damaged store, if the store was not replaced after all. */
+/** Puts the log that `lockStore` kept back, if the store was not replaced after all. */
 export function putLogBack(path: string, kept: string): void {
   if (!existsSync(`${path}-wal`) && existsSync(`${kept}-wal`)) renameSync(`${kept}-wal`, `${path}-wal`);
 }
 
-/** Not every file system has links. */
+/** Makes a hard link. If that fails, makes a copy, because not every file system has hard links. */
 function linkOrCopy(path: string, kept: string): void {
   try {
     linkSync(path, kept);
@@ -79,7 +80,7 @@ function linkOrCopy(path: string, kept: string): void {
   }
 }
 
-/** Gives a file the owner of another, so that a restore by an administrator suits the service. */
+/** Gives the file `to` the owner of `from`. So the service can use a store that an administrator has restored. */
 export function copyOwner(from: string, to: string): void {
   const old = statSync(from, { throwIfNoEntry: false });
   if (!old) return;

@@ -1,6 +1,6 @@
-// Writes the items of a snapshot to a new SQLite store, and reads the file back to prove that it has them all. Backups
-// and restored stores are made here. The engine that serves the store also writes it, so the new file has a history of
-// its own: no client takes what it remembers of another store to be current.
+// Writes the items of a snapshot to a new SQLite store, and reads the file back to prove that it has all of them.
+// Backups and restored SQLite stores are made here. The file is written by the same engine that serves stores, so it
+// gets an epoch of its own. So clients do not rely on what they remember of another store.
 
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
@@ -10,25 +10,27 @@ import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
 
-/** A commit has at most this many items, and at most about this many characters. Both bound the memory. */
+/**
+ * A commit has at most this many items, and about this many characters. Both numbers limit the memory that is needed.
+ */
 const itemsAtOnce = 1_000;
 const charactersAtOnce = 4_000_000;
 
 export interface StoreSummary {
   readonly items: number;
-  /** The size of the new file. Undefined if the store is a database. */
+  /** The size of the new file. Undefined if the store is a PostgreSQL database. */
   readonly bytes?: number;
   /** The hash of the items that were read back. `export` prints the same for the same items. */
   readonly hash: string;
 }
 
-/** Called with the part of the work that is done, from 0 to 1. */
+/** `items` is the number of items that are done. `fraction` is the part of the work that is done, from 0 to 1. */
 export type OnProgress = (items: number, fraction: number) => void;
 
 /** Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. */
 export async function writeStore(path: string, snapshot: Snapshot, onProgress: OnProgress): Promise<StoreSummary> {
   removeStore(path);
-  // Nobody else may read the file as long as it does not have its final permissions.
+  // Nobody else may read the file until it gets its final permissions.
   closeSync(openSync(path, "wx", 0o600));
   const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
   const written = new RowsHash();
@@ -74,7 +76,7 @@ function batchOf(since: Bookmark, items: readonly PlannedChange[]) {
   return { since, decide: () => ({ changes: items, dependsOn: undefined }), moved() {} };
 }
 
-/** Groups items for one commit each. */
+/** Groups the items. Each group is meant for one commit. */
 export async function* portions(items: AsyncIterable<Change>): AsyncGenerator<PlannedChange[]> {
   let portion: PlannedChange[] = [];
   let characters = 0;
@@ -89,8 +91,8 @@ export async function* portions(items: AsyncIterable<Change>): AsyncGenerator<Pl
   if (portion.length > 0) yield portion;
 }
 
-// A file in WAL mode gets two more files beside it whenever it is read. This one is complete in itself, also on a
-// read-only disk. The service changes it back.
+// In WAL mode, SQLite makes two more files beside the store whenever it is read. Without WAL mode, the store is a
+// single file, which can be read even on a read-only disk. The service switches WAL mode on again.
 function leaveLogMode(path: string): void {
   const database = new Database(path, { readwrite: true });
   try {

@@ -16,8 +16,8 @@ export interface ImportCounts {
 export class Checkpoint {
   readonly #path: string;
   /**
-   * The server, and the size and time of the file. Progress that was saved for another server, or before the file was
-   * changed, is ignored.
+   * Identifies the import: the server, and the size and time of the file. Progress that was saved for another server,
+   * or before the file was changed, is ignored.
    */
   readonly #subject: string;
   #savedAt = performance.now();

@@ -1,7 +1,7 @@
-// Reads lines of cells as the text arrives. Cells are separated by commas, semicolons or tabs: by whichever of them is
-// most frequent in the first line, because spreadsheets choose one by the user's language.
+// Reads lines of cells as the text arrives. Commas, semicolons or tabs separate the cells: whichever is most frequent
+// in the first line counts. Spreadsheets choose one of them by the user's language.
 
-/** The text is not CSV. The message says what to change; `line` is where the mistake is. */
+/** The text is not valid CSV. The message says what to change, and `line` is where the mistake is. */
 export class CsvError extends Error {
   override readonly name = "CsvError";
   readonly line: number;
@@ -14,14 +14,14 @@ export class CsvError extends Error {
 
 export interface CsvRow {
   readonly cells: readonly string[];
-  /** The number of its first line in the text, beginning with 1. */
+  /** The number of the row's first line in the text. The first line of the text is 1. */
   readonly line: number;
 }
 
 const separators = [",", ";", "\t"] as const;
 
 export class CsvReader {
-  /** The text until the first line is complete, because only then the separator is known. */
+  /** The text so far, while the first line is incomplete. The separator is known only when that line is complete. */
   #start = "";
   #separator: string | undefined;
   #cells: string[] = [];
@@ -32,7 +32,7 @@ export class CsvReader {
   #rowLine = 1;
   #quoteLine = 1;
 
-  /** Takes the next characters, which may be split anywhere, and yields the rows that they complete. */
+  /** Takes the next piece of text, which may begin and end anywhere, and yields the rows that it completes. */
   *read(text: string): Generator<CsvRow> {
     if (this.#separator !== undefined) return yield* this.#readOn(text);
     this.#start += text;
@@ -40,7 +40,7 @@ export class CsvReader {
     if (firstLine !== undefined) yield* this.#begin(firstLine);
   }
 
-  /** Call this after the last characters. It yields the last row, if no line ending follows it. */
+  /** Call this after the last piece of text. It yields the last row, if no line ending follows that row. */
   *finish(): Generator<CsvRow> {
     if (this.#separator === undefined) yield* this.#begin(this.#start);
     if (this.#place === "quoted") throw new CsvError(this.#quoteLine, "a quote is opened here and never closed");
@@ -102,7 +102,7 @@ export class CsvReader {
   }
 }
 
-/** The text without its quoted parts, in which separators and line endings are ordinary characters. */
+/** The text without its quoted parts, because separators and line endings inside quotes are ordinary characters. */
 function unquoted(text: string): string {
   return text
     .split('"')

@@ -1,6 +1,5 @@
-// Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but an
-// ordinary string is written without its quotes and escapes. An empty cell means that the item does not have this
-// field.
+// Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but most
+// strings are written without their quotes and escapes. An empty cell means that the item does not have this field.
 
 import { scanObject } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
@@ -35,7 +34,10 @@ function mayBeUnquoted(text: string, literal: string | undefined): boolean {
   return text !== "" && JSON.stringify(text) === literal && literalOf(text) === undefined && !/^[=+\-@\t\r]/.test(text);
 }
 
-/** The JSON text that a cell holds. Undefined if it holds plain text. Spreadsheets write `TRUE` for `true`. */
+/**
+ * The JSON text that a cell holds. Undefined if it holds plain text. `TRUE` is read as `true`, because spreadsheets
+ * write it that way.
+ */
 function literalOf(cell: string): string | undefined {
   const lowerCase = cell.toLowerCase();
   if (lowerCase === "true" || lowerCase === "false") return lowerCase;

@@ -1,8 +1,9 @@
-// Stores the items of a file, several at the same time, and keeps their order all the same.
+// Stores the items of a file, several at the same time, and still keeps their order.
 //
-// The items of a batch are sent together, and the service may store them in another order. It tells each item's version
-// in the ETag, so a wrong order is noticed. Then the items from the first wrong one on are deleted and created again, one
-// after the other, and the following batches are smaller. A service whose ETags have no version gets one item at a time.
+// The items of a batch are sent together, so the service may store them in another order. The ETag in each answer tells
+// the item's version, so a wrong order is noticed. The items from the first wrong one on are then deleted and created
+// again, one after the other. The following batches are smaller. A service whose ETags have no version gets one item at
+// a time.
 
 import { isPassing, isTodoError } from "../../client/errors.ts";
 import { hasId, idOf, sameContent } from "../../client/item-text.ts";
@@ -20,7 +21,7 @@ import { ProgressBar } from "./progress-bar.ts";
 export const conflictRules = ["fail", "skip", "replace"] as const;
 
 interface ImportOptions {
-  /** What to do if another item has the same ID. */
+  /** What to do if a stored item with other content has the same ID. */
   readonly rule: (typeof conflictRules)[number];
   readonly parallel: number;
   /** Undefined for standard input. */
@@ -62,7 +63,7 @@ export class ImportRun {
     this.#counts = this.#checkpoint?.counts ?? { created: 0, present: 0, replaced: 0, skipped: 0 };
   }
 
-  /** Counts the bytes as they are read, in pieces so small that the progress bar can show them. */
+  /** Counts the bytes as they are read. The pieces are so small that the progress bar moves steadily. */
   async *counting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks)
       for (let start = 0; start < chunk.byteLength; start += pieceBytes) {
@@ -88,7 +89,7 @@ export class ImportRun {
           continue;
         }
         const key = idOf(json)?.toLowerCase() ?? "";
-        // The last item with an ID wins, so two items with the same ID must not be sent together.
+        // If several items have the same ID, the last one counts. So they must not be sent together.
         if (batch.size >= this.#batchSize || batch.has(key)) {
           await this.#storeBatch([...batch.values()]);
           batch = new Map();
@@ -100,7 +101,7 @@ export class ImportRun {
       this.#bar.clear();
       if (this.#done > 0) {
         this.#checkpoint?.save();
-        // The same command would fail in the same way, unless the error may pass.
+        // Running the same command again helps only if the error is temporary.
         const advice = isPassing(error) ? " Run the same command again to continue." : "";
         remark(`Stopped after ${countOf(this.#done)}.${advice}`);
       }
@@ -112,13 +113,15 @@ export class ImportRun {
   }
 
   /**
-   * Sends these items all at once, and sees to it that they are stored in order. From the first one that failed, or that was stored
-   * before an earlier one, the created items are deleted again and then sent one by one, up to the one that fails. So
-   * nothing is created after an item that failed. Items that existed before keep their place, and are not undone.
+   * Sends these items all at once, and makes sure that they are stored in order. It looks for the first item that
+   * failed or was stored before an earlier one. From there on, created items are deleted and sent again one by one, up
+   * to the one that failed. So nothing is created after an item that failed. Items that existed before keep their
+   * place, and are not deleted.
    */
   async #storeBatch(batch: readonly FileItem[]): Promise<void> {
     const results = await Promise.allSettled(batch.map((one) => this.#storeItem(one)));
-    // If the server is away, nothing can be undone now. The next run finds out which of these items were stored.
+    // If the server cannot be reached, nothing can be undone now. The next run finds out which of these items were
+    // stored.
     for (const result of results) if (result.status === "rejected" && isAway(result.reason)) throw result.reason;
     const outcomes = results.map((result) => (result.status === "fulfilled" ? result.value : undefined));
     const undone = await this.#undo(batch, outcomes, firstMisplaced(outcomes));
@@ -144,7 +147,7 @@ export class ImportRun {
         await this.#client.remove(idOf(json) ?? "", { ifMatch: outcome.etag });
         undone.add(index);
       } catch (error) {
-        // Somebody changed or deleted the item already. It is theirs now, and stays where it is.
+        // Somebody else has already changed or deleted the item, so it is left as it is.
         if (!isTodoError(error, "PreconditionFailedError") && !isTodoError(error, "NotFoundError")) throw error;
       }
     };
@@ -200,8 +203,8 @@ export class ImportRun {
 }
 
 /**
- * The index of the first item that failed, or that was created before an item which precedes it in the file. If there is
- * none, the number of items.
+ * The index of the first item that failed, or that was created before an item which precedes it in the file. If there
+ * is no such item, the number of items.
  */
 function firstMisplaced(outcomes: readonly (Outcome | undefined)[]): number {
   let newest = 0;

@@ -120,7 +120,10 @@ function checkedColumns(names: readonly string[], line: number): readonly string
   throw new CsvError(line, `two columns are called ${repeated}. The first line must name each column once`);
 }
 
-/** A line may have fewer cells than there are columns, but not more, because the rest would have no name. */
+/**
+ * A line may have fewer cells than there are columns. It must not have more, because the others would belong to no
+ * column.
+ */
 function checkedCells(columns: readonly string[], cells: readonly string[], line: number): readonly string[] {
   if (cells.slice(columns.length).every((cell) => cell === "")) return cells;
   throw new CsvError(

@@ -1,5 +1,5 @@
-// Writes items to a file or to standard output in one of the formats, without holding them in memory. A file has the
-// ending `.partial` until it is complete.
+// Writes items to a file or to standard output in one of the formats, without holding all of them in memory. A file has
+// the ending `.partial` until it is complete.
 
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -5,7 +5,7 @@ import { countOf } from "../output.ts";
 import { shorten } from "../terminal.ts";
 
 const redrawMs = 100;
-/** What is finished sooner than this needs no bar. */
+/** Work that is finished sooner than this needs no bar. */
 const firstDrawMs = 500;
 const barLength = 24;
 

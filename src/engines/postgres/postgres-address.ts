@@ -9,7 +9,10 @@ export interface PostgresAddress {
   /** Never print it. */
   readonly password: string | undefined;
   readonly database: string | undefined;
-  /** False for clear text; otherwise whether TLS is required, and whether the server's certificate is checked. */
+  /**
+   * False for clear text. Otherwise says whether TLS is required, and whether the server's certificate is checked. `ca`
+   * is the certificate, as PEM text, to check it against.
+   */
   readonly tls: false | "prefer" | "require" | "verify-full" | { readonly ca: string };
 }
 

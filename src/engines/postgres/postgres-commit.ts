@@ -132,8 +132,9 @@ export class PostgresCommit {
   }
 
   /**
-   * Returns false, and stores nothing, if the store was rolled back to an older version. The store then has a new
-   * epoch, and another attempt can follow. Also returns false if it must first be found out whether it was rolled back.
+   * Returns false, and stores nothing, if another attempt is needed. Either the store was rolled back to an older
+   * version, and has now got a new epoch. Or it is not clear yet whether the store was rolled back, and the next
+   * attempt finds out.
    */
   async #locked(): Promise<boolean> {
     const { writer, known } = this.#context;
@@ -141,15 +142,16 @@ export class PostgresCommit {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
       if (known.isCut(answer)) {
         // The store has lost its newest versions, so it gets a new epoch. The epoch is committed in a transaction of
-        // its own. If the batch were in the same transaction and failed, the new epoch would be lost too, and nobody
-        // might ever notice again that versions are missing.
+        // its own. If the batch were in the same transaction and failed, the new epoch would be lost too. Then perhaps
+        // nobody would ever notice again that versions are missing.
         await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, answer.epoch).execute(), this.#end(sql)]));
         known.leave(answer.epoch);
         return false;
       }
       const { newest } = known;
       const { start, missed } = await this.#missedFrom(sql, answer);
-      // While the whole store was read, a pull may have seen a point that this history lacks. See `#readMissed`.
+      // While the whole store was read, a pull may have seen a point that this history lacks. Then the next attempt
+      // checks whether the store was rolled back. See `#readMissed`.
       if (known.newest !== newest && !known.isNewest(start)) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
         return false;
@@ -176,7 +178,7 @@ export class PostgresCommit {
     });
   }
 
-  /** Called after an error. Throws if the commit has failed; returns if another attempt is worthwhile. */
+  /** Called after an error. Throws if the commit has failed for good. Returns if another attempt is worthwhile. */
   #giveUpOrGoOn(error: StoreError, unanswered: SentBatch | undefined): void {
     const isOver = performance.now() > this.#giveUpAtMs;
     if (isServerError(error)) {
@@ -204,9 +206,9 @@ export class PostgresCommit {
 
   /**
    * Reads what the batch has missed, and checks that the history contains the newest known point. If a pull replaces
-   * that point in the meantime, this asks again. A pull may use an answer that is older than the new point, but a commit
-   * must not: if a rollback has taken that point, the commit would build on the rolled-back history, unnoticed.
-   * Nobody else can commit while the clock is locked, so this soon comes to an end.
+   * that point in the meantime, this asks again. A pull may use an answer that is older than the new point, but a
+   * commit must not. If a rollback has removed the new point, the commit would build on the rolled-back history,
+   * unnoticed. Nobody else can commit while the clock is locked, so this ends soon.
    */
   async #readMissed(sql: Sql): Promise<ClockAndChanges> {
     const { known } = this.#context;

@@ -50,7 +50,7 @@ export function readCondition(address: PostgresAddress): Promise<PostgresConditi
     return {
       ...rest,
       lagSeconds: lagSeconds ?? undefined,
-      // The server looked at its clock at some moment between these two.
+      // The server looked at its clock at some moment between `askedAt` and `answeredAt`.
       clockAheadMs: timeMs - Math.min(Math.max(timeMs, askedAt), answeredAt),
       schema: await readSchemaVersion(sql),
     };

@@ -107,8 +107,8 @@ export class PostgresEngine implements Engine {
       return whole;
     }
     const answer = await this.#readNews(() => this.#known.pointAt(since));
-    // If the store has an epoch again that is over, it may have been rolled back to before the bookmark, and may have
-    // grown since then. Then its changes do not follow the bookmark.
+    // `hasLeft` is true if the store has returned to an epoch that was over. Then it may have been rolled back to a
+    // point before the bookmark, and may have grown since. So its changes do not follow the bookmark.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
       // If a store is rolled back, a read-only engine cannot give it a new epoch. Then only the batch name of the known
@@ -117,12 +117,13 @@ export class PostgresEngine implements Engine {
       return news;
     }
     const whole = await this.#replace(since, answer);
-    // If this pull was from another bookmark than the known point, the replica may still be at the known point. If the
-    // store still has that epoch, or can return to it unnoticed, keep that point. Then the next pull checks whether the
-    // history still contains it.
+    // If this pull did not start from the known point, the caller's copy of the store may still be at the known point.
+    // Then keep the known point, so that the next pull checks whether the history still contains it. This is needed
+    // only if the store still has that epoch, or if it could return to that epoch unnoticed, as with a read-only
+    // engine.
     const keepsKnown = this.#options.readOnly || whole.epoch === this.#known.newest.epoch;
-    // This is the last step, because a pull that fails must not change the known point. The replica would then be at
-    // another point, and `hasNews` would not notice.
+    // Do this after everything that can fail. A failed pull must not change the known point: the caller's copy would be
+    // at another point, and `hasNews` would not notice.
     if (this.#known.isAt(since) || !keepsKnown) this.#known.restart(whole);
     if (whole.epoch !== since.epoch) this.#options.onOtherHistory(otherHistoryMessage(since, whole));
     return whole;
@@ -140,7 +141,7 @@ export class PostgresEngine implements Engine {
       const whole = await this.#load();
       // The store may also have got its new epoch between the answer and the load.
       if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
-      // The store may be rolled back just before it is loaded, and lose its new epoch.
+      // The store may have been rolled back just before it was loaded, and have lost its new epoch.
       if (!this.#known.hasLeft(whole.epoch)) {
         if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
         this.#known.leave(whole.epoch);
@@ -150,8 +151,9 @@ export class PostgresEngine implements Engine {
   }
 
   /**
-   * Takes the loaded point for the newest known one, if the history contains both. Returns false if it does not. The
-   * load itself cannot tell: others may have committed after `answer`, and the history may have been cut since.
+   * Makes the loaded point the newest known point, if it is newer. Returns false if the history lacks one of the two
+   * points. The load alone cannot tell: after `answer`, others may have committed, and the store may have been rolled
+   * back.
    */
   async #learnsLoaded(whole: Point): Promise<boolean> {
     const { continues } = await this.#readNews(() => whole);

@@ -51,10 +51,12 @@ export class KnownHistory {
   }
 
   /**
-   * True if the store was rolled back. Then its history no longer contains the bookmark or the newest known point,
-   * although it has the epoch of that point; or it has an epoch again that it had left. Such a store gets a new epoch,
-   * so that no client takes its remembered state to be current. The bookmark alone is not enough: a commit may start
-   * from a bookmark of an older epoch, after a pull has loaded the epoch that was rolled back.
+   * True if the store was rolled back. There are two signs. The history lacks the bookmark or the newest known point,
+   * although it has the same epoch as that point. Or the store has an epoch again that was already over. A store that
+   * was rolled back gets a new epoch, so that no client takes its remembered state to be current.
+   *
+   * To check the bookmark alone is not enough. A commit may start from a bookmark of an older epoch, after a pull has
+   * loaded the epoch that was rolled back.
    */
   isCut({ epoch, continues }: ClockAndChanges): boolean {
     return this.hasLeft(epoch) || !continues;
@@ -71,9 +73,12 @@ export class KnownHistory {
 
 /**
  * Reads the changes since a point, for a pull. The same query checks that the history still contains the newest known
- * point. If another query or commit replaces that point in the meantime, the new point is unchecked. Then this asks
- * again, unless the new point has the same epoch as the answer and is at least as new. `learn` ignores such an answer,
- * so the next pull checks the new point. Otherwise an instance that commits all the time would ask forever.
+ * point. If another query or commit replaces that point in the meantime, the new point is unchecked, and this asks
+ * again.
+ *
+ * There is one exception: the new point has the same epoch as the answer and is at least as new. Then `learn` ignores
+ * the answer, and the next pull checks the new point. Without the exception, an instance that commits all the time
+ * would ask forever.
  */
 export async function readNews(
   sql: Sql,

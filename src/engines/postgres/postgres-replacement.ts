@@ -1,5 +1,5 @@
-// Replaces all items of a PostgreSQL store in one transaction, and gives the store a new epoch. Instances that run on
-// the store notice the new epoch at their next read or write, and load everything again. So they need not be stopped.
+// Replaces all items of a PostgreSQL store in one transaction, and gives the store a new epoch. Running instances
+// notice the new epoch at their next read or write, and load everything again. So they need not be stopped.
 
 import { type Change, newEpoch, StoreError, type Version } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
@@ -11,7 +11,7 @@ import { lineOf, lockClock } from "./postgres-statements.ts";
 export interface Replacement {
   /** Called with the number of items that the store has now. Throws if they must not be replaced. */
   readonly mayReplace: (itemCount: number) => void;
-  /** The new items in order of version. */
+  /** The new items in order of version, a few at a time. */
   readonly portions: AsyncIterable<readonly Change[]>;
   /** Reads the new items back, before they are committed. Throws if they are wrong. */
   readonly verify: (items: AsyncIterable<Change>) => Promise<void>;

@@ -1,5 +1,5 @@
-// The tables of a PostgreSQL store, in a schema of their own. Many instances may start at once on an empty
-// database; one of them creates the tables, and the others wait for it.
+// The tables of a PostgreSQL store, in a schema of their own. Many instances may start at once on an empty database.
+// Then one of them creates the tables, and the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
 import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";

@@ -1,6 +1,6 @@
-// One connection to the primary: the one host in the address that takes writes. A lost connection is replaced.
-// We give the client library one host at a time. If it had several, it would mistake a standby for the primary, and
-// while there is no primary, it would try to connect forever without a pause.
+// One connection to the primary: the one host in the address that takes writes. A lost connection is replaced. We give
+// the client library one host at a time. If it had several, it would mistake a standby for the primary. And while there
+// is no primary, it would try to connect forever without a pause.
 
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
@@ -27,12 +27,12 @@ export const timeoutsMs = {
   load: 300_000,
 } as const;
 
-// The reasons for these settings:
+// The reasons for most of these settings:
 //
-// - enable_seqscan: every statement has an index to use. But without statistics, as for a table that was empty a
-//   minute ago, the planner would read the whole table.
-// - plan_cache_mode: with statistics, the planner would plan each statement again every time. That takes longer than
-//   running it, and always leads to the same plan.
+// - enable_seqscan: every statement has an index to use. But without statistics, as for a table that was empty a minute
+//   ago, the planner would read the whole table.
+// - plan_cache_mode: with statistics, the planner would plan each statement again every time. Planning takes longer
+//   than running the statement, and always leads to the same plan.
 // - lock_timeout, idle_in_transaction_session_timeout: no instance waits forever for the clock's lock, and an instance
 //   that hangs while it holds the lock loses it.
 // - synchronous_commit: an answered commit must be durable, even if that is not the database's default.

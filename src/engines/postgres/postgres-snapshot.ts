@@ -8,7 +8,7 @@ import { checkSchema } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import { readClock, usableClock } from "./postgres-statements.ts";
 
-/** An item may have a mebibyte, so this many rows at once bound the memory. */
+/** How many rows are read at once. This bounds the memory, because one item may have a mebibyte. */
 const rowsAtOnce = 100;
 
 export class PostgresSnapshot implements Snapshot {
@@ -39,7 +39,10 @@ export class PostgresSnapshot implements Snapshot {
     return this.rows({ tombstones: false });
   }
 
-  /** What is wrong between the rows: with the clock, the history, or items that share a place or an ID. */
+  /**
+   * What is wrong with the store as a whole, rather than with one row: with the clock, the history, or items that share
+   * a place or an ID.
+   */
   findings(): Promise<string[]> {
     return this.#session.use(async (sql) => {
       const found = await withTimeout(
@@ -78,7 +81,10 @@ export async function* rowsInPages(readPage: (after: Version) => Promise<readonl
   }
 }
 
-/** The next few rows after a version. Outside a transaction, the pages may be of different moments. */
+/**
+ * Reads the next few rows after a version. Without a transaction around them, different pages may show the store at
+ * different moments.
+ */
 export function pageAfter(sql: Sql, after: Version, { tombstones }: { readonly tombstones: boolean }) {
   const page = sql<Change[]>`
     select version, position, id, json from todoitems.item
@@ -89,7 +95,7 @@ export function pageAfter(sql: Sql, after: Version, { tombstones }: { readonly t
 async function begin(sql: Sql): Promise<number> {
   await checkSchema(sql);
   await sql`begin isolation level repeatable read read only`;
-  // The server must not give up a transaction while a slow disk takes the rows.
+  // To write the rows to a slow disk may take long. The server must not end the idle transaction in the meantime.
   await sql`set local idle_in_transaction_session_timeout = 0`;
   usableClock((await readClock(sql))[0]);
   const [counted] = await sql<{ count: number }[]>`

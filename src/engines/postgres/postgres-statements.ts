@@ -44,7 +44,7 @@ export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
   /**
    * False if the store's history lacks one of the points that `readChanges` asked about, `since` and `known`. A point
-   * of another epoch says nothing about this history.
+   * of another epoch is not checked, because it says nothing about this history.
    */
   readonly continues: boolean;
   readonly changes: readonly Change[];
@@ -129,8 +129,10 @@ export async function readChanges(
 /**
  * Stores a plan. If others have committed since `start`, the plan is stored after their changes, with higher versions
  * than planned. Returns their changes (`missed`), and how much higher each version is (`by`). Returns undefined if
- * nothing was stored. The statement is also correct outside the caller's transaction, because that may have been lost
- * together with its connection.
+ * nothing was stored.
+ *
+ * If the connection is lost, the caller's transaction is lost too, and the statement may run outside it. The statement
+ * is correct then too.
  */
 export async function commitBatch(
   sql: Sql,
@@ -222,8 +224,8 @@ function clockOf(line: string): ClockLine {
 }
 
 /**
- * True if the history contains the point. If the point's batch is unknown, or if the store has already deleted that
- * part of its history, any point up to the current version is assumed to be contained.
+ * True if the history contains the point. Sometimes that cannot be checked: the point's batch is unknown, or the store
+ * has already deleted that part of its history. Then any point up to the current version counts as contained.
  */
 function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): boolean {
   if (point.version > version) return false;

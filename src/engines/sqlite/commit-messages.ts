@@ -20,7 +20,7 @@ export type FromThread =
   /** `retired` is true if the files of the store were replaced. */
   | readonly ["failed", message: string, undecided: boolean, retired: boolean]
   | readonly ["missed", state: Bookmark, whole: boolean, rows: readonly Row[]]
-  /** No answer, but a message for the operator. */
+  /** Not an answer to a request, but a message for the operator. */
   | readonly ["warning", message: string];
 
 export function rowsOf({ changes }: Plan): Row[] {

@@ -10,7 +10,10 @@ let engine: SqliteEngine | undefined;
 /** Set while a commit waits for another plan. */
 let planned: PromiseWithResolvers<Plan> | undefined;
 
-/** A checkpoint waits until no commit has come for this long. It takes several syncs, and a commit would wait for it. */
+/**
+ * A checkpoint, which copies the log into the store, waits until no commit has come for this long. It takes several
+ * syncs, and a commit would have to wait for them.
+ */
 const quietMs = 5;
 let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -20,14 +23,16 @@ function send(message: FromThread): void {
   self.postMessage(JSON.stringify(message));
 }
 
-/** Sends what a commit has missed, and resolves to the plan that the other thread makes of it. */
+/**
+ * Sends the changes that a commit has missed. Resolves to the new plan, which the thread that answers requests makes.
+ */
 function decideAgain(missed: News): Promise<Plan> {
   planned = Promise.withResolvers();
   send(missedMessage(missed));
   return planned.promise;
 }
 
-/** If there is always another commit, a checkpoint waits until the log is long. */
+/** Runs a checkpoint when there is a pause between commits. If there is no pause, runs it once the log is long. */
 function checkpointLater(): void {
   if (engine?.isLogLong()) engine.checkpoint();
   else checkpointTimer = setTimeout(() => engine?.checkpoint(), quietMs);

@@ -24,10 +24,10 @@ export class CommitThread {
   readonly #worker: Worker;
   readonly #options: CommitThreadOptions;
   readonly #opened: Promise<FromThread>;
-  /** Requests are sent one after the other. */
+  /** Settles when the last request is done. Requests are sent one after the other. */
   #last: Promise<unknown>;
   #waiting: Waiting | undefined;
-  /** Why the thread has ended. */
+  /** Why the thread has ended. Undefined while it runs. */
   #end: string | undefined;
 
   constructor(path: string, options: CommitThreadOptions) {
@@ -46,7 +46,10 @@ export class CommitThread {
     await this.#opened;
   }
 
-  /** Stores a batch, and returns the state of the store after it. `onPlan` is called with each plan. */
+  /**
+   * Stores a batch, and returns the state of the store after it. `onPlan` is called for each plan, with the state that
+   * the plan leads to.
+   */
   commit(batch: Batch, onPlan: (planned: Bookmark) => void): Promise<Bookmark> {
     return this.#inTurn(async () => {
       const defects: unknown[] = [];

@@ -1,8 +1,9 @@
-// Notices when somebody replaces the files of an open store, removes its log, or writes into the store itself, as
-// `cp backup.db todoitems.db` does. SQLite cannot notice, and would mix the old store with the new one.
+// Notices when somebody replaces the files of an open store, removes its log, or writes into the store itself. For
+// example, `cp backup.db todoitems.db` does that. SQLite cannot notice, and would mix the old store with the new one.
 //
-// Only a checkpoint may write into the file: SQLite copies the log into it then. It first says so in the wal-index, the
-// file `-shm`. So if the file has changed but the wal-index tells of no checkpoint, somebody else has written it.
+// Only a checkpoint may write into the file: SQLite then copies the log into the file. Before it copies, it notes the
+// checkpoint in the wal-index, the file `-shm`. So if the file has changed but the wal-index shows no checkpoint,
+// another program has written into the file.
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -10,7 +11,7 @@ import { HeldFile, identityOf } from "./held-file.ts";
 
 /**
  * What has happened to the files. If the log was removed or spoilt, the store itself is still the one that was opened.
- * Only a removed log can still be read.
+ * A removed log can still be read, because SQLite has it open. A spoilt log cannot.
  */
 export interface Interference {
   readonly kind: "replaced" | "log-removed" | "log-spoilt";
@@ -54,7 +55,7 @@ const noIndex: WalIndex = {
   checksum1: 0,
   checksum2: 0,
 };
-/** No file system notes times less exactly than this. */
+/** No file system rounds times more coarsely than this. */
 const coarsestTimeMs = 2_000;
 
 export class FileGuard {
@@ -88,15 +89,17 @@ export class FileGuard {
     return this.#checkNames() ?? this.#checkStore() ?? this.#checkLog();
   }
 
-  // The folder tells whether a file in it was removed or replaced, so most commits look at nothing else. To ask for the
-  // log's own entry would make the next sync of the log slower by a third: once a program has asked for the time of a
-  // file, Linux notes an exact time with the next write, and has to sync that too.
+  // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up
+  // only if the folder's time is new, or was only seconds old when last seen. To look up the log each time would make
+  // the next sync of the log slower by a third. Once a program has asked for the time of a file, Linux notes an exact
+  // time with the next write, and has to sync that too.
   #checkNames(): Interference | undefined {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
     if (folder !== "" && folder === this.#lastFolder) return undefined;
     const interference = this.#checkFiles();
-    // If the folder was changed just now, the next change may leave its time as it is.
+    // If the folder was changed just now, its time may stay the same at the next change. So this time is not
+    // remembered.
     const isSettled = stat !== undefined && Date.now() - stat.mtimeMs > coarsestTimeMs;
     this.#lastFolder = isSettled && !interference ? folder : "";
     return interference;
@@ -111,7 +114,7 @@ export class FileGuard {
     if ((log && log !== this.#log.identity) || (index && index !== this.#index.identity)) {
       return replaced("its -wal or -shm file is another one, so two processes may have written to it");
     }
-    // Another process of ours does that when it finds that the store was replaced.
+    // Another process of ours moves the log away when it finds that the store was replaced.
     if (!log && this.#log.hasName) return replaced("its log was moved away");
     return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
   }
@@ -133,7 +136,8 @@ export class FileGuard {
   #checkLog(): Interference | undefined {
     const { index } = this.#last;
     if (index.frames === 0 || this.#hasLastFrameOf(index)) return undefined;
-    // Another process may have emptied it while we looked, as a checkpoint may do.
+    // Another process may have started the log again from its beginning while we looked. That is normal after a
+    // checkpoint, and changes the salts.
     if (this.#readIndex().salts !== index.salts) return undefined;
     return { kind: "log-spoilt", finding: `another program has written into the file ${this.#path}-wal` };
   }
@@ -150,10 +154,11 @@ export class FileGuard {
   }
 
   /**
-   * Call this after each commit. `check` must have been called while the commit held its lock. If the whole log had
-   * already been copied into the store, the commit starts the log again from its beginning. To a later check, that looks
-   * like a checkpoint, and would explain away a write by somebody else. So such a write, since `check`, must be noticed
-   * now.
+   * Call this after each commit. `check` must have been called while the commit held its lock.
+   *
+   * If the whole log had already been copied into the store, the commit starts the log again from its beginning. To a
+   * later check, that looks like a checkpoint, and would explain away a write by somebody else. So a write by somebody
+   * else since `check` must be noticed now.
    */
   checkCommit(): Interference | undefined {
     const before = this.#last;
@@ -166,23 +171,28 @@ export class FileGuard {
   }
 
   /**
-   * Call this after a checkpoint. Somebody may have written into the file since the look before, which cannot be told
-   * from the checkpoint. Then some of the pages that were copied are probably not in the file.
+   * Call this after a checkpoint. Somebody else may also have written into the file since the last look, and the file's
+   * time and size cannot show that. But some of the pages that the checkpoint copied are then probably overwritten. So
+   * this compares the file with the log.
    */
   checkCheckpoint(): Interference | undefined {
     const before = this.#look();
     const { frames, copied, attempted } = before.index;
-    // A checkpoint that could not copy all frames leaves out pages that later frames change again.
+    // A checkpoint that could not copy all frames leaves out pages that later frames change again. Then the file need
+    // not agree with the log.
     const isWhole = copied === attempted && copied === frames;
     const isSame = !isWhole || this.#hasCopied(before.index);
-    // Another process may have changed the log or the store while we looked.
+    // Another process may have changed the log or the store while we looked. Then the comparison proves nothing.
     if (hasCheckpoint(before.index, this.#readIndex())) return undefined;
     if (!isSame) return replaced("another program has written into the file during or after a checkpoint");
     this.#last = before;
     return undefined;
   }
 
-  /** Whether the store has every page as the log has it. */
+  /**
+   * Whether the store has every page as the log has it. Also true if the log is shorter by now, because then nothing
+   * can be compared.
+   */
   #hasCopied({ copied, pages, pageBytes }: WalIndex): boolean {
     const frameBytes = frameHeaderBytes + pageBytes;
     const log = this.#log.read(copied * frameBytes, logHeaderBytes);
@@ -217,8 +227,9 @@ export class FileGuard {
     return identityAt(this.#path) === this.#store.identity;
   }
 
-  // The file is looked at before and after the wal-index. If it is the same both times, all writes of a checkpoint that
-  // is complete in the wal-index are included. Otherwise they would look like somebody else's the next time.
+  // Looks at the file before and after it reads the wal-index, and starts again if the file has changed in between. So
+  // if the wal-index shows a complete checkpoint, the look includes all its writes. If some were missing, they would
+  // seem to be somebody else's at the next check.
   #look(): Look {
     for (;;) {
       const file = this.#store.state;
@@ -230,7 +241,7 @@ export class FileGuard {
   #readIndex(): WalIndex {
     const view = this.#index.read(indexBytes, 0);
     if (view.byteLength < indexBytes) return noIndex;
-    // SQLite writes these numbers as the processor keeps them. All that Bun runs on are little-endian.
+    // SQLite writes these numbers in the processor's byte order. All processors that Bun runs on are little-endian.
     const size = view.getUint16(14, true);
     return {
       // 65,536 does not fit into 16 bits. SQLite writes 1 for it.

@@ -1,5 +1,5 @@
-// An open store whose files are watched. If somebody replaces them, the store is retired: SQLite lets go of it without
-// writing anything to the file that is there now. Checkpoints run here too, because each needs a look at the files first.
+// An open store whose files are watched. If somebody replaces them, the store is retired: SQLite closes it, and writes
+// nothing into the file that is there now. Checkpoints run here too, because each needs a look at the files first.
 
 import type { Database } from "bun:sqlite";
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
@@ -29,7 +29,7 @@ export class GuardedDatabase {
   readonly #guard: FileGuard | undefined;
   readonly #logWatch: LogWatch;
   readonly #onWarning: (message: string) => void;
-  /** Why the store was retired. */
+  /** Why the store was retired. Undefined if it was not. */
   #retirement: string | undefined;
   #framesAtCheckpoint = 0;
 
@@ -56,7 +56,7 @@ export class GuardedDatabase {
     return this.#retirement !== undefined;
   }
 
-  /** Throws if the files were replaced or removed. Once that has happened, it always throws. */
+  /** Throws if another program has replaced, removed or changed the files. From then on, it throws at every call. */
   check(): void {
     if (!this.isRetired) this.#lookAtFiles();
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
@@ -71,7 +71,10 @@ export class GuardedDatabase {
     );
   }
 
-  /** Throws if the files were replaced while a commit was written. Call `check` once the commit has its lock. */
+  /**
+   * Call this after a commit. Throws if another program has written into the file during the commit. `check` must have
+   * been called while the commit held its lock.
+   */
   checkCommit(): void {
     const interference = this.#guard?.checkCommit();
     if (interference) this.#retire(interference);
@@ -108,13 +111,13 @@ export class GuardedDatabase {
   /** `closeOther` closes the connection that another thread may have to the same file. */
   async close(closeOther: () => Promise<void>): Promise<void> {
     try {
-      // The last connection that is closed copies the log into the store, so the files are looked at before.
+      // When the last connection is closed, SQLite copies the log into the store. So look at the files first.
       this.check();
       this.database.close();
     } finally {
       await closeOther();
     }
-    // Not earlier: this lets go of all locks that the process has.
+    // Do this last: closing these descriptors drops all locks that the process has on the files.
     this.#guard?.release();
   }
 
@@ -157,11 +160,15 @@ export class GuardedDatabase {
     this.#onWarning(this.#retirement);
   }
 
-  /** Keeps SQLite from copying the log of the old store into the new file. Says where the last commits are. */
+  /**
+   * If the store was replaced, moves its log away, so that SQLite does not copy the log into the new file. Returns a
+   * message that says where the last commits are.
+   */
   #setLogAside(kind: Interference["kind"]): string {
     if (kind !== "replaced")
       return `Commits that were only in the log will be lost with this process: save the list first, with ${asTyped("export")}`;
-    // The log comes first: as long as it is in its place, other processes take a missing -shm file for an accident.
+    // Move the log before the -shm file is removed. If only the -shm file were missing, another process would not
+    // conclude that the store was replaced.
     const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
     if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
     return log === undefined
@@ -169,7 +176,7 @@ export class GuardedDatabase {
       : `Its log was set aside as ${log}: it has the last commits of the store as it was`;
   }
 
-  /** Copies a log that was removed, but is still open, into the store. */
+  /** Copies a log that was removed, but is still open, into the store. Returns whether all of it was copied. */
   #savesLog(): boolean {
     try {
       return this.#runCheckpoint();

@@ -1,6 +1,6 @@
 // Descriptors of a store's files that stay open as long as SQLite has the store open. When a process closes any
 // descriptor of a file, the system drops all locks that the process has on that file, and SQLite depends on its locks.
-// So if a process has opened a store several times, the descriptors are closed with the last one.
+// So if a process has opened a store several times, all descriptors stay open until the last of these is closed.
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
@@ -23,7 +23,10 @@ export class HeldFile {
     held.descriptors.push(this.#descriptor);
   }
 
-  /** The bytes at this place, until the next read. Fewer than asked for, if the file ends before. */
+  /**
+   * Reads bytes at this position. The result is valid until the next read. It is shorter than `length` if the file ends
+   * first.
+   */
   read(length: number, position: number): DataView<ArrayBuffer> {
     const bytes = length > sharedBytes ? new Uint8Array(length) : this.#sharedFor(length);
     return new DataView(bytes.buffer, 0, readSync(this.#descriptor, bytes, 0, length, position));
@@ -54,7 +57,7 @@ export class HeldFile {
   }
 }
 
-/** Identifies a file while it is open: no other file gets its number as long as that lasts. */
+/** Identifies a file while it is open. No other file can get the same number until the file is closed. */
 export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${dev} ${ino}`;
 }

@@ -3,7 +3,9 @@
 
 import { StoreError } from "../../collection/engine.ts";
 
-/** A log may grow to this size before we warn that a reader holds it up, or, whatever the reason, that it is long. */
+/**
+ * From this size on, we warn if a reader keeps the log from being emptied. From `longBytes` on, we warn in any case.
+ */
 const heldUpBytes = 16 * 1024 ** 2;
 const longBytes = 64 * 1024 ** 2;
 

@@ -30,7 +30,10 @@ export function migrateStore(database: Database, path: string): string | undefin
   return copy;
 }
 
-/** Leaves WAL mode, which fails if anybody else has the store open, and takes a lock that lasts until it is given back. */
+/**
+ * Leaves WAL mode, which fails if anybody else has the store open. Then takes a lock that lasts until `letIn` is
+ * called.
+ */
 function lockOut(database: Database, path: string): void {
   try {
     database.run("PRAGMA locking_mode = EXCLUSIVE");
@@ -73,7 +76,9 @@ function copyStore(database: Database, path: string): string {
   }
 }
 
-/** A name that no file has yet, or that belongs to a copy of the same content, taken before the process was killed. */
+/**
+ * A name that no file has yet. Or the name of a copy with the same content, which a process took before it was killed.
+ */
 function freeName(name: string, wanted: string): string {
   for (let count = 1; ; count++) {
     const candidate = count === 1 ? name : `${name}.${count}`;

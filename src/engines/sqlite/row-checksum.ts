@@ -1,5 +1,5 @@
-// Checksums of stored rows. SQLite does not notice when the disk changes a bit of a row, so each row carries a CRC-32 of
-// its content. A CRC-32 changes with every single bit of the text it is made of.
+// Checksums of stored rows. SQLite does not notice when the disk changes a bit of a row, so each row carries a CRC-32
+// of its content. If a single bit of the content changes, its CRC-32 always changes too.
 
 import type { Change, Version } from "../../collection/engine.ts";
 
@@ -10,7 +10,10 @@ export interface StoreFields {
   readonly file: string;
 }
 
-/** The checksum of a row of table `change`. An item's ID contains no space, and its JSON is never empty. */
+/**
+ * The checksum of a row of table `change`. Different rows never give the same text, because an ID contains no space and
+ * JSON is never empty.
+ */
 export function rowChecksum({ version, position, id, json }: Change): number {
   return checksum(version, position, json === null ? id : `${id} ${json}`);
 }
@@ -21,13 +24,15 @@ export function storeChecksum({ epoch, prunedThrough, file }: StoreFields): numb
 
 const numbers = new Uint32Array(4);
 
-// Versions can have more than 32 bits. As bits, not digits: one flipped bit can change many decimal digits, and a CRC-32
-// detects every change of up to 32 adjacent bits, but not every longer one.
+// Versions can have more than 32 bits, so each takes two numbers. They enter the checksum as bits, not as decimal
+// digits. One flipped bit can change many digits, and a CRC-32 detects every change of up to 32 adjacent bits, but not
+// every longer one.
 function checksum(first: number, second: number, text: string): number {
   numbers[0] = first;
   numbers[1] = first / 2 ** 32;
   numbers[2] = second;
   numbers[3] = second / 2 ** 32;
-  // As a signed number, because SQLite needs 6 bytes for the upper half of the unsigned ones, and 4 for signed ones.
+  // As a signed number, because SQLite stores any of those in at most 4 bytes. The larger half of the unsigned numbers
+  // would need 6.
   return Bun.hash.crc32(text, Bun.hash.crc32(numbers)) | 0;
 }

@@ -1,5 +1,5 @@
 // Finds every row of a damaged store that can be trusted, in the file and in its log. A row can be trusted if its
-// checksum is right, wherever it is found: rows are never rewritten, so each copy of it is the same.
+// checksum is right, wherever it is found: rows are never rewritten, so all intact copies of a row are the same.
 //
 // Rows are found in two ways. The first is to read each table page as SQLite does. If a page is damaged, the bytes of
 // all its copies are also searched for what looks like the start of one of our rows.
@@ -93,7 +93,7 @@ class Salvage {
     return { count: offsets.length, lost };
   }
 
-  /** Searches all copies of a damaged page for rows, and names what is lost. */
+  /** Searches all copies of a page for rows, because the page is not an intact leaf. Notes what is lost. */
   #search(number: number): void {
     const newest = this.#pages.newest(number);
     if (!newest) return;
@@ -104,7 +104,7 @@ class Salvage {
     const unreadableCount = lost.length - known.length - foundCount;
     this.#losses.push(...known.map((row) => ({ page: number, row })));
     for (let n = 0; n < unreadableCount; n++) this.#losses.push({ page: number, row: {} });
-    // An interior page has no rows. If there are some, it is a leaf whose kind was damaged.
+    // An interior page has no rows. If rows were found on it, it is a leaf whose kind was damaged.
     if (kindOf(newest, number) !== "interior") return;
     const expected = foundCount > 0 ? [number] : childrenOf(newest, number);
     for (const page of expected) this.#expected.add(page);
@@ -130,7 +130,7 @@ class Salvage {
     return row !== undefined;
   }
 
-  /** True if another copy of the row was intact. The version itself may be damaged, so the ID must fit too. */
+  /** True if another copy of the row was intact. The version itself may be damaged, so the ID must agree too. */
   #isSaved({ version, id }: LostRow): boolean {
     const saved = version === undefined ? undefined : this.#rows.get(version);
     return saved !== undefined && (id === undefined || id === saved.id);
@@ -174,8 +174,9 @@ function lostRow(cell: Cell | undefined): LostRow {
 const idType = 0x55;
 
 /**
- * Where cells may begin. A record of ours starts with the length of its header, null, a short integer and an ID. Before
- * it are two numbers of 1 to 8 bytes, the length of the record and its key. JSON text contains no null.
+ * Where cells may begin. A record of ours starts with the length of its header, null (a zero byte), a short integer and
+ * an ID. Before it are two numbers of 1 to 8 bytes, the length of the record and its key. JSON text contains no zero
+ * byte, so it does not look like this.
  */
 function* likelyCells(page: Buffer): Generator<number> {
   for (let at = page.indexOf(idType); at !== -1; at = page.indexOf(idType, at + 1)) {

@@ -41,7 +41,10 @@ const schema1: Schema = {
   },
 };
 
-/** Adds checksums, and the identity of the file. A store that has none yet keeps its epoch. */
+/**
+ * Adds checksums, and the identity of the file. The identity is empty at first, so the store keeps its epoch when it is
+ * next opened.
+ */
 const schema2: Schema = {
   tables: [
     `CREATE TABLE store (

@@ -1,6 +1,6 @@
-// The SQLite engine of a running service. On a fast disk it commits in the thread that answers requests, because to
-// wake another thread would take as long as half a commit. Once commits turn out to be slow, it hands them to a thread
-// of their own: while the disk syncs, requests are answered.
+// The SQLite engine of a running service. On a fast disk it commits in the thread that answers requests, because waking
+// another thread would take as long as half a commit. Once commits turn out to be slow, it hands them to a thread of
+// their own. Then requests are answered while the disk syncs.
 
 import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../collection/engine.ts";
 import { CommitThread } from "./commit-thread.ts";
@@ -14,7 +14,7 @@ export interface ServedSqliteOptions {
   readonly slowSyncMs?: number;
 }
 
-/** How much the newest commit counts in the average. One slow sync alone does not move them. */
+/** How much the newest sync counts in the average. */
 const newestShare = 1 / 8;
 const defaultSlowSyncMs = 2;
 
@@ -24,12 +24,15 @@ export class ServedSqliteEngine implements Engine {
   readonly #slowSyncMs: number;
   readonly #engine: SqliteEngine;
   #thread: CommitThread | undefined;
-  /** True once the thread has opened the store, so that it commits. */
+  /** True once the thread has opened the store. From then on, the thread makes the commits. */
   #isInThread = false;
   #syncMs = 0;
   /** True if a commit of the thread has failed, but may have happened. */
   #isUndecided = false;
-  /** The commit that the thread is at, and the state that it leads to. */
+  /**
+   * The commit that the thread is working on: the state that it leads to, and a function that waits for its end and
+   * then asks again for news.
+   */
   #underWay: { planned: Bookmark; readonly settled: () => Promise<boolean> } | undefined;
 
   constructor(path: string, options: ServedSqliteOptions) {
@@ -42,7 +45,8 @@ export class ServedSqliteEngine implements Engine {
   hasNews(): boolean | Promise<boolean> {
     const news = this.#engine.newState();
     if (!news) return false;
-    // Very likely our own commit, of which the thread has not told us yet. If so, it need not be read from the file.
+    // This is very likely our own commit, which the thread has not reported yet. If so, it need not be read from the
+    // file.
     const { planned, settled } = this.#underWay ?? {};
     return planned?.version === news.version && planned.epoch === news.epoch && settled ? settled() : true;
   }
@@ -57,7 +61,9 @@ export class ServedSqliteEngine implements Engine {
   async commit(batch: Batch): Promise<void> {
     if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
     await this.#watched(this.#engine.commit(batch));
-    this.#syncMs += (this.#engine.syncMs - this.#syncMs) * newestShare;
+    // One very slow sync alone must not count as a slow disk.
+    const syncMs = Math.min(this.#engine.syncMs, 2 * this.#slowSyncMs);
+    this.#syncMs += (syncMs - this.#syncMs) * newestShare;
     if (this.#syncMs > this.#slowSyncMs) this.#startThread();
   }
 
@@ -71,7 +77,7 @@ export class ServedSqliteEngine implements Engine {
     }
   }
 
-  /** Ends the thread, if there is one. Why it cannot close the store properly is known by now. */
+  /** Ends the thread, if there is one. If it cannot close the store properly, the operator knows the reason already. */
   async #closeThread(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;
@@ -95,13 +101,14 @@ export class ServedSqliteEngine implements Engine {
     this.#thread
       .opened()
       .then(() => {
-        // The thread notices what is done to the files from now on. What was done before, only this engine notices.
+        // From now on, the thread notices what is done to the files. But only this engine can notice what was done
+        // before.
         this.#engine.checkFiles();
         this.#isInThread = true;
         onThread?.(syncMs);
       })
       .catch(async (error: unknown) => {
-        // Commits stay where they are.
+        // The thread cannot be used, so commits stay in this one.
         await this.#closeThread();
         if (!this.#engine.isRetired) onWarning(String(error));
       });

@@ -51,7 +51,7 @@ export class SqliteEngine implements Engine {
   #dataVersion: number;
   /** The newest state of the store that this process has read or written. */
   #lastKnown: Bookmark = { epoch: "", version: 0 };
-  /** True if the last commit has failed. A health check then tries whether the store can be written again. */
+  /** True if the last commit has failed. A health check then tests whether the store can be written again. */
   #lastFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
@@ -77,9 +77,9 @@ export class SqliteEngine implements Engine {
     return this.newState() !== undefined;
   }
 
-  /** The state of the store. Undefined if it is the one that was last read or written here. */
+  /** The state of the store, if it is not the one that was last read or written here. Otherwise undefined. */
   newState(): Bookmark | undefined {
-    // Nothing that other processes do to a store that is not ours any more is news.
+    // This engine no longer uses the files, so what other processes do to them is not news.
     if (this.#files.isRetired) return undefined;
     return this.#attempt(() => {
       const dataVersion = this.#readDataVersion();
@@ -91,7 +91,9 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  /** Call this if another engine of this process has committed, and the caller knows all changes up to this state. */
+  /**
+   * Call this after another engine of this process has committed. The caller must know all changes up to this state.
+   */
   noteCommit(state: Bookmark): void {
     if (state.epoch === this.#lastKnown.epoch && state.version <= this.#lastKnown.version) return;
     this.#lastKnown = state;
@@ -100,7 +102,7 @@ export class SqliteEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     const { epoch, version } = this.#lastKnown;
-    // The file cannot be read any more, but who has all of it may go on reading from memory.
+    // The file cannot be read any more. But a caller that already has everything may go on reading from memory.
     if (this.#files.isRetired && since?.epoch === epoch && since.version === version) {
       return { epoch, version, whole: false, changes: [] };
     }
@@ -129,7 +131,7 @@ export class SqliteEngine implements Engine {
     this.checkpoint();
   }
 
-  /** For a caller that calls `checkpoint` itself, at a time when it delays nobody. */
+  /** Commits without a checkpoint. The caller must call `checkpoint` itself, at a time when it delays nobody. */
   async commitOnly(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
@@ -157,7 +159,7 @@ export class SqliteEngine implements Engine {
     let changes: readonly PlannedChange[];
     let sweptCount: number;
     try {
-      // Not earlier: it may take long to get the lock.
+      // Check only now. It may have taken long to get the lock, and the files may have been replaced meanwhile.
       this.#files.check();
       const missed = this.#missed(batch.since);
       if (this.#sweep.wantsSurvey) this.#survey();

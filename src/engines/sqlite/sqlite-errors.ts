@@ -17,7 +17,7 @@ export function isFailedWrite(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code === "SQLITE_FULL" || error.code === "SQLITE_IOERR_WRITE");
 }
 
-/** True if SQLite may not create its lock next to the file. */
+/** True if SQLite could not create its lock next to the file, for example because it lacks the permission. */
 export function cannotLock(error: unknown): boolean {
   return (
     error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))

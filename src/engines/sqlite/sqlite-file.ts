@@ -11,13 +11,13 @@ import { cannotLock, damageAdvice, explainSqliteError, notWritable } from "./sql
 import { adoptFile } from "./store-row.ts";
 import { type LogReport, scanLog } from "./write-ahead-log.ts";
 
-/** The log is cut back to this size once it was copied into the store. */
+/** After the log has been copied into the store, it is cut back to this size. */
 const logBytesKept = 16 * 1024 ** 2;
 
 export function openDatabase(path: string, readOnly: boolean): Database {
   const exists = existsSync(path);
   if (exists) checkKind(path);
-  // If the path is a symbolic link, SQLite puts the log next to the file that it leads to.
+  // If the path is a symbolic link, SQLite puts the log next to the file that the link leads to.
   const file = exists ? realpathSync(path) : path;
   checkLog(file);
   if (!readOnly || !exists) {
@@ -95,7 +95,10 @@ function openForWriting(path: string, exists: boolean): Database {
   }
 }
 
-/** Opening a pipe would hang, and a device keeps nothing. A folder is left to SQLite, which explains it. */
+/**
+ * Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. A folder is not refused here,
+ * because SQLite refuses it and that error is explained.
+ */
 function checkKind(path: string): void {
   const stat = statSync(path);
   if (stat.isFile() || stat.isDirectory()) return;

@@ -22,7 +22,7 @@ export class SqliteSnapshot implements Snapshot {
     this.itemCount = rowCount - obsolete.length - tombstones.length;
   }
 
-  /** Opens the store, and reads all of it once. So a damaged store is refused before anything is made of it. */
+  /** Opens the store, and reads all of it once. So a damaged store is refused before any item is used. */
   static open(path: string): SqliteSnapshot {
     const database = openDatabase(path, true);
     try {

@@ -67,7 +67,7 @@ export class StorePages {
     }
   }
 
-  /** What is missing at the end of a file is read as zeros. */
+  /** Bytes after the end of the file are read as zeros. */
   #read({ descriptor, offset }: Place, length: number): Buffer {
     const bytes = Buffer.alloc(length);
     readSync(descriptor, bytes, 0, length, offset);

@@ -38,8 +38,8 @@ export class StoreRow {
 }
 
 /**
- * Gives a store that is in another file than before a new epoch. Such a file is a copy. Its history may continue in
- * another way than that of the original, so a client must not take a state of one for a state of the other.
+ * Gives the store a new epoch if it is in another file than before. Such a file is a copy. From then on, the copy and
+ * the original may have different histories. So a client must not take a state of one for a state of the other.
  */
 export function adoptFile(database: Database, path: string): void {
   const row = new StoreRow(database, path);

@@ -1,5 +1,5 @@
-// Reads the cells of table pages, and the records in them. Nothing is trusted: every number may be damaged, so
-// everything that does not fit is undefined. The format is described at sqlite.org/fileformat2.html.
+// Reads the cells of table pages, and the records in them. Nothing is trusted: every number may be damaged. So these
+// functions return undefined for whatever does not fit. The format is described at sqlite.org/fileformat2.html.
 
 /** The first byte of a page in a table's tree. Rows are on its leaves. */
 const leafKind = 0x0d;
@@ -96,7 +96,10 @@ function readRecord(record: Buffer): Value[] | undefined {
   return at === record.length ? values : undefined;
 }
 
-/** The size of a value by its type: 0 to 4 is also the size of an integer, the constants 0 and 1 take no bytes. */
+/**
+ * The size in bytes of a value of this type. Types 0 to 4 have that many bytes. Types 8 and 9, the constants 0 and 1,
+ * have none.
+ */
 function sizeOf(type: number): number {
   if (type >= 12) return Math.floor((type - 12) / 2);
   return [0, 1, 2, 3, 4, 6, 8, 8, 0, 0][type] ?? Number.POSITIVE_INFINITY;
