@@ -39,7 +39,7 @@ interface Started {
 
 export type StartBlackBox = (options?: BlackBoxOptions) => Promise<ItemRequests>;
 
-/** For tests that look inside the service, beside others that do not. */
+/** For tests that look inside the service. They are skipped if an executable is tested. */
 export const whiteBoxTest = executable === undefined ? test : test.skip;
 
 /** Defines a group of tests that run on every engine. The services that a test starts are stopped after it. */
@@ -80,7 +80,7 @@ async function startProgram(store: TestStore, options: BlackBoxOptions): Promise
     return join(folder.path, name);
   };
   const args = ["--port", "0", "--store", store.address, ...flagsOf(settings)];
-  // A read-only instance does not create a store, but a seed does.
+  // A read-only instance needs an existing store. It does not create one, but `--seed` does.
   if (items.length > 0 || settings.readOnly) args.push("--seed", write("items.json", arrayOf(items)));
   if (auth !== "off")
     args.push(

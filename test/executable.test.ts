@@ -40,7 +40,7 @@ afterEach(async () => {
   folder.dispose();
 });
 
-/** There is no Node on this path. */
+/** The environment of the executable. No folder on its path has Node. */
 function surroundings() {
   const home = folder.path;
   const environment = { PATH: join(home, "empty"), HOME: home, XDG_DATA_HOME: home, BUN_OPTIONS: "" };
@@ -123,7 +123,7 @@ onLinux("on Linux", () => {
     const delay = ["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=20000"];
     const tracer = Bun.spawn(["strace", "-f", "-p", String(service.pid), ...delay], { stderr: "pipe" });
     try {
-      // It prints a line once it has attached itself to the service.
+      // strace prints a line once it has attached itself to the service.
       await tracer.stderr.getReader().read();
       const create = async () => expect((await service.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
       const moved = service.stderrLine();

@@ -19,7 +19,7 @@ export function writeHostileFiles(folder: string, server = "http://127.0.0.1:9/"
 
 let shared: string | undefined;
 
-/** A folder with these files, for all tests of this process. */
+/** A folder with hostile files, which all tests of this process share. */
 export function hostileFolder(): string {
   if (shared === undefined) {
     const folder = mkdtempSync(join(tmpdir(), "todoitems-hostile-"));

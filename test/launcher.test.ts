@@ -107,7 +107,7 @@ test("every npm script starts Bun through the launcher", () => {
 });
 
 onLinux("a signal to stop", () => {
-  // The index of the process that gets the signal: npm, then its descendants in order, the launcher and Bun.
+  // The index is a place in the list of npm and its descendants: npm comes first, then the launcher, then Bun.
   for (const [name, index] of [
     ["npm", 0],
     ["the launcher", 1],

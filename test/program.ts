@@ -13,15 +13,18 @@ const executableName = process.env[programVariable];
 /** The single executable to test instead of the sources. Undefined if TODOITEMS_PROGRAM does not name one. */
 export const executable = executableName === undefined ? undefined : resolve(projectFolder, executableName);
 
-/** Starts the program, in the folder of any build. A command and its arguments follow. */
+/**
+ * The beginning of a command line that starts the program, from the folder of any build. A command and its arguments
+ * follow.
+ */
 export function programCommand(folder?: string): readonly string[] {
   if (executable !== undefined && folder === undefined) return [executable];
   return [...bunCommand, join(folder ?? projectFolder, "src/main.ts")];
 }
 
 /**
- * What `npm test` and a CI service tell programs about themselves. The messages of the program depend on it, so the
- * programs of tests do not get it. And the program would warn about a variable that it does not know.
+ * Variables that `npm test` and CI services set. The program's messages depend on them, so the programs of tests do not
+ * get them. The last variable is only left out because the program would warn about a name that it does not know.
  */
 const ownSurroundings = {
   npm_lifecycle_event: undefined,
@@ -143,7 +146,7 @@ export class Program {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     this.kill(signal);
     const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
-    // The client that got the answer may have tried again, and so may have hidden it from the test.
+    // The client that got this answer may have tried again. Then the test has not seen the answer.
     if (stderr.includes(undescribed)) throw new Error(stderr);
     return { exitCode, stdout, stderr };
   }

@@ -42,7 +42,7 @@ afterEach(async () => {
     process.kill("SIGTERM");
     expect(await process.exited).toBe(0);
   }
-  // Not earlier: a service whose store is gone does not stop cleanly.
+  // The folders are removed last, because a service whose store is gone does not stop cleanly.
   for (const folder of folders.splice(0)) folder.dispose();
 });
 
@@ -118,7 +118,7 @@ describe("the README", () => {
     const { port } = await npmStart(["--store", "memory:"], folder.path);
     const session = stepsWith("npx todoitems");
     expect(session.length).toBeGreaterThan(3);
-    /** Maps the beginning of each ID in the README to that of the one that the command generated instead. */
+    /** For each ID in the README: its beginning, and the beginning of the ID that the command generated instead. */
     const ids: [shown: string, made: string][] = [];
     const asMade = (text: string) =>
       ids.reduce((changed, [shown, made]) => {

@@ -13,7 +13,7 @@ const folder = temporaryFolder();
 const report = join(folder.path, "report.xml");
 const selected = process.argv.slice(2);
 const suite = executable === undefined ? undefined : executableSuite();
-// The checks are about the sources.
+// The checks are about the sources, so they are not run for an executable.
 const checksPassed = suite !== undefined || run("run", "check");
 const testsPassed = run(
   "test",
@@ -21,7 +21,8 @@ const testsPassed = run(
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
-  // Long enough for a busy machine, but a test that hangs is still ended. An executable is started by nearly every test.
+  // Long enough for a busy machine, but a test that hangs is still ended. With an executable it is longer, because
+  // nearly every test starts it.
   `--timeout=${suite ? 120_000 : 30_000}`,
   "--reporter=junit",
   `--reporter-outfile=${report}`,

@@ -101,7 +101,7 @@ describe("a service that does not know the other's latest writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     const { epoch } = here.collection;
-    // Without the other's write, the first of these two updates would be version 2.
+    // Without the other service's write, the first of these two updates would be version 2.
     const guess = { "If-Match": `"${epoch}-2"` };
     expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), guess))).toEqual([
       204, 412,

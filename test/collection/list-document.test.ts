@@ -36,7 +36,7 @@ test("however items are added, changed and removed, each version of the list is 
         versions.push({ pieces, text: expected });
         expect(listText(pieces)).toBe(expected);
         if (model.length % 2 === 0) expect(unzippedText(document.gzipPieces())).toBe(expected);
-        // Memory is in use exactly as long as the current list needs it, and at least half of it is needed.
+        // Only blocks of the current list are in use, and the list needs at least half of their memory.
         const blocks = new Set(pieces.map(({ block }) => block));
         const known = new Set(versions.flatMap(({ pieces }) => pieces.map(({ block }) => block)));
         const inUse = [...known].filter(({ isInUse, byteLength }) => isInUse && byteLength > 2);
@@ -54,7 +54,7 @@ test("however items are added, changed and removed, each version of the list is 
           const json = JSON.stringify(step.text);
           model.push({ listed: document.insert(version, version, json), json });
         } else if (step.kind === "insert") {
-          // Halfway between two items, or before the first.
+          // The position of the new item is halfway between two items, or before the first item.
           const json = JSON.stringify(step.text);
           const index = step.at % model.length;
           const [before, after] = [model[index - 1]?.listed.position ?? 0, model[index]?.listed.position ?? version];
@@ -102,7 +102,7 @@ test("a write to a large list makes new bytes for one chunk, and all other bytes
   const added = document.pieces().filter(({ block }) => !before.has(block));
   expect(added).toHaveLength(1);
   expect(sum(added, ({ bytes }) => bytes.length)).toBeLessThan(16 * 1024);
-  // The compressed list also has a new trailer.
+  // The compressed list has two new pieces: the changed part, and a new trailer.
   expect(document.gzipPieces().filter(({ block }) => !gzipBefore.has(block))).toHaveLength(2);
 });
 

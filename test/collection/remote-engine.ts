@@ -1,5 +1,5 @@
-// A store on another machine, as the collection sees it: it has to be asked for news, and its answers take as long as
-// the test says.
+// Imitates a store on another machine. The collection has to ask it for news, and its answers take as long as the test
+// says.
 
 import type { Batch, Bookmark, Engine, News } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -10,7 +10,7 @@ export class RemoteEngine implements Engine {
   question: boolean | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
-  /** Pulls are answered only after this has resolved. */
+  /** If this is set, pulls are answered only after it has resolved. */
   arrival: Promise<void> | undefined;
   /** If true, every pull returns the whole store, as it was when the pull began. */
   whole = false;

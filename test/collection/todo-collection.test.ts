@@ -12,7 +12,7 @@ import { RemoteEngine } from "./remote-engine.ts";
 /** Notes the size of each commit, lets the test hold back answers, and can lose one answer. */
 class ObservedEngine extends MemoryEngine {
   commits: number[] = [];
-  /** Commits are stored at once, but answered only after this has resolved. */
+  /** If this is set, commits are stored at once, but answered only after it has resolved. */
   gate: Promise<void> | undefined;
   loseNextAnswer = false;
 
@@ -219,7 +219,8 @@ test("a pull that is overtaken by a commit does not undo the commit", async () =
   const engine = new SlowEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one, '"n":1'));
-  // Another process has changed the item. A reader pulls that change, and this process commits before it arrives.
+  // Another process has changed the item. A reader pulls that change, and this process commits before the pull is
+  // answered.
   await engine.commit(
     batchOf({ epoch: service.collection.epoch, version: 1 }, () => [
       { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
@@ -302,7 +303,7 @@ test("a store that failed to answer is reported as back, once, when it answers",
   const service = await Service.on(engine);
   engine.question = Promise.reject(new StoreError("away"));
   expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(503);
-  // The answer has a line of its own, with the level `warn`.
+  // The log also has a line for the answer 503, with the level `warn`. That line is left out here.
   const reports = () => service.log.filter(({ level }) => level !== "warn");
   expect(reports()).toEqual([{ level: "error", message: "away" }]);
   for (let count = 0; count < 2; count++) {

@@ -44,7 +44,7 @@ describe("gathering", () => {
   });
   afterEach(() => clock.mockRestore());
 
-  /** A queue whose commits have ten writes and take 100 ms. */
+  /** A queue whose commits take 100 ms. It has already committed ten writes. */
   async function slowQueue(): Promise<ObservedQueue> {
     const observed = new ObservedQueue();
     observed.onCommit = async () => {

@@ -6,7 +6,10 @@ import { eventually } from "../eventually.ts";
 
 const guesses = { take: () => 0, giveBack() {} };
 
-/** A verifier whose hashes end when the test says so. `computing` lists their passwords in the order they started. */
+/**
+ * A verifier whose hash computations end when the test says so. `computing` lists their passwords, in the order in
+ * which the computations started.
+ */
 function start() {
   const computing: { readonly password: string; readonly end: (right: boolean) => void }[] = [];
   const verifier = new PasswordVerifier(new Map([["ann", "hash"]]), guesses, (password) => {

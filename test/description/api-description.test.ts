@@ -1,4 +1,5 @@
-// The description itself: it is complete, it follows the instance's settings, and the file in the repository is current.
+// Tests the API's description: it is complete, it follows the instance's settings, and the file in the repository is
+// current.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -164,10 +165,10 @@ describe("the description", () => {
         ["ID", "Name", "Notes", "Done"].filter((name) => name in part).map((name) => `${path}/${name}`),
       );
     expect(spellings(description)).toEqual([]);
-    // Both are in the description of another instance, so the check above looks in the right places.
+    // The description of another instance has both of these spellings. So the search above looks in the right places.
     const others = spellings(describeWith()).join("\n");
     expect([others.includes("/properties/ID"), others.includes("/value/ID")]).toEqual([true, true]);
-    // C# has properties with capitals, and options that spell them in camelCase.
+    // Samples in C# are left out. Their properties have capitals, and an option makes camelCase of them in JSON.
     for (const { operationId, "x-codeSamples": samples } of operationsOf(description))
       for (const { label, source } of samples as readonly { label: string; source: string }[])
         if (!label.startsWith("C#"))

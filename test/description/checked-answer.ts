@@ -1,4 +1,4 @@
-// Holds every answer that a test gets to the description. Throws if the answer is not described.
+// Compares every answer that a test gets with the API's description. Throws if the answer is not described.
 
 import { describeApi } from "../../src/description/api-description.ts";
 import type { DescribedInstance } from "../../src/description/described-instance.ts";
@@ -25,17 +25,17 @@ const strictest: DescribedInstance = {
   compress: true,
   storeBytesMax: 1,
 };
-/** Larger bodies are not parsed. Some tests fetch long lists a thousand times. */
+/** Larger bodies are not checked, because some tests fetch long lists a thousand times. */
 const bodyBytesMax = 32 * 1024;
 
-/** How the message about an answer begins that is not described. */
+/** The beginning of the message about an answer that is not described. */
 export const undescribed = "an answer differs from the API's description";
 
 export const fullDescription = describeApi(strictest, "/");
 
 /**
- * Lets an app check each of its answers. So a test that uses a socket, a browser or a client of its own sees no others.
- * An answer that is not described is treated as a defect of the app.
+ * Makes an app check each of its answers. So the check also covers tests that use a socket, a browser or a client of
+ * their own. An answer that is not described is treated as a defect of the app.
  */
 export function checkAnswers(app: App): App {
   const { handle, refuse } = app;
@@ -80,7 +80,7 @@ function bodyText({ body, headers }: Answer): string | undefined {
   if (body === undefined || typeof body === "string") return body ?? "";
   if (headers["Content-Encoding"] !== undefined) return undefined;
   if (body instanceof Uint8Array) return body.length > bodyBytesMax ? undefined : Buffer.from(body).toString();
-  // Not `instanceof`: another build has a class of its own.
+  // This does not use `instanceof`, because another build has a class of its own.
   if (!("pieces" in body) || body.byteLength > bodyBytesMax) return undefined;
   return Buffer.concat(body.pieces.map(({ bytes }) => bytes)).toString();
 }

@@ -1,10 +1,10 @@
-// Holds the events of a change feed to the description, as they are sent.
+// Compares the events of a change feed with the API's description, as they are sent.
 
 import type { ApiDescription } from "../../src/description/document.ts";
 import type { StreamBody } from "../../src/wire/message.ts";
 import { mismatches } from "./schema.ts";
 
-/** The rest of a longer feed is not checked. Some tests send very many events to very many readers. */
+/** Only this much of a feed is checked, because some tests send very many events to very many readers. */
 const feedBytesMax = 256 * 1024;
 const schemaOfEvent: Readonly<Record<string, string>> = { ready: "FeedReady", change: "Change", resync: "FeedResync" };
 
@@ -40,7 +40,7 @@ export function checkedFeed(
   };
 }
 
-/** A block is an event or a heartbeat: the lines up to an empty line. */
+/** Says what is wrong with a block: the lines of a feed up to an empty line. A block is an event or a heartbeat. */
 function differences(block: string, { components }: ApiDescription): string[] {
   const fields = new Map(block.split("\n").map((line) => cut(line)));
   const data = fields.get("data");

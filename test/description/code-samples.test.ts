@@ -1,4 +1,5 @@
-// The code that the page and the description offer. What this machine can run is run against the real program.
+// Tests the code that the page and the description offer. Whatever this machine can run is run against the real
+// program.
 
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -54,7 +55,7 @@ for (const [what, options, args] of [
       });
       const samples = samplesFor(program.origin, options);
       for (const language of ["fetch", "TypeScript"]) {
-        // The last lines follow the changes and never end.
+        // The last lines of the code follow the changes and never end, so they are left out.
         const [code = ""] = (samples.get(language) ?? "").split("// Every change");
         const source = code
           .replace("todoitems-client", join(projectFolder, "src/client/index.ts"))
@@ -104,7 +105,7 @@ test("the curl commands in the description get the answers that they ask for", a
   const operations = await describedSamples(program);
   const statuses: string[] = [];
   for (const operationId of [
-    // A create without an ID in its path works twice. The others are about the item whose ID they name.
+    // `createItem` names no ID, so it can run twice. The operations that name an ID all name the same one.
     ...[
       "createItem",
       "createItem",
@@ -128,7 +129,7 @@ test("the curl commands in the description get the answers that they ask for", a
 test("the samples in JavaScript and TypeScript run against the instance whose description has them", async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
   for (const [operationId, samples] of await describedSamples(program)) {
-    // These never end. The next test is about them.
+    // The samples of this operation never end. The next test is about them.
     if (operationId === "followChanges") continue;
     for (const sample of samples.filter(({ label }) => label === "fetch" || label === "TypeScript")) {
       const command = [...bunCommand, await fileOf(sample, operationId)];
@@ -137,7 +138,7 @@ test("the samples in JavaScript and TypeScript run against the instance whose de
       expect(result).toEqual([operationId, sample.label, 0, ""]);
     }
   }
-  // Those that create, read or update an item have left it.
+  // Each sample that creates, reads or updates an item leaves one item in the list.
   expect(JSON.parse(await program.list())).toHaveLength(10);
 });
 
@@ -150,7 +151,7 @@ test("the samples that follow the changes print what happens", async () => {
     const running = Bun.spawn(command, { stdout: "pipe", stderr: "ignore" });
     let printed = "";
     for await (const chunk of running.stdout) {
-      // The first output shows that it listens.
+      // The first output shows that the sample is listening. Only then is an item created.
       if (printed === "") await program.send("POST", "/api/todoitems/", `{"Name":"now in ${sample.label}"}`);
       printed += new TextDecoder().decode(chunk);
       if (printed.includes(`now in ${sample.label}`)) break;

@@ -12,7 +12,7 @@ export interface SeenAnswer {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The text of the body. Undefined if the answer is a stream, or too large to check. */
+  /** The text of the body. Undefined if the body is not checked, such as a stream or a very large body. */
   readonly body: string | undefined;
 }
 
@@ -66,7 +66,10 @@ function operationOf(
   return { path, pathItem, operation: pathItem?.[answer.method.toLowerCase()] };
 }
 
-/** A request with a method that is not described may be refused before its method is looked at. */
+/**
+ * True if a request was refused and its method is not described. It may have been refused before the service looked at
+ * its method.
+ */
 function isRefusal(operation: Operation | undefined, { status }: SeenAnswer): boolean {
   return operation === undefined && status >= 400;
 }

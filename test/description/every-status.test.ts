@@ -39,7 +39,7 @@ async function start({ engine = new MemoryEngine(), seeded = true, ...options }:
   return server.port;
 }
 
-/** Sends the same change of a request for each of the operations. Each gets an instance of its own. */
+/** Sends a changed request for each of these operations. Each request goes to an instance of its own. */
 async function provoke(
   which: (operation: DescribedOperation) => boolean,
   changes: RequestChanges | ((operation: DescribedOperation) => RequestChanges),
@@ -145,7 +145,7 @@ interface ProblemExamples {
   readonly examples: Readonly<Record<string, { readonly value: { readonly detail: string } }>>;
 }
 
-/** Numbers, IDs and names differ from one request to another. */
+/** The text of a problem with placeholders for IDs and numbers, which differ from one request to another. */
 const pattern = (detail: string) =>
   detail.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replaceAll(/[0-9]+(\.[0-9]+)?/g, "N");
 

@@ -1,5 +1,6 @@
-// Clients that exist keep working: the description keeps its promises, and demands nothing new. promises.txt lists both,
-// as of the last release. `npm run describe` adds new promises to it. Only a person takes one back, or adds a demand.
+// Existing clients must keep working. So the description must keep its promises, and demand nothing new. promises.txt
+// lists the promises and the demands of the last release. `npm run describe` adds new promises to it. Only a person
+// removes a promise or adds a demand.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

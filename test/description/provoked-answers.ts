@@ -1,5 +1,5 @@
-// Sends requests for each described operation over a real connection, and collects what the description says about the
-// answers that came back, and what those answers said.
+// Sends requests for each described operation over a real connection. Collects the statuses and the problem codes of
+// the answers, and the texts of the problems.
 
 import type { Operation } from "../../src/description/document.ts";
 import { RawConnection } from "../http/raw-connection.ts";
@@ -20,7 +20,7 @@ export interface RequestChanges {
   readonly path?: string;
   readonly version?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The bytes of the body, one for each character. */
+  /** The body. Each character stands for one byte. */
   readonly body?: string;
   /** False if the request stays incomplete. */
   readonly ends?: boolean;

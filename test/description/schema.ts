@@ -5,7 +5,7 @@ type Part = { readonly [name: string]: unknown };
 
 const annotations = new Set(["description", "examples", "example", "format", "title", "summary", "x-events"]);
 
-/** What is wrong with the value, each with the path to it. Empty if it fits. */
+/** Lists what is wrong with the value, each with its path. Empty if the value fits the schema. */
 export function mismatches(schema: Part, value: unknown, schemas: Part, path = "$"): string[] {
   // Fields of items may have any type. Their schemas only tell what common apps send.
   if (schema["x-unchecked"] === true) return [];

@@ -13,7 +13,10 @@ export function markdownFiles(folder = "."): string[] {
   });
 }
 
-/** False for folders that commands write, such as packages/, which gets a copy of docs/client.md. */
+/**
+ * False for hidden folders and for folders that commands write. One of these is packages/, which gets a copy of
+ * docs/client.md.
+ */
 function isOurs(folder: string): boolean {
   return !folder.startsWith(".") && !["node_modules", "dist", "packages", "release", "generated"].includes(folder);
 }
@@ -22,7 +25,7 @@ export function readDocument(path: string): string {
   return readFileSync(join(projectFolder, path), "utf8");
 }
 
-/** The targets of a document's links and images, without those to other sites. */
+/** The targets of a document's links and images. Links to other sites are left out. */
 export function linksOf(markdown: string): string[] {
   return [...proseOf(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = ""]) => target)

@@ -4,7 +4,7 @@ import type { Batch, Bookmark, News, Plan, PlannedChange } from "../../src/colle
 
 type PlanChanges = (missed: News | undefined) => readonly PlannedChange[];
 
-/** A batch that depends on the whole state, unless the test names the items. */
+/** A batch that depends on the whole state, unless the test names the items that it depends on. */
 export function batchOf(
   since: Bookmark,
   changes: PlanChanges,

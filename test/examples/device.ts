@@ -1,4 +1,5 @@
-// examples/python/offline.py as a process that reads commands. Its name is the prompt, and the name of its file.
+// Runs examples/python/offline.py as a process that reads commands. The name of the device is its prompt, and the name
+// of its file.
 
 import { join } from "node:path";
 import { projectFolder } from "../program.ts";
@@ -20,7 +21,7 @@ export class Device {
     this.#chunks = this.#process.stdout[Symbol.asyncIterator]();
   }
 
-  /** Returns what the client prints. */
+  /** Sends a command, and returns what the client prints. */
   async run(command: string): Promise<string> {
     if (!this.#isReady) await this.#untilPrompt();
     this.#isReady = true;

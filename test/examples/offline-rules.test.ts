@@ -1,5 +1,5 @@
-// Runs examples/python/offline.py behind a gateway that loses answers and changes services: the cases in which a client
-// that breaks a rule of docs/sync.md loses an edit, or overwrites somebody else's change without a word.
+// Runs examples/python/offline.py behind a gateway that loses answers and switches between services. In each of these
+// cases, a client that breaks a rule of docs/sync.md would lose an edit, or silently overwrite somebody else's change.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -19,9 +19,9 @@ let service: Service;
 let gateway: ReturnType<typeof startGateway>;
 let devices: Device[];
 let follower: Subprocess | undefined;
-/** Every request, as `METHOD PATH`. */
+/** Every request so far, as `METHOD PATH`. */
 let requests: string[];
-/** Answers a request instead of the service, if it returns an answer. */
+/** Called for every request. If it returns an answer, the client gets that answer instead of the service's. */
 let intervene: (method: string, send: () => Promise<Response>) => Promise<Response | undefined>;
 
 beforeEach(async () => {

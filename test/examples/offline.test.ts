@@ -36,7 +36,7 @@ test.if(hasPython)(
       if (device !== undefined) {
         const client = devices.get(device) ?? new Device(device, { folder: folder.path, server: origin });
         devices.set(device, client);
-        // The reason depends on the system.
+        // The reason for a failed connection depends on the operating system, so it is replaced.
         session += (await client.run(command)).replace(/^No connection: .*(?=\. Edits)/, "No connection: refused");
       } else if (line.startsWith("# The service stops")) await program?.stop();
       else if (line.startsWith("# The service starts")) await start(new URL(origin).port);

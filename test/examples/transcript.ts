@@ -58,7 +58,7 @@ function works(...command: [string, ...string[]]): boolean {
   return Bun.which(command[0]) !== null && Bun.spawnSync(command).success;
 }
 
-/** Linux distributions have a package of its own for this library. */
+/** True if this library is installed with Mono. Linux distributions have a separate package for it. */
 function hasMonoLibrary(): boolean {
   const programs = dirname(Bun.which("mono") ?? "");
   return existsSync(join(programs, "../lib/mono/4.5/System.Runtime.Serialization.dll"));

@@ -1,7 +1,7 @@
-// Damages the files of a stopped service, in every kind of page and in the log, and opens the store. It must be refused
-// with a sentence, or every item must be exactly as it was written. A log that is damaged in its last transaction looks
-// like the log of a crash, so that transaction may be gone. If a whole sector is lost, the last two may look like one
-// transaction, so both may be gone.
+// Damages the files of a stopped service, in every kind of page and in the log, and opens the store. The store must be
+// refused with a clear message, or every item must be exactly as it was written. A log that is damaged in its last
+// transaction looks like the log of a crash, so that transaction may be gone. If a whole sector is lost, the last two
+// transactions may look like one, so both may be gone.
 //
 //   npm run torture -- --only corruption --minutes 5
 
@@ -116,7 +116,7 @@ async function damageOnce(path: string, sample: Sample, random: Random, tally: T
   await remove(path);
 }
 
-/** Whether the store has everything except up to this many of the last writes. */
+/** True if nothing is missing but the last writes, and at most this many of them. */
 function lacksLast(stored: Items, { earlier }: Sample, count: number): boolean {
   return earlier.slice(0, count).some((items) => areEqual(stored, items));
 }

@@ -13,7 +13,10 @@ export type DiskEvent =
 
 const calls = "pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,sendto,write,writev";
 
-/** The words before a command that make strace record it. -D: strace is a grandchild, so signals reach the command. */
+/**
+ * The words before a command that make strace record it. With -D, strace is a grandchild, so that signals reach the
+ * command itself.
+ */
 export function tracing(trace: string): string[] {
   return ["strace", "-D", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "2000000", "-e", `trace=${calls}`, "-o", trace];
 }
@@ -21,7 +24,7 @@ export function tracing(trace: string): string[] {
 /** The events in a recording that concern the files of this folder. */
 export function readDiskTrace(text: string, folder: string): DiskEvent[] {
   const events: DiskEvent[] = [];
-  /** Syncs that have begun, by thread. A sync counts when it has ended; everything else counts when it begins. */
+  /** Syncs that have begun, by thread. A sync counts when it has ended. Everything else counts when it begins. */
   const begun = new Map<string, DiskEvent>();
   for (const line of text.split("\n")) {
     const [, thread = "", resumed, call = ""] = /^(\d+) +(<\.\.\. )?(\w+)/.exec(line) ?? [];
@@ -58,7 +61,10 @@ function readCall(call: string, line: string, folder: string): DiskEvent | undef
   return { kind: "write", file, at, bytes: unhex(line.slice(start, end)) };
 }
 
-/** Several answers can leave in one call. */
+/**
+ * The ETags of the answers that leave in one call, of which there can be several. Undefined unless the first answer is
+ * a success.
+ */
 function readAnswer(line: string): DiskEvent | undefined {
   const hex = line.slice(line.indexOf('"') + 1, line.lastIndexOf('"'));
   const text = unhex(hex).toString("latin1");

@@ -1,6 +1,6 @@
 // Runs three instances on a replicated PostgreSQL under constant load. Each round kills the primary and promotes a
-// standby. It then checks that no answered write is lost, that no item is there twice, and that what the clients saw
-// is linearizable. `npm test` runs one round; for a long run:
+// standby. It then checks that no answered write is lost, that no item is there twice, and that what the clients saw is
+// linearizable. `npm test` runs one round. For a long run:
 //
 //   npm run test:failover -- 20
 
@@ -21,7 +21,7 @@ export interface FailoverTotals {
   created: number;
   /** Attempts that were answered with 503 or not at all. After each, the create was sent again. */
   repeated: number;
-  /** Items that such an attempt had stored all the same: a later attempt was answered with 409. */
+  /** Items that were stored by an attempt that got 503 or no answer: a later attempt was answered with 409. */
   happened: number;
   /** Operations, of all kinds, whose order was checked. */
   checked: number;

@@ -1,6 +1,6 @@
-// Fills the disk under a running service. Reads must go on, writes must be refused with 503, and all of it must recover
-// by itself once there is room. After a kill, every answered write is there and no refused one. Root gets a small file
-// system in memory; other users get a limit on the size of files, which never gives room back.
+// Fills the disk under a running service. Reads must go on, writes must be refused with 503, and the service must
+// recover by itself once there is room. After a kill, every answered write must be there, and no refused one. Root gets
+// a small file system in memory. Other users get a limit on the size of files, which never gives room back.
 //
 //   npm run torture -- --only "full disk" --minutes 1
 
@@ -50,7 +50,7 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
       if ((await create(program, answers, 100)) !== 201) tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
-    // A start needs some room of its own, for the index of the log.
+    // Opening the store needs some room, too, for the index of the log. On the small file system, there is room again.
     const stored = await readStore(path);
     if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
     else verify(answers, new Set(stored.keys()), tally);
@@ -62,7 +62,7 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
   tally.operations += answers.size;
 }
 
-/** Creates items, several at once, until many in a row were refused. */
+/** Creates items, several at once, until many in a row were refused or there are very many. */
 async function fill(program: Program, random: Random, answers: Map<string, number>): Promise<void> {
   for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
     const sizes = Array.from({ length: 4 }, () => random.below(40_000));

@@ -1,6 +1,6 @@
 // Kills the service at random moments while many clients write. After each restart it checks that every answered write
 // is there, that each write without an answer happened completely or not at all, and that the list is in order of
-// creation. `npm test` runs a few rounds; for a long run:
+// creation. `npm test` runs a few rounds. For a long run:
 //
 //   npm run test:kill -- 200
 //   npm run test:kill -- 200 --slow-disk
@@ -24,7 +24,7 @@ export interface Totals {
   answered: number;
   /** Writes that had no answer when the service was killed. */
   unanswered: number;
-  /** How many of those turned out to have happened. */
+  /** How many of the unanswered writes turned out to have happened. */
   happened: number;
   items: number;
   /** Rounds in which the service was killed after its commits had moved to a thread. */
@@ -39,7 +39,7 @@ interface Known {
   readonly answered: number;
 }
 
-/** A write under way. If it happens, the item will have this JSON; undefined means that it will be deleted. */
+/** A write under way. If it happens, the item will have this JSON. Undefined means that the item will be deleted. */
 interface Attempt {
   readonly id: string;
   readonly json: string | undefined;
@@ -106,7 +106,8 @@ export async function killRounds(options: KillRoundsOptions): Promise<Totals> {
       const program = await Program.start({ args, launcher });
       await verify(program, writers, totals, clock);
       const running = Promise.all(writers.map((writer) => writer.run(program)));
-      // A thread starts after some slow commits.
+      // On a slow disk, the service runs for longer before the kill, because its thread starts only after some slow
+      // commits.
       await Bun.sleep(Math.random() * 400 + (onSlowDisk ? 400 : 0));
       const { stderr } = await program.stop("SIGKILL");
       if (stderr.includes(threadLine)) totals.threads++;

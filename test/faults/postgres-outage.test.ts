@@ -76,7 +76,7 @@ describe("while PostgreSQL is unavailable", () => {
     expect([one.status, await one.text()]).toEqual([200, item(ids.one)]);
     const unchanged = await service.fetch("/api/todoitems/", { headers: { "If-None-Match": etag } });
     expect([unchanged.status, unchanged.headers.has("warning")]).toEqual([304, true]);
-    // Another instance may have just created this item.
+    // Another instance may have just created this item, so the answer is not 404.
     await expectProblem(await service.fetch(`/api/todoitems/${ids.two}`), 503, "StoreUnavailable");
     await expectProblem(await service.send("POST", "/api/todoitems/", item(ids.two)), 503, "StoreUnavailable");
     expect((await readiness(service))[0]).toBe(503);
@@ -111,7 +111,7 @@ describe("while PostgreSQL is unavailable", () => {
 describe("while PostgreSQL hangs", () => {
   afterEach(() => server.unpause());
 
-  /** The answer, which must come within seconds: the server's other time-outs are longer. */
+  /** The answer, if it comes within four seconds. Otherwise an error. */
   const soon = <Result>(answer: Promise<Result>): Promise<Result> =>
     Promise.race([answer, Bun.sleep(4_000).then(() => Promise.reject(new Error("no answer yet")))]);
 
@@ -142,7 +142,7 @@ describe("while PostgreSQL hangs", () => {
     await service.send("POST", "/api/todoitems/", item(ids.one));
     server.pause();
     const reads = Array.from({ length: 10 }, () => service.fetch("/api/todoitems/"));
-    // Answered by the same process after it has received the reads.
+    // The same process answers this request after it has received the reads.
     await service.fetch("/health/live");
     const { exitCode, stderr } = await service.stop();
     expect(exitCode).toBe(0);

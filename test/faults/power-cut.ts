@@ -1,7 +1,7 @@
-// Cuts the power. It records with strace everything that a service under load does to its files, rebuilds the files as
-// they would be if the power had failed at a random moment, and opens the store. Every answered write must be there,
-// and every other write must be there completely or not at all. A second part does the same on a disk that lies: it
-// reports a sync that it did not do. Nothing is promised then, except that the store opens or says why it does not.
+// Simulates power cuts. It records with strace everything that a service under load does to its files, rebuilds the
+// files as they would be if the power had failed at a random moment, and opens the store. Every answered write must be
+// there, and every other write must be there completely or not at all. A second part does the same on a disk that lies:
+// it reports syncs that it did not do. Nothing is promised then, except that the store opens or says why it does not.
 //
 //   npm run torture -- --only "power cuts" --minutes 5
 
@@ -18,16 +18,19 @@ import { SimulatedDisk } from "./simulated-disk.ts";
 import { type Items, readStore } from "./stored-items.ts";
 
 const writerCount = 16;
-/** The longer recordings contain checkpoints under load. A short turn has no time for them. */
+/**
+ * How many operations each writer makes. Each recording picks one of these numbers. The long recordings contain
+ * checkpoints under load. A short turn has no time for them.
+ */
 const operationsEach = [30, 30, 150];
 const shortTurnSeconds = 10;
 const cutsPerRecording = 60;
 
-/** A write, in the order in which its writer sent it. Its JSON is undefined if it was a delete. */
+/** One write. Its JSON is undefined if it was a delete. */
 interface Operation {
   readonly id: string;
   readonly json: string | undefined;
-  /** Undefined for a delete, whose answer has none. */
+  /** Undefined for a delete, because its answer has no ETag. */
   readonly etag: string | undefined;
 }
 
@@ -149,7 +152,10 @@ function writeFiles(folder: string, files: ReadonlyMap<string, Buffer>): void {
   for (const [name, bytes] of files) if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
 }
 
-/** How many writes of this writer had certainly been answered. Its operations follow one another. */
+/**
+ * How many writes of this writer had certainly been answered at this moment. A writer waits for each answer, so all
+ * writes before an answered one were answered too.
+ */
 function answeredBefore({ events }: Recording, moment: number, operations: readonly Operation[]): number {
   const seen = new Set(events.slice(0, moment).flatMap((event) => (event.kind === "answer" ? event.etags : [])));
   return operations.findLastIndex(({ etag }) => etag !== undefined && seen.has(etag)) + 1;
@@ -204,7 +210,7 @@ function countLosses(recording: Recording, moment: number, stored: Items, tally:
   }
 }
 
-/** Starts the program itself once in a while: the rest is read through its engine, which is quicker. */
+/** Starts the program itself. Most stores are only read through the engine, which is quicker. */
 async function startProgram(folder: string, tally: Tally): Promise<void> {
   const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`] });
   if ((await program.fetch("/api/todoitems/")).status !== 200) tally.noteWrong("the program does not serve the list");

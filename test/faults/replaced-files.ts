@@ -1,6 +1,6 @@
-// Replaces or removes the files of a store while a service writes to it: another file is copied or moved over it, or its
-// log is deleted. From then on a write may be refused but not lost, and the next start serves the new file exactly, or
-// the old store, but never a mixture of both.
+// Replaces or removes the files of a store while a service writes to it: another file is copied or moved over it, or
+// its log is deleted. From then on a write may be refused but not lost. The next start serves exactly the new file or
+// the old store, but never a mixture of both. If the log was deleted, the next start may also refuse the store.
 //
 //   npm run torture -- --only "replaced files" --minutes 5
 
@@ -77,7 +77,8 @@ async function makeBackup(path: string, backup: string, random: Random, sent: Ma
   await program.stop();
   copyFileSync(path, backup);
   const items = new Map([...sent].map(([id, { json }]) => [id, json]));
-  // Later changes are in the store's file and not in the backup. So the log fits the one and not the other.
+  // Later changes are in the store's file and not in the backup. So the log fits the store's file, and does not fit the
+  // backup.
   const later = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
   for (let count = 0; count < 40; count++) await create(later, random, sent, false);
   await later.stop();

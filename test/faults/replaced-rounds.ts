@@ -1,6 +1,6 @@
 // Copies an older backup over the store of a running service while clients write, then stops and starts the service.
-// The next start must serve exactly the backup, or everything that was answered; never a mixture. `npm test` runs a few
-// rounds; for a long run:
+// The next start must serve exactly the backup, or everything that was answered, but never a mixture. `npm test` runs a
+// few rounds. For a long run:
 //
 //   node bin/bun.js test/faults/replaced-rounds.ts 24
 
@@ -50,7 +50,10 @@ async function makeBackup(path: string): Promise<string> {
   return list;
 }
 
-/** Returns the IDs of all items that the service has answered for. */
+/**
+ * Copies the backup over the store while clients write. Returns the IDs of all items whose creates were answered with
+ * success.
+ */
 async function replaceWhileWriting(path: string, backup: string, delayMs: number): Promise<Set<string>> {
   const program = await start(path);
   const answered = new Set<string>();

@@ -16,7 +16,9 @@ import { KeptConnection } from "./kept-connection.ts";
 
 const instanceCount = 3;
 const clientCount = 24;
-/** HAProxy checks each instance five times a second, so it notices well within this time. */
+/**
+ * HAProxy checks each instance five times a second. So it notices well within this time that an instance is stopping.
+ */
 const shutdownDelaySeconds = 2;
 
 interface Totals {

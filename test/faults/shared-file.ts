@@ -1,5 +1,5 @@
-// Three services write to one SQLite file, while another program runs checkpoints and backups of it, and reads it. None of
-// this may look as if somebody had replaced the store. `npm test` runs it for a few seconds; for a long run:
+// Three services write to one SQLite file, while another program runs checkpoints and backups of it, and reads it. None
+// of this may look as if somebody had replaced the store. `npm test` runs it for a few seconds. For a long run:
 //
 //   node bin/bun.js test/faults/shared-file.ts --minutes 10
 
@@ -17,7 +17,7 @@ export interface SharedTotals {
   answered: number;
   /** How many checkpoints, backups and reads the other program has run. */
   disturbances: number;
-  /** Every refused write, health check that failed, warning and exit code other than 0. */
+  /** Every refused write, health check that failed, warning, error and exit code other than 0. */
   readonly alarms: string[];
 }
 
@@ -46,7 +46,10 @@ export async function shareFile(durationMs: number): Promise<SharedTotals> {
   return totals;
 }
 
-/** Creates, updates and deletes items of its own. Most items are deleted soon, so that there is much to sweep. */
+/**
+ * Creates, updates and deletes items of its own. Most items are deleted soon, so that the services have many old rows
+ * to remove.
+ */
 async function write(program: Program, until: number, totals: SharedTotals): Promise<void> {
   const expectStatus = async (response: Response, status: number) => {
     const text = await response.text();
@@ -83,7 +86,7 @@ async function disturb(path: string, until: number, totals: SharedTotals): Promi
         database.run(sql);
         totals.disturbances++;
       } catch (error) {
-        // The services keep the file locked most of the time.
+        // The services keep the file locked most of the time, so an action may be refused.
         if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
       } finally {
         database.close();

@@ -1,6 +1,9 @@
 // A disk whose syncs take long. The service then commits in a thread of its own, and has to keep the same promises.
 
-/** How long each sync takes at least. The service moves its commits to a thread if syncs take more than 2 ms. */
+/**
+ * The least time that each sync takes. The service moves its commits to a thread if syncs take more than 2 ms on
+ * average.
+ */
 const syncMs = 6;
 
 /** Arguments of strace that delay every sync. */

@@ -6,7 +6,10 @@ import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 /** The JSON of every item by ID, in the order of the list. */
 export type Items = ReadonlyMap<string, string>;
 
-/** Opens a store and reads all of it, or returns the sentence with which it refuses. Other errors are defects. */
+/**
+ * Opens a store and reads all of it. If the store is refused, returns the error that says why. Other errors are
+ * defects.
+ */
 export async function readStore(path: string): Promise<Items | StoreError> {
   let engine: SqliteEngine | undefined;
   try {

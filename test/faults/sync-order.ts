@@ -68,7 +68,10 @@ async function writeSome(program: Program): Promise<void> {
   for (let count = 0; count < writesEach; count++) await program.send("POST", "/api/todoitems/", "{}");
 }
 
-/** Each connection waits for its answer, so one sync can cover only so many. Fewer mean that syncs were missed. */
+/**
+ * Says what is wrong. A connection sends its next write only after an answer, so one sync covers at most one answer for
+ * each connection. Fewer syncs than that mean that some answers were sent without one.
+ */
 function problemOf({ answers, syncs, early }: SyncOrder): string | undefined {
   if (early > 0) return `${early} of ${answers} answers left before their sync`;
   return answers > syncs * connections ? `${syncs} syncs cannot cover ${answers} answers` : undefined;

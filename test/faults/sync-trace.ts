@@ -10,15 +10,15 @@ export interface SyncOrder {
 }
 
 /**
- * `trace` has the calls of all threads in order, with the path of each file after its descriptor (`strace -f -y`). Calls
- * that another thread interrupts take two lines: a sync counts from the second one on, for what was written before the
- * first.
+ * `trace` has the calls of all threads in order, with the path of each file after its descriptor (`strace -f -y`).
+ * Calls that another thread interrupts take two lines. Such a sync counts from its second line on, for what was written
+ * before its first line.
  */
 export function readSyncTrace(trace: string): SyncOrder {
   const totals = { answers: 0, syncs: 0, early: 0 };
   const written = new Set<string>();
   const synced = new Set<string>();
-  /** What the sync of each thread will have on disk when it returns. */
+  /** For each thread, the IDs of the items that will be on disk when its sync returns. */
   const syncing = new Map<string, readonly string[]>();
   for (const line of trace.split("\n")) {
     const [, thread = "", call = "", path = ""] = /^(\d+) +(?:<\.\.\. )?(\w+)(?:\(\d+<([^>]*)>)?/.exec(line) ?? [];

@@ -58,7 +58,10 @@ export function getRequest(stream: number, path: string): Frame {
   return frame("HEADERS", endHeaders | endStream, stream, head("GET", path));
 }
 
-/** A conversation in which nothing is wrong. No request in it can change an item: every body is cut off in a string. */
+/**
+ * A conversation of valid requests, sometimes with other frames in between. No request in it can change an item: every
+ * body is cut off in a string.
+ */
 export function conversation(random: Random): Frame[] {
   const frames: Frame[] = [emptySettings];
   const count = 1 + random.below(8);

@@ -17,7 +17,7 @@ interface Expected {
   readonly status: number;
   /** The item that the request names, in the path or in the body. Undefined if a create leaves it to the service. */
   readonly id?: string | undefined;
-  /** The members that a stored item has beside an ID that the service added. */
+  /** The members of the stored item, if the service added the ID. The ID is not among them. */
   readonly addedTo?: string;
   /** The exact text that is stored, if the body has an ID. */
   readonly json?: string;
@@ -25,7 +25,7 @@ interface Expected {
 
 interface Body {
   readonly text: string;
-  /** What is wrong with it: undefined if it is an item. */
+  /** True if the text is not a valid item. */
   readonly isWrong: boolean;
   readonly id?: string;
   readonly members?: string;
@@ -123,7 +123,7 @@ function writeRequest(random: Random, model: ItemModel): ItemRequest {
   const id = body.id ?? pathId;
   const condition = isCreate || id === undefined ? { headers: {}, holds: true } : randomCondition(random, model, id);
   const type = random.chance(0.93) ? random.pick(goodTypes) : random.pick(badTypes);
-  // A byte that is not UTF-8, inside a string.
+  // Sometimes a string in the body gets a byte that is not UTF-8.
   const isBroken = random.chance(0.03);
   const bytes = Buffer.from(isBroken ? body.text.replace('"', '"\x01') : body.text, "utf8");
   if (isBroken && bytes.includes(1)) bytes[bytes.indexOf(1)] = 0xff;

@@ -70,7 +70,7 @@ async function sendAndCompare(program: Program, request: ItemRequest, model: Ite
   return possible.includes(stored) ? undefined : `stored as ${stored} instead of ${possible[0]}`;
 }
 
-/** Keeps the list short, so that comparing it stays quick. */
+/** Removes an item. This keeps the list short, so that comparing it stays quick. */
 async function remove(program: Program, model: ItemModel, id: string): Promise<void> {
   await program.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
   model.delete(id);

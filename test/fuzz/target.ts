@@ -8,7 +8,10 @@ import { Program } from "../program.ts";
 import type { Tally } from "../torture/part.ts";
 import { emptySettings, encode, type Frame, getRequest, preface } from "./http2-frames.ts";
 
-/** Far longer than the time limits below. Whoever is not answered or disconnected by then waits for ever. */
+/**
+ * Far longer than the time limits below. A client that is neither answered nor disconnected by then counts as waiting
+ * for ever.
+ */
 const hangMs = 20_000;
 const allowedFailures = new Set([503, 505]);
 
@@ -38,7 +41,10 @@ export class Target {
     return Number(new URL(origin ?? "").port);
   }
 
-  /** Sends bytes over HTTP/1.1, stops sending, and returns the statuses of the answers. Undefined if it hangs. */
+  /**
+   * Sends bytes over HTTP/1.1, stops sending, and returns the statuses of the answers. Undefined if the connection
+   * stays open.
+   */
   async sendStream(pieces: readonly string[]): Promise<number[] | undefined> {
     const connection = await RawConnection.open(this.#port("http:"));
     for (const piece of pieces) connection.send(piece);
@@ -48,7 +54,7 @@ export class Target {
     return received === undefined ? undefined : [...received.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, n]) => Number(n));
   }
 
-  /** Sends frames over HTTP/2, stops sending, and returns what came back. Undefined if it hangs. */
+  /** Sends frames over HTTP/2, stops sending, and returns what came back. Undefined if the connection stays open. */
   async sendFrames(frames: readonly Frame[], start: Buffer = preface): Promise<Buffer | undefined> {
     const port = this.#port("https:");
     // The types do not know allowHalfOpen, so the options cannot be written into the call.
@@ -56,7 +62,7 @@ export class Target {
     const socket = connectTls(options);
     const received: Buffer[] = [];
     socket.on("data", (bytes: Buffer) => received.push(bytes));
-    // A reset also closes the connection.
+    // An error such as a reset is expected. It closes the connection, too.
     socket.on("error", () => {});
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
     socket.once("secureConnect", () => socket.end(Buffer.concat([start, ...frames.map(encode)])));
@@ -66,7 +72,7 @@ export class Target {
     return isClosed ? Buffer.concat(received) : undefined;
   }
 
-  /** Asks as ordinary clients do, over both protocols. Says what is wrong; undefined if all is well. */
+  /** Sends requests as ordinary clients do, over both protocols. Says what is wrong. Undefined if all is well. */
   async findHarm(): Promise<string | undefined> {
     const list = await withinLimit(this.#program.list());
     if (list === undefined) return "another client is not answered";

@@ -1,5 +1,5 @@
-// No test goes around the check of answers against the API's description. Services check themselves: those of `Service`,
-// `Program` and the simulation. Whoever asks another server, or an installed program, uses `checkedFetch`.
+// No test goes around the check of answers against the API's description. Services check themselves: those of
+// `Service`, `Program` and the simulation. Tests that ask another server, or an installed program, use `checkedFetch`.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ function callsFetch(text: string): boolean {
   return text.split("\n").some((line) => call.test(line) && !definition.test(line));
 }
 
-/** Apps that do not check their answers. */
+/** How many apps in the text do not check their answers. */
 function plainApps(text: string): number {
   return text.split(/\bnew App\(/).length - text.split(/\bcheckAnswers\(\s*new App\(/).length;
 }

@@ -190,7 +190,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   ],
 };
 
-/** Expressions that are put together from parts are used through the function that has them. */
+/** Expressions that are put together from parts are tested through the function that uses them. */
 const worstCalls: Readonly<Record<string, () => void>> = {
   'new RegExp(`;[ \\\\t]*(?:(${token})=(${token}|${quoted}))?[ \\\\t]*`, "giy");': () => {
     for (const [repeated, suffix] of [

@@ -6,7 +6,7 @@ export interface FoundExpression {
   readonly line: number;
 }
 
-/** A slash begins a regular expression after one of these; after a value, it divides. */
+/** A slash after one of these begins a regular expression. After a value, a slash divides. */
 const beforeExpression = /(?:^|[=(,:?!&|{;[>+*%~^-]|\b(?:return|typeof|case|in|of|delete|void|throw|new|do|else))$/;
 const literal = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
 const skipped = /#![^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/y;
@@ -35,7 +35,7 @@ export function regularExpressionsOf(source: string): FoundExpression[] {
       at += rest.length;
     } else if (character === "/" && beforeExpression.test(code.trimEnd())) {
       const text = matchAt(literal, source, at) ?? character;
-      // What looks like one in front of a bracket is the end of an element in JSX.
+      // A match that begins with `/<` or `/>` is no regular expression. It is the end of an element in JSX.
       if (text.length > 1 && !/^\/[<>]/.test(text)) found.push({ text, line: lineAt(at) });
       at += text.length;
       code = '"';

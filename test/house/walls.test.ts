@@ -1,4 +1,5 @@
-// Checks the layout of `src/`: every room imports only what it may, and there are no import cycles. Type imports count.
+// Checks the layout of `src/`: every room (a folder or file directly in `src/`) imports only what it may, and there are
+// no import cycles. Type imports count.
 
 import { describe, expect, test } from "bun:test";
 import { circles, importsOf, readSources } from "./imports.ts";

@@ -1,4 +1,5 @@
-// The rooms of `src/`, and what each may import. An import that is not listed here is forbidden: it crosses a wall.
+// The rooms of `src/`, which are its folders and the files directly in it, and what each may import. An import that is
+// not listed here is forbidden: it crosses a wall.
 
 import type { Import } from "./imports.ts";
 
@@ -30,7 +31,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   wire: { rooms: [], packages: runtime },
   credentials: { rooms: ["program-name.ts"], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
-  // It uses the same kind of lock for the certificate as there is for the users file.
+  // It locks the certificate in the same way as the users file is locked.
   tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
   // Published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
   client: { rooms: ["items"], packages: none },

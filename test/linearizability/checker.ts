@@ -6,7 +6,7 @@
 
 import type { History, ItemOperation, ListOperation, SeenItem } from "./history.ts";
 
-/** What is wrong with a history; undefined if it is linearizable. */
+/** What is wrong with a history. Undefined if it is linearizable. */
 export function check({ operations, lists }: History): string | undefined {
   const ids = new Set(operations.map(({ id }) => id));
   for (const id of ids) {
@@ -27,7 +27,7 @@ function seenInList({ items, sentAt, answeredAt }: ListOperation, id: string): O
   return { kind: "listed", n: items.find((item) => item.id === id)?.n, sentAt, answeredAt };
 }
 
-/** The state of an item; undefined if it does not exist. After a write without an answer, the version is unknown. */
+/** The state of an item. Undefined if it does not exist. After a write without an answer, the version is unknown. */
 type State = { readonly n: number; readonly version: number | undefined } | undefined;
 
 /** The state after an operation, or "impossible" if its answer cannot come from this state. */
@@ -55,7 +55,7 @@ function stepWrite(state: State, write: Extract<ItemOperation, { n: number }>): 
     case "done":
       return possible ? written : "impossible";
     case "unknown":
-      // If it never happened, the search never takes this step.
+      // If this write never happened, the search never gives it a place in the order.
       return possible ? written : "impossible";
     case "id-in-use":
       return state === undefined ? "impossible" : state;
@@ -106,8 +106,8 @@ function isLinearizable(operations: readonly Operation[]): boolean {
       event = first.next;
       continue;
     }
-    // This is the answer of an operation that has no place in the order yet. So the last operation taken is in a wrong
-    // place.
+    // This is the answer of an operation that has no place in the order yet. So the operation that was placed last is
+    // in a wrong place.
     const last = taken.pop();
     if (!last) return false;
     state = last.stateBefore;
@@ -129,7 +129,8 @@ function eventsOf(operations: readonly Operation[]): { next: Event | undefined }
     timed.push({ at: operation.sentAt, isAnswer: false, event: call });
     timed.push({ at: operation.answeredAt, isAnswer: true, event: answer });
   }
-  // If two events have the same time, the request comes first. So operations that only touch count as overlapping.
+  // If two events have the same time, the request comes first. So two operations overlap even if one begins exactly
+  // when the other ends.
   timed.sort((a, b) => (a.at === b.at ? Number(a.isAnswer) - Number(b.isAnswer) : a.at - b.at));
   const beginning: Event = {
     operation: { kind: "listed", n: undefined, sentAt: 0, answeredAt: 0 },
@@ -167,7 +168,10 @@ interface Versioned {
   readonly answeredAt: number;
 }
 
-/** Checks what versions promise: each change has its own, versions grow with time, and each stands for one list. */
+/**
+ * Checks what versions promise: each change has a version of its own, versions grow with time, and each version stands
+ * for one list.
+ */
 function checkVersions(operations: readonly ItemOperation[], lists: readonly ListOperation[]): string | undefined {
   const writes = operations.flatMap((operation) =>
     (operation.kind === "create" || operation.kind === "update") && operation.version !== undefined
@@ -187,7 +191,10 @@ function checkVersions(operations: readonly ItemOperation[], lists: readonly Lis
   return checkOrder(writes, lists) ?? checkContents(operations, writes, lists);
 }
 
-/** A list must be at least as new as everything answered before its request, and older than all writes sent later. */
+/**
+ * A list must be at least as new as everything answered before its request. It must be older than all writes sent after
+ * its answer.
+ */
 function checkOrder(writes: readonly Versioned[], lists: readonly Versioned[]): string | undefined {
   for (const list of lists) {
     for (const other of [...writes, ...lists]) {

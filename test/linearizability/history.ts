@@ -20,7 +20,7 @@ export type ItemOperation = Timed & { readonly id: string } & (
         /** The version that an update named in If-Match. */
         readonly condition?: number;
         readonly outcome: WriteOutcome;
-        /** The version in the answer; undefined if there was no answer. */
+        /** The version in the answer. Undefined unless the write was answered with success. */
         readonly version?: number;
       }
     | { readonly kind: "delete"; readonly outcome: WriteOutcome }
@@ -33,7 +33,7 @@ export interface ListOperation extends Timed {
   readonly version: number;
   /** The exact body. */
   readonly body: string;
-  /** The items in it that the clients wrote, in the order of the list. */
+  /** The items in the list that the clients wrote, in the order of the list. */
   readonly items: readonly { readonly id: string; readonly n: number }[];
 }
 

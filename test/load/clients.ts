@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 
 /** How long a slow reader waits after each piece it has read. */
 const slowPauseMs = 5_000;
-/** Opening all at once would overflow the listener's queue. */
+/** Clients connect in groups. If all connected at once, the listener's queue would overflow. */
 const openedPerTurn = 100;
 const openingPauseMs = 50;
 const feedsPerAddress = 50;
@@ -26,7 +26,10 @@ const [kind = "idle", count = "0", port = "0"] = process.argv.slice(2);
 const counts: Counts = { open: 0, opened: 0, closed: 0, refused: 0, megabytes: 0 };
 let bytes = 0;
 
-/** Each address of a proxy's clients may have a limited number of feeds, so these come from many addresses. */
+/**
+ * The service limits how many feeds each address behind a proxy may have. So these requests claim to come from many
+ * addresses.
+ */
 function requestOf(index: number): string {
   const path = kind === "feed" ? "/changes" : kind === "slow" ? "/api/todoitems/" : "/health/live";
   const address = Math.floor(index / feedsPerAddress);
@@ -35,7 +38,7 @@ function requestOf(index: number): string {
 }
 
 function open(index: number): void {
-  // Several addresses of this machine, so that there are enough ports.
+  // Connects to several addresses of this machine, so that there are enough ports.
   const socket = connect(Number(port), `127.0.0.${1 + (index % 8)}`);
   let isOpen = false;
   socket.on("connect", () => {

@@ -18,9 +18,9 @@ const clientsPerProcess = 5_000;
 const wanted: Readonly<Record<ClientKind, number>> = { idle: 10_000, slow: 1_000, feed: 5_000 };
 /** Descriptors for the churn, the store and the runtime. */
 const spareDescriptors = 1_000;
-/** Descriptors that a service may have more after the load than before it, for its own files. */
+/** How many more descriptors a service may have after the load than before it, for its own files. */
 const descriptorsKept = 20;
-// Raises the limit as far as it may be raised. Root may raise it further than the hard limit.
+// Raises the limit on open files to 40,000, or else to the hard limit. Only root may raise it beyond the hard limit.
 const launcher = ["sh", "-c", 'ulimit -n 40000 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@"', "raised"];
 
 export const loadPart: Part = {
@@ -73,7 +73,7 @@ function itemText(id: string, index: number): string {
   return `{"ID":"${id}","Name":"Item ${String(index).padStart(7, "0")}","Notes":"${"x".repeat(45)}","Done":false}`;
 }
 
-/** Fewer of each kind if the service may not have enough descriptors. */
+/** Starts the clients. There are fewer of each kind if the service may not have enough descriptors for all. */
 function startClients(program: Program): ClientProcess[] {
   const limits = readFileSync(`/proc/${program.pid}/limits`, "utf8");
   const descriptors = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);

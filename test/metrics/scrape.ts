@@ -9,7 +9,7 @@ export interface Scrape {
   readonly names: ReadonlySet<string>;
   /** The value of a line, such as `name` or `name{label="value"}`. Undefined if there is no such line. */
   value(line: string): number | undefined;
-  /** The sum of all lines with this name. With `labels`, of those that have all of these labels. */
+  /** The sum of all lines with this name. With `labels`, only lines that have all of these labels count. */
   sum(name: string, ...labels: string[]): number;
 }
 

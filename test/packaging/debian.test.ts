@@ -68,7 +68,8 @@ describe("the unit", () => {
 
   test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds nothing wrong with the unit", () => {
     const copy = join(folder.path, "todoitems.service");
-    // systemd looks for the program, and for the manual page.
+    // systemd would look for the installed program and its manual page. So the copy names another program, and no
+    // manual page.
     const text = readFileSync(unit, "utf8").replace("/usr/bin/todoitems", "/bin/true");
     writeFileSync(copy, text.replace(/^Documentation=.*\n/m, ""));
     const { exitCode, output } = run("systemd-analyze", "verify", copy);

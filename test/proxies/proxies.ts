@@ -73,7 +73,7 @@ process.on("exit", () => {
   for (const proxy of running) proxy.kill("SIGKILL");
 });
 
-/** A service, and a proxy in front of it that has the path /todo/ and HTTPS. */
+/** A service, and a proxy in front of it. The proxy serves it under the path /todo/ and over HTTPS. */
 export class ProxiedService {
   readonly program: Program;
   /** The public address of the service, without a slash at the end. */
@@ -162,7 +162,10 @@ function write(folder: string, name: string, text: string): string {
   return path;
 }
 
-/** Throws if the last two of the texts to replace are missing, the service's address and the proxy's. */
+/**
+ * Replaces texts in a recipe. The last two pairs are the addresses of the service and of the proxy. Throws if the
+ * recipe lacks one of these two.
+ */
 function replaced(recipe: string, pairs: readonly (readonly [string, string])[]): string {
   return pairs.reduce((text, [from, to], index) => {
     if (index >= pairs.length - 2 && !text.includes(from)) throw new Error(`the recipe lacks: ${from}`);

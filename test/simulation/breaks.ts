@@ -13,8 +13,8 @@ const history = "src/engines/postgres/postgres-history.ts";
 const statements = "src/engines/postgres/postgres-statements.ts";
 
 export const breaks: Readonly<Record<string, Break>> = {
-  // A pull from an older bookmark does not check that the store still has the point that the engine knows. So an
-  // instance can hold items of two histories.
+  // A pull from an older bookmark does not check that the store still has the newest commit that the engine knows. So
+  // an instance can hold items of two histories.
   "mixed-histories": {
     file: statements,
     part: "(known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown))",
@@ -58,13 +58,14 @@ export const breaks: Readonly<Record<string, Break>> = {
     part: "|| !continues",
     replacement: "|| continues === undefined",
   },
-  // An epoch that the store had before is taken as it is.
+  // An epoch that the store had before is accepted again.
   "returned-epoch": {
     file: history,
     part: "return this.#left.has(epoch);",
     replacement: "return epoch === undefined;",
   },
-  // A write is answered with the epoch that the collection has when the answer is sent.
+  // A write is answered with the epoch that the collection has when the answer is sent, instead of the epoch of the
+  // write.
   "epoch-of-answer": {
     file: "src/http/item-operations.ts",
     part: "const tag = this.#tag(version, epoch);",

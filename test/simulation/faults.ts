@@ -4,7 +4,10 @@
 import type { SeededRandom } from "./random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** A kind of latency, with its share of all messages. The longest is longer than any timeout of the engine. */
+/**
+ * Latencies that are longer than usual. Each `share` is the share of all messages in a storm that take at least
+ * `lowMs`. The longest latency exceeds the engine's time limits for questions, answers and commits.
+ */
 const latencies = [
   { share: 0.004, lowMs: 1_500, highMs: 14_000 },
   { share: 0.02, lowMs: 60, highMs: 1_500 },
@@ -12,7 +15,10 @@ const latencies = [
 ] as const;
 const usualLatencyMs = { low: 0.1, high: 2 };
 
-/** Serialization failure, deadlock, cancelled statement, lock timeout, full disk, and an unknown outcome. */
+/**
+ * PostgreSQL's codes for a serialization failure, a deadlock, a cancelled statement, a lock timeout, a full disk, and
+ * an unknown outcome.
+ */
 const errorCodes = ["40001", "40P01", "57014", "55P03", "53100", "40003"] as const;
 
 export class Faults {
@@ -50,7 +56,7 @@ export class Faults {
     return this.#time.nowMs < this.#awayUntilMs;
   }
 
-  /** The code of the error with which a statement fails; undefined if it does not fail. */
+  /** The code of the error with which a statement fails. Undefined if the statement does not fail. */
   statementFails(): string | undefined {
     return this.isStormy && this.#random.chance(0.01) ? this.#random.pick(errorCodes) : undefined;
   }

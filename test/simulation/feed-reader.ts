@@ -47,7 +47,7 @@ export class FeedReader {
     }
   }
 
-  /** What it lacks or has too much, compared with the current state of the store. Undefined if it is up to date. */
+  /** How its items differ from the current state of the store. Undefined if they are up to date. */
   difference(): string | undefined {
     const { current } = this.#options.ledger;
     const expected = listedRows(current).map(({ json }) => json ?? "");
@@ -108,7 +108,10 @@ export class FeedReader {
     return true;
   }
 
-  /** It must have every change up to its token, except those to items that have changed again since. */
+  /**
+   * The reader must have every change up to the version of its last event, except changes to items that have changed
+   * again since.
+   */
   #checkComplete({ epoch, version }: Token): void {
     const { ledger } = this.#options;
     const { current } = ledger;

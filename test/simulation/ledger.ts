@@ -29,11 +29,14 @@ export class Ledger {
   readonly #periods: Period[] = [];
   /** The states that led to the current one. A failover drops the states that were lost. */
   #branch: Period[] = [];
-  /** The epochs in which a failover has lost commits. Until the epoch changes, a token may have two meanings. */
+  /**
+   * The epochs in which a failover has lost commits. In such an epoch, a token (an epoch and a version) can stand for
+   * two states.
+   */
   readonly #cutEpochs = new Set<string>();
   /** The texts of the writes that were answered with "nothing was changed". */
   readonly #refused = new Set<string>();
-  /** What each token was seen to stand for, by everybody and by each instance. */
+  /** The content that each token was seen to stand for, by each instance and by all of them together. */
   readonly #meanings = new Map<string, string>();
   /** The rows that were stored under a token. There are several only after a failover that lost commits. */
   readonly #stored = new Map<string, Row[]>();
@@ -46,7 +49,7 @@ export class Ledger {
     return this.#last.state;
   }
 
-  /** The state that the store had so many commits ago; the first one if there were fewer. */
+  /** The state that the store had this many commits ago. The first state if there were fewer commits. */
   ancestor(commits: number): StoreState {
     return (this.#branch.at(-1 - commits) ?? this.#branch[0] ?? this.#last).state;
   }
@@ -77,7 +80,7 @@ export class Ledger {
     this.#branch = this.#branch.slice(0, this.#branch.findLastIndex((period) => period.state === state) + 1);
   }
 
-  /** An item or a list is only right if the store was in that state between the request and the answer. */
+  /** A list is only right if the store was in exactly this state at some time between the request and the answer. */
   checkList(token: Token, body: string, interval: Interval): void {
     const isRight = this.#during(interval).some(
       ({ state }) =>
@@ -108,7 +111,10 @@ export class Ledger {
     if (!isRight) throw new Violation(`the item ${id} was never ${shown} at the time of this read`);
   }
 
-  /** A write that was answered with success must have been stored in the meantime. `token` is undefined for deletes. */
+  /**
+   * A write that was answered with success must have been stored between its request and its answer. `token` is
+   * undefined for deletes.
+   */
   checkDone(id: string, token: Token | undefined, json: string | null, interval: Interval): void {
     const isStored = this.#during(interval).some(({ state, added, versionBefore }) => {
       const row = added.findLast((row) => row.id === id);
@@ -131,7 +137,10 @@ export class Ledger {
     this.#refused.add(json);
   }
 
-  /** A token must never stand for two contents. `resource` is an ID, or "list". */
+  /**
+   * A token must never stand for two contents. If commits of its epoch were lost, this must only hold for each
+   * instance. `resource` is an ID, or "list".
+   */
   checkMeaning(instance: string, resource: string, token: Token, content: string): void {
     const text = formatToken(token);
     const readers = this.#cutEpochs.has(token.epoch) ? [instance] : [instance, "everybody"];
@@ -143,7 +152,7 @@ export class Ledger {
     }
   }
 
-  /** A change that a feed or a document reports must have been stored. */
+  /** A change that an event or an answer reports must have been stored. */
   checkChange(token: Token, id: string, json: string | null): void {
     const rows = this.#stored.get(formatToken(token)) ?? [];
     if (!rows.some((row) => row.id === id && row.json === json))

@@ -1,6 +1,6 @@
 // `npm run test:simulation -- --steps N --seed S [--break NAME]`: runs simulations with the seeds S, S + 1 and so on,
-// until they have made N steps. A simulation that fails is named with its seed and can be repeated. `--break` takes
-// something out of the service first, to show that the simulator notices it.
+// until they have made N steps. A simulation that fails is named with its seed and can be repeated. `--break` first
+// breaks the service on purpose, to show that the simulator notices it.
 
 import { parseArgs } from "node:util";
 import { plugin } from "bun";

@@ -28,7 +28,7 @@ class ConnectionError extends Error {
   }
 }
 
-/** The instances that connect to one simulated server. */
+/** The connections of all instances to one simulated server. */
 export class SimulatedNetwork {
   readonly #database: SimulatedDatabase;
   readonly #random: SeededRandom;
@@ -40,7 +40,7 @@ export class SimulatedNetwork {
     this.#random = random;
   }
 
-  /** What the library's default export does. */
+  /** Makes a client, as the library's default export does. */
   open(options: ClientOptions): object {
     const connection = new Connection(this.#database, this.#random, options, () =>
       this.#connections.delete(connection),
@@ -129,7 +129,7 @@ class Channel {
   /** Delivers a message after the messages before it, unless the channel breaks first. */
   send(deliver: () => void): void {
     const { time } = this.#database;
-    // The clock adds up to 0.01 ms to each delay, so this keeps the order.
+    // The clock adds up to 0.01 ms to each delay, so a distance of 0.02 ms keeps the order.
     this.#lastAtMs = Math.max(this.#lastAtMs + 0.02, time.nowMs + this.#faults.latencyMs());
     time.after(this.#lastAtMs - time.nowMs, () => {
       if (!this.isBroken) deliver();
@@ -167,7 +167,9 @@ class Connection {
     if (this.#state === "open") this.#transmit(query);
   }
 
-  /** Messages on the way are lost, or some of them still reach the server. The client learns of it after a while. */
+  /**
+   * Messages on the way are lost, or some of them still reach the server. The client learns of the loss after a while.
+   */
   lose(clientLearnsAfterMs: number): void {
     if (this.#state === "closed" || this.#state === "killed" || this.#state === "lost") return;
     this.#state = "lost";
@@ -181,7 +183,7 @@ class Connection {
     this.#onClosed();
   }
 
-  /** Waits for the answers that are still to come, for at most `ms`. */
+  /** Closes the connection. Before that, waits at most `ms` for the answers that are still to come. */
   async end(ms: number): Promise<void> {
     if (ms > 0 && this.#unanswered.size > 0) {
       await Promise.race([Promise.allSettled(this.#unanswered), this.#database.time.sleep(ms)]);

@@ -1,5 +1,6 @@
-// A PostgreSQL server in memory: what each statement of the engine means, with transactions, the lock on the clock,
-// failing statements and failovers. It recognises statements by their text, and fails if the engine sends another one.
+// A PostgreSQL server in memory: what each statement of the engine means, with transactions, failing statements and
+// failovers. Sessions can lock the clock, which is the row with the store's version. The server recognises statements
+// by their text, and fails if the engine sends another one.
 
 import type { Faults } from "./faults.ts";
 import type { Ledger } from "./ledger.ts";
@@ -34,7 +35,7 @@ export interface Result {
 type Reply = (result: Result | ServerError) => void;
 
 interface Transaction {
-  /** The state that a repeatable-read transaction sees; undefined for other transactions. */
+  /** The state that a repeatable-read transaction sees. Undefined for other transactions. */
   readonly snapshot: StoreState | undefined;
   /** The state with the transaction's own changes. Only a session that holds the lock has one. */
   draft: StoreState | undefined;
@@ -51,7 +52,7 @@ export class SimulatedDatabase {
   readonly faults: Faults;
   readonly ledger: Ledger;
   readonly #sessions = new Set<ServerSession>();
-  /** Called before each statement, which is lost if this ends its session. */
+  /** Called before each statement. If it ends the session of the statement, the statement is lost. */
   beforeStatement: (text: string) => void = () => {};
   #current: StoreState;
   #lockedBy: ServerSession | undefined;
@@ -240,7 +241,7 @@ export class ServerSession {
   }
 }
 
-/** The versions of rows are a primary key. */
+/** True if two rows have the same version, which is the primary key of the table. */
 function hasDuplicates({ rows }: StoreState): boolean {
   return new Set(rows.map(({ version }) => version)).size < rows.length;
 }
@@ -297,7 +298,7 @@ type StateChange = (state: StoreState, parameters: readonly unknown[]) => Change
 /** The statements that need the lock on the clock. */
 const changes: ReadonlyMap<string, StateChange> = new Map<string, StateChange>([
   ["select from todoitems.store for update", (state) => ({ state })],
-  // Another object, so that the transaction counts as a write.
+  // This makes another object, so that the transaction counts as a write.
   ["update todoitems.store set batch = batch", (state) => ({ state: { ...state } })],
   [
     "update todoitems.store set epoch = ? where epoch = ?",

@@ -15,7 +15,7 @@ export interface UserOptions {
   readonly random: SeededRandom;
   readonly ledger: Ledger;
   readonly pickInstance: () => SimulatedInstance;
-  /** A write that was refused leaves a gap: it did not happen. */
+  /** All operations so far. A write that was refused is replaced by undefined, because it did not happen. */
   readonly operations: (ItemOperation | undefined)[];
   readonly lists: ListOperation[];
   /** Makes the content of each write unique. */
@@ -107,7 +107,7 @@ export class SimulatedUser {
 
   /**
    * Records a write that is sent now. Call the result once the answer is there. Without a clear answer, the checker
-   * takes it as a write that may still happen at any time.
+   * takes the write as one that may still happen at any time.
    */
   #record(
     write: { kind: "create" | "update"; id: string; n: number; condition?: number } | { kind: "delete"; id: string },
@@ -122,7 +122,7 @@ export class SimulatedUser {
     };
   }
 
-  /** Asks for the changes since an older list. The list with these changes must be the store's. */
+  /** Asks for the changes since an older list. With these changes, the list must be equal to the store's. */
   async #readChanges(): Promise<void> {
     const { ledger, random } = this.#options;
     if (this.#lists.length === 0) return;
@@ -137,7 +137,7 @@ export class SimulatedUser {
     const items = new Map(found.whole ? [] : itemsOf(body).map(({ id, json }) => [id, json]));
     for (const { version, id, item } of found.changes) {
       const json = item && JSON.stringify(item);
-      // After a new epoch, the changes of the old one are told under the new one.
+      // A whole store is not checked here. After a new epoch, it has the changes of the old epoch under the new one.
       if (!found.whole) ledger.checkChange({ epoch: found.epoch, version }, id, json);
       items.delete(id);
       if (json !== null) items.set(id, json);

@@ -28,7 +28,10 @@ const userCount = 7;
 const readerCount = 2;
 /** After a storm, everything must work again within this time. */
 const recoveryMs = 90_000;
-/** The checker's work doubles with each write to an item whose outcome is unknown. */
+/**
+ * The history is checked only if no item has more writes with an unknown outcome than this. Each such write doubles the
+ * checker's work.
+ */
 const unknownMax = 6;
 
 export class Simulation {
@@ -43,7 +46,7 @@ export class Simulation {
   readonly #operations: (ItemOperation | undefined)[] = [];
   readonly #lists: ListOperation[] = [];
   readonly #readers: FeedReader[] = [];
-  /** In half of the simulations, failovers lose commits. Only the other half is linearizable for a client. */
+  /** In half of the simulations, failovers can lose commits. Linearizability is checked only in the other half. */
   readonly #losesCommits: boolean;
   /** Instances that have seen commits that were lost. They must give the store a new epoch. */
   readonly #witnesses: { readonly instance: SimulatedInstance; readonly epoch: string }[] = [];
@@ -90,7 +93,10 @@ export class Simulation {
     };
   }
 
-  /** Returns whether the history could be checked: not if commits were lost, or if too many outcomes are unknown. */
+  /**
+   * Returns whether the history could be checked. It cannot if failovers can lose commits, or if too many outcomes
+   * are unknown.
+   */
   #checkHistory(): boolean {
     const operations = this.#operations.filter((operation) => operation !== undefined);
     const unknown = operations.filter((operation) => "outcome" in operation && operation.outcome === "unknown");
@@ -166,7 +172,9 @@ export class Simulation {
     return this.#random.chance(0.1) ? this.#random.between(8_000, 16_000) : this.#random.between(50, 2_000);
   }
 
-  /** Some defects show only if the server fails between two particular statements. */
+  /**
+   * Fails over before some statements. Some defects show only if the server fails between two particular statements.
+   */
   #strike(text: string): void {
     const chance = text.includes("todoitems.history") ? 0.03 : 0.002;
     if (this.#faults.isStormy && this.#random.chance(chance)) this.#failOver();

@@ -38,7 +38,7 @@ export function listedRows({ rows }: StoreState): readonly Row[] {
   return rows.filter(({ json }) => json !== null).sort((a, b) => a.position - b.position);
 }
 
-/** The batch that led to a version; undefined if the history has none. */
+/** The batch that led to a version. Undefined if the history has none. */
 export function batchAt({ history }: StoreState, version: number): string | undefined {
   for (let row = history; row && row.version >= version; row = row.older) if (row.version === version) return row.batch;
   return undefined;
@@ -49,7 +49,10 @@ export function findVersion({ history }: StoreState, batch: string, since: numbe
   return undefined;
 }
 
-/** The parameters of `commit_batch` that matter here. The real limits on history would never be reached. */
+/**
+ * The parameters of `commit_batch` that matter here. The limits on the history are left out: they would never be
+ * reached.
+ */
 export interface BatchParameters {
   readonly sinceVersion: number;
   readonly sinceBatch: string;
@@ -60,7 +63,10 @@ export interface BatchParameters {
   readonly dependsOn: string | null;
 }
 
-/** A real store keeps 10,000 tombstones and prunes once in 1,000 versions. Here, pruning happens in each simulation. */
+/**
+ * A real store keeps 10,000 tombstones and prunes once in 1,000 versions. These limits are so low that each simulation
+ * prunes.
+ */
 const tombstonesMax = 12;
 const pruneEvery = 40;
 const missedMax = { versions: 1_000, bytes: 1_000_000 };

@@ -125,7 +125,10 @@ export class VirtualTime {
     }
   }
 
-  /** False if there is no event at the first index. */
+  /**
+   * True if the event at the first index is due before the one at the second. False if there is no event at the first
+   * index.
+   */
   #isBefore(first: number, second: number): boolean {
     const [a, b] = [this.#events[first], this.#events[second]];
     if (!a || !b) return a !== undefined;

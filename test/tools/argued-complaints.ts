@@ -54,7 +54,7 @@ export const argued: readonly Argument[] = [
   ),
 ];
 
-/** Counts the use of the argument. */
+/** True if an argument covers the complaint. Counts how often each argument is used. */
 export function isArgued(complaint: Complaint): boolean {
   const found = argued.find(({ covers }) => covers(complaint));
   if (found) found.uses++;

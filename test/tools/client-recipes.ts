@@ -45,7 +45,7 @@ function codeBlocks(language: string): string[] {
   );
 }
 
-/** The recipes, with the address of the service. */
+/** The three recipes, with the address of the test's service in place of the one on the page. */
 function readRecipes(): [react: string, query: string, liveQuery: string] {
   const recipes = codeBlocks("tsx").map((code) => code.replace("http://localhost:5000/", program.origin));
   const [react = "", query = "", liveQuery = ""] = recipes;

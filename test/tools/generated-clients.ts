@@ -1,4 +1,4 @@
-// Clients that other people's generators make of the description compile, and work with a service.
+// Clients that other people's generators make from the description must compile, and work with a service.
 
 import { afterAll, beforeAll, test } from "bun:test";
 import { copyFileSync } from "node:fs";
@@ -60,7 +60,10 @@ test("NSwag: the generated C# client compiles and makes a round trip", async () 
   await run(["mono", "generated/round-trip.exe", await serviceOrigin()]);
 });
 
-/** Generating code needs more of Mono than running it: .NET Standard's classes, which come with mono-devel. */
+/**
+ * True if Mono can generate code, after an attempt to install it. Generating needs more of Mono than running: .NET
+ * Standard's classes, which come with mono-devel.
+ */
 function hasMono(): boolean {
   const isInstalled = () => ["mono", "mcs", "monop"].every((name) => Bun.which(name) !== null);
   if (isInstalled() || Bun.which("apt-get") === null || process.getuid?.() !== 0) return isInstalled();

@@ -1,5 +1,5 @@
-// Spectral, its OWASP rules and Redocly have no complaint about the description. The rulesets beside this file argue each
-// rule that is switched off.
+// Spectral, its OWASP rules and Redocly have no complaint about the description. The rulesets beside this file give the
+// reason for each rule that is switched off.
 
 import { beforeAll, test } from "bun:test";
 import { run, tool, writeDescription } from "./tool.ts";

@@ -41,7 +41,10 @@ function freePort(): number {
   return port;
 }
 
-/** Keeps reading the proxy's log, so that the proxy never has to wait for us. */
+/**
+ * Resolves once the proxy listens. Goes on reading the proxy's log after that, so that the proxy never has to wait for
+ * us.
+ */
 async function untilListening(output: ReadableStream<Uint8Array>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const read = async () => {

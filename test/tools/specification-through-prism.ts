@@ -17,7 +17,7 @@ import { argued, isArgued } from "./argued-complaints.ts";
 import { startPrism, violationsIn } from "./prism.ts";
 import { generatedFolder } from "./tool.ts";
 
-/** The app's answers, by the number that the request carries past Prism. */
+/** The app's answers, by the number that each request carries through Prism. */
 const answers = new Map<string, { readonly answer: Answer; isAskedFor: boolean }>();
 const numberHeader = "x-request-number";
 let requestCount = 0;
@@ -51,7 +51,7 @@ sendThrough(async (app, request, peer) => {
   return answer;
 });
 
-/** The instances of the tests differ: some require credentials, and others do not. */
+/** A description with optional credentials. Some instances in the tests require credentials, and others do not. */
 function describeEveryInstance(): unknown {
   return JSON.parse(JSON.stringify(fullDescription), (key, value) =>
     key === "security" && value.length > 0 ? [...value, {}] : value,

@@ -11,7 +11,10 @@ export const toolsFolder = import.meta.dir;
 export const generatedFolder = join(toolsFolder, "generated");
 mkdirSync(generatedFolder, { recursive: true });
 
-/** A tool's script, relative to node_modules. Node runs it, whatever the script's first line says. */
+/**
+ * The command that runs a tool. `script` is relative to node_modules. Node runs it, whatever the script's first line
+ * says.
+ */
 export function tool(script: string, ...args: readonly string[]): readonly string[] {
   return ["node", join(toolsFolder, "node_modules", script), ...args];
 }

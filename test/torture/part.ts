@@ -51,7 +51,7 @@ export interface Part {
   readonly promise: string;
   /** How much of the whole time it gets, compared with other parts. */
   readonly weight: number;
-  /** A shorter turn would not finish one round. */
+  /** The shortest turn in which the part can finish one round. */
   readonly secondsMin?: number;
   /** Why this machine cannot run it. Undefined if it can. */
   missing?(): string | undefined;

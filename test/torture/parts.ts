@@ -88,7 +88,7 @@ const failoverPart: Part = {
 const stepsAtOnce = 200_000;
 const simulationScript = "test:simulation";
 
-/** The simulator replays a seed exactly, so it runs as a program of its own. */
+/** The simulator replaces the clock and the timers, so it runs as a program of its own. */
 const simulationPart: Part = {
   name: "simulation",
   promise: "Instances on one PostgreSQL stay linearizable, with complete feeds, through every order of failures.",

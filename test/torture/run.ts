@@ -1,11 +1,11 @@
 // `npm run torture`: runs every long test for its share of the time. Prints a table of the operations, the faults, the
 // lost writes and the wrong results, then the same as JSON. The exit code is 1 if anything was lost or wrong. A seed
-// repeats the random choices; the moments of kills and the order of concurrent requests still differ from run to run.
+// repeats the random choices. The moments of kills and the order of concurrent requests still differ from run to run.
 //
 //   npm run torture -- --minutes 60 [--seed 1] [--only PART] [--publish]
 //
-// --only takes the beginning of a name: `--only fuzz` runs all parts whose names begin with "fuzz". --publish writes the
-// figures into docs/reliability.md and docs/reliability.json.
+// --only takes the beginning of a name: `--only fuzz` runs all parts whose names begin with "fuzz". --publish writes
+// the figures into docs/reliability.md and docs/reliability.json.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,8 @@ for (const part of chosen) {
   const missing = part.missing?.();
   if (missing !== undefined) skipped.set(part, missing);
 }
-// A part that cannot finish one round in its share leaves it to the others. The longest rounds are given up first.
+// A part that cannot finish one round in its share of the time is skipped. The parts with the longest rounds are
+// skipped first.
 for (const part of chosen.toSorted((one, other) => (other.secondsMin ?? 0) - (one.secondsMin ?? 0))) {
   const { secondsMin = 0 } = part;
   if (!skipped.has(part) && shareOf(part, minutes * 60, chosen) < secondsMin) {
@@ -48,7 +49,7 @@ for (const part of chosen.toSorted((one, other) => (other.secondsMin ?? 0) - (on
 const results: PartFigures[] = [];
 let secondsLeft = minutes * 60;
 for (const [index, part] of chosen.entries()) {
-  // What one part leaves of its time, or takes too much, is shared by those after it.
+  // If a part takes less or more time than its share, the parts after it get more or less.
   const result = await runPart(part, Math.max(1, shareOf(part, secondsLeft, chosen.slice(index))));
   secondsLeft -= result.seconds;
   results.push(result);

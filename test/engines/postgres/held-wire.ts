@@ -10,7 +10,7 @@ export class Wire {
   readonly port: number;
   readonly #server: Server;
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
-  /** How often the client has sent something after it had received something from the server. */
+  /** How often the client has begun to send, either on a new connection or after the server has sent something. */
   roundTrips = 0;
   /** How many connections the client has tried to open. */
   connections = 0;
@@ -42,7 +42,10 @@ export class Wire {
     return url.replace(/127\.0\.0\.1:[0-9]+/, `127.0.0.1:${this.port}`);
   }
 
-  /** Calls `onSeen` when the client first sends this text. The server gets it only when `pass` is called. */
+  /**
+   * Calls `onSeen` when the client next sends a chunk with this text. The server gets the chunk only when `pass` is
+   * called.
+   */
   onceSent(text: string, onSeen: (pass: Pass) => void): void {
     this.#marker = { text, onSeen };
   }
@@ -72,7 +75,7 @@ export class Wire {
     }
   }
 
-  /** Cuts every connection with a reset, as a server that has lost its memory of them does. */
+  /** Cuts every connection with a TCP reset, as a server does that has restarted and does not know them. */
   reset(): void {
     for (const { client } of this.#pairs) client.resetAndDestroy();
   }

@@ -1,5 +1,5 @@
-// Cuts the connections of an engine again and again, at any moment: while it connects, asks, commits or loads. It must
-// survive each of these outages. `npm test` runs a few dozen; for a long run:
+// Cuts the connections of an engine again and again, at any moment: while it connects, asks, commits or loads. The
+// engine must survive each of these outages. `npm test` runs a few dozen. For a long run:
 //
 //   npx bun test/engines/postgres/outage-rounds.ts 1000
 

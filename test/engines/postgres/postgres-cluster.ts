@@ -35,7 +35,7 @@ export class PostgresCluster {
     return this.#standbys[0]?.url() ?? "";
   }
 
-  /** The URL with all hosts, so that clients can go on when one of them is lost. */
+  /** The URL with all hosts, so that clients can go on when one of the hosts is lost. */
   get url(): string {
     const hosts = this.#ports.map((port) => `127.0.0.1:${port}`).join(",");
     return `${this.#primary.url().replace(/127\.0\.0\.1:[0-9]+/, hosts)}?target_session_attrs=read-write`;

@@ -231,7 +231,7 @@ describe("starting on PostgreSQL", () => {
         $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
       CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
     const since = await commit(engine, await engine.pull());
-    // The same must hold for every later connection.
+    // `synchronous_commit` must also be on for every later connection.
     await store.disconnectAll();
     await commit(engine, since);
     expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
@@ -256,7 +256,8 @@ describe("queries to PostgreSQL", () => {
       );
       return wire.roundTrips;
     };
-    // These batches are sent in one chunk. The wire could not tell a second chunk from a second round trip.
+    // Each of these batches fits into one chunk. If there were two chunks, an answer between them would count as a
+    // second round trip.
     for (const size of [1, 20]) {
       // After these commits, the statements are prepared and the engine has found that nobody changes the same items.
       for (let count = 0; count < 3; count++) await commitMany(1);
@@ -348,7 +349,10 @@ describe("a batch that was decided before others committed", () => {
     readonly moved: { readonly ids: string[]; readonly by: number }[];
   }
 
-  /** Commits a batch that is planned on the version of the missed changes or, without any, on `since`. */
+  /**
+   * Commits a batch. It is planned on the version that the missed changes lead to or, if nothing was missed, on
+   * `since`.
+   */
   async function commitMovable(
     engine: PostgresEngine,
     since: Bookmark,
@@ -530,7 +534,7 @@ describe("a batch that was decided before others committed", () => {
     const engine = await open(wire.through(store.url));
     const other = await open();
     let since = await warmUp(engine);
-    // The first commit tries the optimistic step, which fails, and has statements to prepare.
+    // The first commit takes more round trips: its optimistic attempt fails, and it has statements to prepare.
     for (const roundTrips of [4, 2, 2]) {
       const elsewhere = await other.pull();
       const change = (version: number): PlannedChange => ({
@@ -679,7 +683,8 @@ describe("a server that refuses", () => {
   });
 
   test("is not trusted to know the newest state after it has become a standby", async () => {
-    // A function of the same name imitates a pooler that moves the session to a standby.
+    // This function hides the server's own `pg_is_in_recovery`. It imitates a connection pooler that moves the session
+    // to a standby.
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
       CREATE TABLE public.role (standby boolean);
@@ -724,7 +729,7 @@ describe("a connection that is lost", () => {
 });
 
 describe("a server that has stopped answering", () => {
-  /** The error of a call that must fail soon, although the server may take long for other things. */
+  /** The error of a call that must fail within four seconds. A text if the call does not fail in this time. */
   async function failsSoon(call: Promise<unknown>): Promise<unknown> {
     const failure = call.then(
       () => "an answer",
@@ -769,7 +774,8 @@ describe("a server that has stopped answering", () => {
     await engine.pull(since);
     const connections = wire.connections;
     const pulling = engine.pull(since);
-    // The clock is in the first chunk; the rest comes later than a question may take.
+    // The first chunk has the clock: the row with the store's current version. The rest comes later than a question may
+    // take.
     await wire.chunks(1);
     wire.held = true;
     const asking = engine.hasNews();
@@ -850,7 +856,7 @@ describe("a store whose history was cut", () => {
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
 
-  /** Two engines on a store that has lost the newest commit of the first engine, and has others in its place. */
+  /** An engine that knows a commit. The store has since lost that commit, and has others in its place. */
   async function cutBelow({ readOnly = false, otherCommits = 3 } = {}): Promise<{
     engine: PostgresEngine;
     older: Bookmark;
@@ -885,7 +891,7 @@ describe("a store whose history was cut", () => {
     const service = await Service.on(await open(wire.through(store.url)));
     await service.create(item(ids.one));
     const { epoch, version } = service.collection;
-    // The engine has prepared its statements after this, so that the text of the next pull contains the epoch.
+    // After these calls, the engine has prepared its statements. So the text of the next pull contains the epoch.
     await service.create(item(ids.two));
     await service.collection.changesSince({ epoch, version });
     await service.list();
@@ -949,7 +955,7 @@ describe("a store whose history was cut", () => {
     await store.backup();
     const locking = Promise.withResolvers<Pass>();
     wire.onceSent("for update", locking.resolve);
-    // It does not begin at the known point, so it locks the clock.
+    // This batch does not begin at the version that the engine knows, so the engine locks the clock.
     const committing = engine.commit(
       batchOf({ ...since, version: 1 }, (news) => {
         const { version } = news ?? since;
@@ -1005,7 +1011,8 @@ describe("a store whose history was cut", () => {
     wire.onceSent(start.epoch, checking.resolve);
     await load();
     const check = await checking.promise;
-    // The store has lost the newest two commits for a while, and loses the engine's commit after that.
+    // For a while, the store lacks its newest two commits. The engine commits in this time. When the two commits come
+    // back, the store loses the engine's commit.
     await store.backup();
     const [clock] = await store.run("SELECT batch FROM todoitems.history WHERE version = 2");
     await store.run("DELETE FROM todoitems.item WHERE version > 2");
@@ -1109,7 +1116,10 @@ describe("a store whose history was cut", () => {
     });
   }
 
-  /** An engine that is about to load a store: its newest commit is lost, and another instance has renamed its epoch. */
+  /**
+   * An engine that is about to load the whole store, because the store has a new epoch. There is a backup from before
+   * the engine's newest commit and before the new epoch.
+   */
   async function loadingAfterLoss() {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
@@ -1133,7 +1143,7 @@ describe("a store whose history was cut", () => {
 
   test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
     const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
-    // This cut undoes the renaming while the engine loads the store.
+    // Restoring the backup takes the new epoch back while the engine loads the store.
     await store.restore();
     wire.onceSent("set epoch", () => wire.cut());
     await pass();

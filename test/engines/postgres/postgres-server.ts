@@ -74,11 +74,11 @@ export class PostgresServer {
     return server;
   }
 
-  /** Copies a running server as it is now, with the backup label to start from. The copy is not started. */
+  /** Copies the files of a running server. The copy has a backup label, so that it can be started later. */
   static async copyOf(original: PostgresServer, settings: ServerSettings, port?: number): Promise<PostgresServer> {
     const copy = new PostgresServer(ownFolder(), port ?? (await freePort()), settings);
-    // The backup uses one session from start to stop, because it ends with its session. A reserved session is kept even
-    // if copying takes longer than the client's idle timeout.
+    // PostgreSQL aborts a backup when its session ends, so one session runs it from start to stop. A reserved session
+    // is kept even if copying takes longer than the client's idle timeout.
     const sql = original.connect();
     const session = await sql.reserve();
     await session`select pg_backup_start('copy', true)`;
@@ -137,7 +137,7 @@ export class PostgresServer {
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
       port: String(this.port),
-      // A killed process loses nothing that it has written. Only a machine that loses power would.
+      // Syncs are not needed: a killed process loses nothing that it has written. Only a power failure would lose it.
       fsync: "off",
       ...this.#settings,
     };
@@ -152,7 +152,8 @@ export class PostgresServer {
         if (["ready", "standby"].includes(this.#status)) return;
         await Bun.sleep(10);
       }
-      // The shared memory of a server that was killed is in use until its last process has ended.
+      // The shared memory of a killed server is in use until its last process has ended. Until then, no new server can
+      // start.
       await Bun.sleep(50);
     } while (performance.now() < giveUpAt);
     throw new Error(`PostgreSQL did not start: ${await log.text()}`);

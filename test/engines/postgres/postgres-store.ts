@@ -27,7 +27,7 @@ export interface PostgresTestStore extends TestStore {
   readonly url: string;
   /** Runs SQL as the administrator. */
   run(statements: string): Promise<readonly Record<string, unknown>[]>;
-  /** Runs a statement in a transaction and keeps it open, with its locks, until it is released. */
+  /** Runs a statement in a transaction. The transaction stays open, with its locks, until `release` is called. */
   hold(statement: string): Promise<{ release(): Promise<void> }>;
   /** Ends every other connection to the database, and resolves once they have ended. */
   disconnectAll(): Promise<void>;

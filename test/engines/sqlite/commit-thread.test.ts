@@ -1,4 +1,5 @@
-// What can go wrong with the thread that commits. What it has in common with other engines is tested with them.
+// Tests what can go wrong with the thread that commits. What this engine has in common with others is tested by
+// engine-contract.test.ts.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
@@ -50,7 +51,7 @@ function commit(version: number): Promise<void> {
   return engine.commit(batchOf({ ...start, version: version - 1 }, () => [row(version)]));
 }
 
-/** Keeps the thread from committing until the result is closed. */
+/** Keeps the thread from committing until the returned database is closed. */
 function lock(): Database {
   const database = new Database(path);
   database.run("BEGIN IMMEDIATE");
@@ -104,7 +105,8 @@ test("a commit of unknown outcome is settled by the thread before anything is re
   if (!thread) throw new Error("no thread was started");
   const sent: string[] = [];
   const settled = Promise.withResolvers<string>();
-  // The thread answers that the outcome of the commit is unknown. Everything else it does as always.
+  // This answers for the thread that the outcome of the commit is unknown. The check that follows is answered when the
+  // test says so. All other messages reach the thread.
   const { postMessage } = thread;
   thread.postMessage = (text: string) => {
     const [kind] = JSON.parse(text);
@@ -126,7 +128,7 @@ test("a commit of unknown outcome is settled by the thread before anything is re
 test("a log that has grown long is copied into the store once the thread has no commit to do", async () => {
   const long = { ...row(1), json: JSON.stringify({ n: 1, text: "long ".repeat(1_000_000) }) };
   await engine.commit(batchOf(start, () => [long]));
-  // Each commit sees how long the log was before it.
+  // A commit only sees how long the log was before it. So this second commit is the first to see the long log.
   await commit(2);
   await eventually(() => expect(statSync(path).size).toBeGreaterThan(5_000_000));
   await engine.close();

@@ -49,13 +49,13 @@ beforeAll(async () => {
 
 afterAll(() => folder.dispose());
 
-/** What a start serves: the epoch, the version and every item. Undefined if the store is refused with a sentence. */
+/** What a start serves: the version and every item. Undefined if the store is refused with a clear message. */
 async function serve(path: string): Promise<string | undefined> {
   let engine: SqliteEngine | undefined;
   try {
     engine = new SqliteEngine(path, { readOnly: false });
     const news = await engine.pull();
-    // The epoch of a copied file is always another.
+    // The epoch is left out, because a copied file always gets a new one.
     return JSON.stringify([news.version, latest(news)]);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

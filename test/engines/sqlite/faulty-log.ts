@@ -1,5 +1,6 @@
 // Makes the disk fail under an open SQLite store. SQLite calls the system through a table of functions that belongs to
-// each open file. This replaces two functions in the table of the write-ahead log; everything else is the real SQLite.
+// each open file. This class replaces two functions in the table of the write-ahead log. Everything else is the real
+// SQLite.
 
 import { CFunction, JSCallback, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 import { constants, type Database } from "bun:sqlite";
@@ -16,7 +17,7 @@ const methodCount = 19;
 const pointerBytes = 8;
 
 export class FaultyLog {
-  /** The fate of the next syncs. All later syncs succeed. */
+  /** Whether each of the next syncs fails. All later syncs succeed. */
   syncs: ("fails" | "succeeds")[] = [];
   /** If true, every write to the log fails as on a full disk. */
   isFull = false;
@@ -43,7 +44,7 @@ export class FaultyLog {
     this.#callbacks = [sync, write];
     this.#methods[syncIndex] = BigInt(sync.ptr ?? 0);
     this.#methods[writeIndex] = BigInt(write.ptr ?? 0);
-    // A file of SQLite begins with the address of its table.
+    // SQLite's structure for an open file begins with the address of that file's table.
     new BigUint64Array(toArrayBuffer(address, 0, pointerBytes))[0] = BigInt(ptr(this.#methods));
   }
 

@@ -1,4 +1,4 @@
-// A store of the first schema, made by the program that wrote it, is brought up to date.
+// Tests that a store with the first schema is brought up to date. The store was made by a program with that schema.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
@@ -111,7 +111,7 @@ test("a kill at any moment of the migration leaves a store that starts", async (
     new SqliteEngine(process.argv[2], { readOnly: false });
     console.log("done");`;
   const module = join(import.meta.dir, "../../../src/engines/sqlite/sqlite-engine.ts");
-  // Each kill waits for another trace of the migration in the folder.
+  // In each round, the program is killed when another file of the migration appears in the folder.
   const traces = ["-journal", ".before-schema-2.unfinished", ".before-schema-2", "-shm"];
   for (const trace of traces) {
     copyFileSync(schema1, path);

@@ -53,7 +53,7 @@ async function commit(count = 1, length = 0): Promise<void> {
 // `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is being
 // delivered, no other message arrives, and it waits forever. So these tests let the event loop turn first.
 
-/** Commits until the log was copied into the file. */
+/** Commits until a checkpoint has copied the log into the file. */
 async function commitUntilCheckpoint(): Promise<void> {
   const written = statSync(path).mtimeMs;
   for (let count = 0; count < 2_000 && statSync(path).mtimeMs === written; count++) await commit(10);
@@ -74,8 +74,8 @@ describe.each([
   ["the thread that serves", openEngine],
   ["a thread of its own", () => openWithThread(path, onWarning)],
 ] as const)("while commits run in %s", (_, open) => {
-  // The backup has 100 items, and the store 300 more. The folder looks as if it had not been changed for a long time: only then do
-  // commits rely on it, instead of looking at each file.
+  // The backup has 100 items, and the store has 300 more. The folder gets an old modification time. Only then do
+  // commits rely on that time, instead of looking at each file.
   beforeEach(async () => {
     warnings = [];
     folder = temporaryFolder();
@@ -130,7 +130,7 @@ describe.each([
     expect(await versionsAtNextStart()).toEqual(numbers(100));
   });
 
-  // A checkpoint writes into the file too. It must not hide what somebody else writes soon after it.
+  // A checkpoint of the engine also writes into the file. This must not hide what somebody else writes soon afterwards.
   for (const commitsAfter of [0, 1]) {
     const when = commitsAfter === 0 ? "right after a checkpoint" : "after the commit that follows a checkpoint";
     test(`a backup that is copied over a running store ${when} is noticed`, async () => {
@@ -147,7 +147,7 @@ describe.each([
     const how = keepsTime ? "with the time of the file" : "with a new time";
     test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
       const { atime, mtime } = statSync(path);
-      // The engine has to see this time before the checkpoint.
+      // This rounds the times, so that they can be restored exactly. The engine has to see them before the checkpoint.
       utimesSync(path, atime, mtime);
       const watched = await open();
       const start = await watched.pull();
@@ -266,7 +266,7 @@ describe.each([
       await engine.checkReady();
     }
     other.close();
-    // Enough for several checkpoints of our own.
+    // Enough commits for several checkpoints by the engine itself.
     for (let count = 0; count < 60; count++) await commit(1, 400_000);
     expect(statSync(`${path}-wal`).size).toBeLessThan(10 * 1024 ** 2);
     await engine.close();

@@ -277,8 +277,8 @@ describe("a store on disk", () => {
       const writer = engines[round % 2];
       if (!writer) throw new Error("no engine");
       const commit = async (changes: PlannedChange[]) => {
-        // Each writer passes the version it last committed, as a collection does. So the engine notices the other's
-        // changes here.
+        // Each writer passes the version it last committed, as a collection does. So its engine notices the other
+        // writer's changes here.
         await writer.engine.commit(batchOf({ epoch, version: writer.version }, () => changes));
         version = changes.at(-1)?.version ?? version;
         writer.version = version;
@@ -287,8 +287,8 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // There were 80,000 deletions. Without a survey, the file would still have every tombstone, and half of the rows
-    // that they replaced.
+    // There were 80,000 deletions. A survey looks at the rows of both processes. Without one, the file would still have
+    // every tombstone, and half of the rows that they replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
     expect(latest(await survivor.pull())).toEqual([]);

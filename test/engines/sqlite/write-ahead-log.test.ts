@@ -1,4 +1,5 @@
-// The log of a store that was never closed, as kill -9 leaves it: with flipped bits, torn ends and old frames.
+// Tests how the log is read if its store was never closed, as after kill -9. The log has flipped bits, torn ends or old
+// frames.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -123,12 +124,13 @@ test("a flipped bit of a page is damage, if a complete transaction follows", () 
 
 test("a lost sector is damage, wherever it is in the log, if a complete transaction follows", () => {
   const original = readFileSync(`${path}-wal`);
-  // The last transaction but one may also look like the beginning of the last one.
+  // The last two transactions stay as they are. The last but one, if damaged, may look like the beginning of the last
+  // one.
   const end = headerBytes + transactionOf.indexOf(batches.length - 2) * frameBytes;
   for (let offset = 0; offset + 512 <= end; offset += 512) {
     const damaged = Buffer.from(original);
     damaged.fill(0, offset, offset + 512);
-    // Free space in a page is zero already.
+    // Free space in a page is zero already, so nothing was damaged.
     if (damaged.equals(original)) continue;
     writeFileSync(`${path}-wal`, damaged);
     expect({ offset, isDamaged: scanLog(path).isDamaged }).toEqual({ offset, isDamaged: true });
