@@ -13,7 +13,7 @@ interface Explanation {
   readonly detail: string | ((instance: DescribedInstance, operation: ProblemContext) => string);
 }
 
-/** What a problem's text and document depend on. */
+/** What the description of an operation's problems depends on: which ones it lists, their headers and their examples. */
 interface ProblemContext {
   readonly needsCredentials: boolean;
   readonly writes?: boolean;

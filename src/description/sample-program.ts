@@ -7,8 +7,8 @@ export interface SampleOptions {
   /** Which operations need credentials. */
   readonly auth: "off" | "writes" | "all";
   /**
-   * Where creates and updates have the ID of the item. In form `a`, it is in the path and in the body. In form `b`, it
-   * is only in the body.
+   * Where a request that creates or updates an item has the item's ID. In form `a`, the ID is in the path and in the
+   * body. In form `b`, it is only in the body.
    */
   readonly form: "a" | "b";
   /** The names of the fields of an item. */

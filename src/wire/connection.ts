@@ -12,7 +12,10 @@ export interface Transport {
   write(piece: string | Uint8Array, offset?: number, length?: number): number;
   /** Closes our side of the connection. The client may still send. The socket closes once the client has closed too. */
   shutdown(): void;
-  /** Closes the socket after the client has closed its side. From then on, `terminate` has no effect on a TLS socket. */
+  /**
+   * Closes the socket. Call this only if the client has already closed its side. After this call, `terminate` has no
+   * effect on a TLS socket.
+   */
   end(): unknown;
   terminate(): void;
   pause(): unknown;

@@ -1,4 +1,5 @@
-// `todoitems list` in a terminal: a tick first, the name wide, sparse columns hidden, done rows dimmed.
+// `todoitems list`: a tick first, the name wide, sparse columns hidden, done rows dimmed in a terminal, and the choice of
+// items with --open and --done.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { CommandLine } from "./command-line.ts";

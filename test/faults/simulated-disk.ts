@@ -1,5 +1,5 @@
-// A disk with a cache. What was synced is on the disk. Of what was written since, a power cut keeps any part: some
-// writes and not others, in any order, and of a write perhaps only some of its sectors.
+// A disk with a cache. What was synced is on the disk. Of what was written since, a power cut keeps any part: any
+// of the writes, not only the earliest, and of a write perhaps only some of its sectors.
 
 import type { Random } from "../wire/random.ts";
 import type { DiskEvent } from "./disk-trace.ts";

@@ -138,8 +138,8 @@ export class Ledger {
   }
 
   /**
-   * A token must never stand for two contents. If commits of its epoch were lost, this must only hold for each
-   * instance. `resource` is an ID, or "list".
+   * A token must never stand for two contents. If commits of its epoch were lost, two instances may disagree, but each
+   * instance must still agree with itself. `resource` is an ID, or "list".
    */
   checkMeaning(instance: string, resource: string, token: Token, content: string): void {
     const text = formatToken(token);

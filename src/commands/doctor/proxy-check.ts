@@ -11,8 +11,8 @@ import { askHealth, type Health, reasonOf } from "../own-service.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /**
- * An address for documentation (RFC 5737), which no client has. A proxy must not pass it on if a client claims to have
- * it.
+ * An address for documentation (RFC 5737), which no client has. The check claims to have it. A proxy has to append the
+ * real address to it, or replace it.
  */
 const forged = "192.0.2.1";
 const probeMs = 5_000;
