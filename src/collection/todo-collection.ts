@@ -44,6 +44,7 @@ export class TodoCollection {
   readonly #list: ItemList;
   readonly #replica: Replica;
   readonly #freshness: Freshness;
+  #isClosed = false;
   readonly #queue: WriteQueue;
   /**
    * The last bookmark that `changesSince` could not serve, because the engine had already deleted some of the changes
@@ -104,6 +105,8 @@ export class TodoCollection {
 
   /** Call this before every read, and await the result, if there is one. `Freshness.refresh` explains `turn`. */
   refresh(turn?: object): undefined | Promise<void> {
+    // Whoever asks after a stop has begun must not use an engine that is closing.
+    if (this.#isClosed) throw new StoreError("the store is closed");
     return this.#freshness.refresh(turn);
   }
 
@@ -209,6 +212,7 @@ export class TodoCollection {
   /** Waits for the writes already accepted, then closes the store. */
   async close(): Promise<void> {
     await this.#queue.idle();
+    this.#isClosed = true;
     await this.#freshness.idle();
     await this.#engine.close();
   }

@@ -153,6 +153,7 @@ describe("batching", () => {
     expect(await staysPending(closing)).toBe(true);
     question.resolve(false);
     await Promise.all([refresh, closing]);
+    expect(() => collection.refresh()).toThrow("the store is closed");
   });
 });
 
