@@ -16,7 +16,7 @@ interface Sending {
 
 function send(socket: Bun.Socket<Sending>): void {
   const { bytes, sent } = socket.data;
-  socket.data.sent += Math.max(0, socket.write(bytes, sent));
+  socket.data.sent += Math.max(0, socket.write(bytes, sent, bytes.length - sent));
   if (socket.data.sent === bytes.length && bytes === lastAnswer) socket.end();
 }
 
