@@ -23,6 +23,7 @@ interface Screen {
 
 /** The longest wait for an element that is to be clicked. Normally the wait is far shorter. */
 const clickTimeoutMs = 20_000;
+const clickAttempts = 4;
 
 export class PageDriver {
   readonly view: Bun.WebView;
@@ -111,12 +112,23 @@ export class PageDriver {
     await this.click('[data-test="target"]');
   }
 
-  /** Scrolls to an element, if necessary, and clicks it. */
+  /**
+   * Scrolls to an element, if necessary, and clicks it. A change of the page in between may move the element under
+   * another one, so this is tried a few times.
+   */
   async click(selector: string): Promise<void> {
-    await this.until(`document.querySelector(${JSON.stringify(selector)})`);
-    await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.scrollIntoView({ block: "nearest" })`);
-    await this.#untilStill(selector);
-    await this.view.click(selector, { timeout: clickTimeoutMs });
+    for (let attempt = 1; ; attempt++) {
+      const block = attempt === 1 ? "nearest" : "center";
+      await this.until(`document.querySelector(${JSON.stringify(selector)})`);
+      await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.scrollIntoView({ block: "${block}" })`);
+      await this.#untilStill(selector);
+      try {
+        await this.view.click(selector, { timeout: clickTimeoutMs / clickAttempts });
+        return;
+      } catch (error) {
+        if (attempt === clickAttempts) throw error;
+      }
+    }
   }
 
   /** Waits until an element has stopped moving. A click on an element that still moves would miss it. */
