@@ -105,7 +105,7 @@ export class TodoCollection {
 
   /** Call this before every read, and await the result, if there is one. `Freshness.refresh` explains `turn`. */
   refresh(turn?: object): undefined | Promise<void> {
-    // Whoever asks after a stop has begun must not use an engine that is closing.
+    // The engine is being closed, and must not be asked any more.
     if (this.#isClosed) throw new StoreError("the store is closed");
     return this.#freshness.refresh(turn);
   }

@@ -203,7 +203,7 @@ export class Session {
     return added.map(({ id }) => id);
   }
 
-  /** Creates a deleted item anew, with the same ID and the text that the user has typed. */
+  /** Creates a deleted item again, with the same ID and the text that the user has typed. */
   addAgain(id: string, json: string): void {
     this.#edit({ kind: "create", id, json });
   }

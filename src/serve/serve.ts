@@ -93,7 +93,7 @@ export async function work(args: readonly string[], environment: Environment): P
     reportReady(service);
     return service.stop;
   });
-  // A worker whose parent has ended stops without the usual delay, because whoever starts the service again needs the
+  // A worker whose parent has ended stops without the usual delay, because the service that is started again needs the
   // port.
   if ((await stopSignal) === undefined) return stop(0);
   return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);

@@ -32,6 +32,17 @@ class ObservedEngine extends MemoryEngine {
 
 const create = (id: string) => ({ kind: "create", item: { id, json: item(id) } }) as const;
 
+function openCollection(engine: Engine): Promise<TodoCollection> {
+  return TodoCollection.open(engine, {
+    readOnly: false,
+    fieldNames: "as-sent",
+    writeQueueMax: 10,
+    storeBytesMax: Number.POSITIVE_INFINITY,
+    onStoreError() {},
+    onStoreBack() {},
+  });
+}
+
 describe("batching", () => {
   test("writes that arrive together share commits", async () => {
     const engine = new ObservedEngine();
@@ -122,14 +133,7 @@ describe("batching", () => {
 
   test("close waits for the writes already accepted", async () => {
     const engine = new ObservedEngine();
-    const collection = await TodoCollection.open(engine, {
-      readOnly: false,
-      fieldNames: "as-sent",
-      writeQueueMax: 10,
-      storeBytesMax: Number.POSITIVE_INFINITY,
-      onStoreError() {},
-      onStoreBack() {},
-    });
+    const collection = await openCollection(engine);
     const write = collection.write(create(ids.one));
     await collection.close();
     expect(engine.commits).toEqual([1]);
@@ -138,14 +142,7 @@ describe("batching", () => {
 
   test("close waits for a refresh in progress before it closes the store", async () => {
     const engine = new RemoteEngine();
-    const collection = await TodoCollection.open(engine, {
-      readOnly: false,
-      fieldNames: "as-sent",
-      writeQueueMax: 10,
-      storeBytesMax: Number.POSITIVE_INFINITY,
-      onStoreError() {},
-      onStoreBack() {},
-    });
+    const collection = await openCollection(engine);
     const question = Promise.withResolvers<boolean>();
     engine.question = question.promise;
     const refresh = collection.refresh();
