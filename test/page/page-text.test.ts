@@ -237,6 +237,7 @@ test("text that the user leaves with Escape can still be saved", async () => {
   await page.untilText("Your change of “One” was not saved.");
   await page.clickButton("Save it");
   await page.untilNames("One, typed");
+  await page.until("document.activeElement.dataset.control === 'text'");
   await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
   // If the item is deleted, the offer to save its text disappears.
   await page.clickItem("One, typed", "text");
@@ -245,6 +246,31 @@ test("text that the user leaves with Escape can still be saved", async () => {
   await page.untilText("Your change of “One, typed” was not saved.");
   await pages.send("DELETE", `/api/todoitems/${ids.one}`);
   await page.until("!document.querySelector('.notice')");
+});
+
+test("text that cannot be saved as it is can be left with Escape and edited further", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="notes"]', "some notes");
+  await page.fill('[data-control="name"]', " ");
+  await page.view.press("Escape");
+  await page.untilNames("One");
+  await page.clickButton("Go on editing");
+  await page.until("document.activeElement.dataset.control === 'name'");
+  expect([await textIn(page, "name"), await textIn(page, "notes")]).toEqual([" ", "some notes"]);
+  await page.click('[data-control="json-view"]');
+  await page.fill('[data-control="json"]', '{"ID": broken');
+  await page.clickButton("Cancel");
+  await page.untilNames("One");
+  // The shortcut for Undo does the same as the button.
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.until("document.activeElement.dataset.control === 'json'");
+  expect(await textIn(page, "json")).toBe('{"ID": broken');
+  await page.fill('[data-control="json"]', named(ids.one, "One, corrected"));
+  await page.clickButton("Save");
+  await pages.untilStored(([one]) => one?.["Name"] === "One, corrected");
 });
 
 test("the editor keeps line breaks and values that are not text, and refuses an empty name", async () => {

@@ -21,28 +21,42 @@ export function useScrollAnchor(
   layout: RowLayout,
 ): View {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first row in the window, and where its top edge is in the window. Undefined if the list begins in the window.
-  const anchor = useRef<{ readonly id: string; readonly top: number } | undefined>(undefined);
+  // The first two rows in the window, and where their top edges are in the window. There are none if the list begins in
+  // the window. Then the page stays where it was scrolled to: Chromium would follow a focused row that moves away.
+  const held = useRef<{
+    readonly rows: readonly { readonly id: string; readonly top: number }[];
+    readonly scrollY: number;
+  }>({
+    rows: [],
+    scrollY: 0,
+  });
 
   const look = useCallback(() => {
     if (!list.current) return;
     const listTop = list.current.getBoundingClientRect().top;
     const hidden = Math.max(0, -listTop);
     const index = layout.indexAt(hidden);
-    const item = items[index];
-    anchor.current = item && hidden > 0 ? { id: item.id, top: listTop + layout.offset(index) } : undefined;
+    const rows = (hidden > 0 ? items.slice(index, index + 2) : []).map(({ id }, offset) => ({
+      id,
+      top: listTop + layout.offset(index + offset),
+    }));
+    held.current = { rows, scrollY };
     const top = Math.floor(hidden / stepPixels) * stepPixels;
     const height = innerHeight + stepPixels;
     setView((before) => (before.top === top && before.height === height ? before : { top, height }));
   }, [items, layout]);
 
   useLayoutEffect(() => {
-    const held = anchor.current;
-    if (list.current && held) {
-      const index = items.findIndex(({ id }) => id === held.id);
-      const moved = list.current.getBoundingClientRect().top + layout.offset(index) - held.top;
-      if (index !== -1 && Math.abs(moved) > 1) scrollBy({ top: moved, behavior: "instant" });
-    }
+    const [first, second] = held.current.rows.map(({ id, top }) => ({
+      index: items.findIndex((item) => item.id === id),
+      top,
+    }));
+    // If the first row has moved past the second one, the user has ticked it, and done items come last.
+    const kept = first && second && (first.index === -1 || first.index > second.index) ? second : first;
+    if (list.current && kept && kept.index !== -1) {
+      const moved = list.current.getBoundingClientRect().top + layout.offset(kept.index) - kept.top;
+      if (Math.abs(moved) > 1) scrollBy({ top: moved, behavior: "instant" });
+    } else if (!kept && scrollY !== held.current.scrollY) scrollTo({ top: held.current.scrollY, behavior: "instant" });
     look();
   });
 
