@@ -179,6 +179,30 @@ for (const which of ["mine", "theirs"] as const) {
   });
 }
 
+test("a conflict about a long text is shown from its beginning, and the headings stay in sight", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Plan"));
+  const page = await pages.openPage();
+  await page.show({ width: 360, height: 640, isPhone: true });
+  await page.clickItem("Plan", "text");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "their plan ".repeat(200)));
+  await page.untilText("Changed elsewhere meanwhile");
+  await page.fill('[data-control="name"]', "My plan");
+  await page.clickButton("Save");
+  await page.until("document.querySelector('dialog.conflict-dialog')?.scrollHeight > 1000");
+  expect([await page.focused(), await page.evaluate<number>("document.querySelector('dialog').scrollTop")]).toEqual([
+    "mine",
+    0,
+  ]);
+  await page.evaluate("document.querySelector('dialog').scrollTo(0, 500)");
+  await page.until(`(() => {
+    const [dialog, heading] = ["dialog", ".differences thead th"].map((one) => document.querySelector(one).getBoundingClientRect());
+    return heading.top >= dialog.top;
+  })()`);
+  await page.click('[data-control="both"]');
+  await page.until("document.activeElement.closest('li')?.innerText.includes('My plan')");
+});
+
 test("edits that were not sent survive a reload and a closed tab, and are sent once, by one of two tabs", async () => {
   await pages.start("--log-requests");
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
