@@ -12,6 +12,12 @@ export interface View {
   readonly height: number;
 }
 
+/** What stays in place. Undefined while there is no list. */
+interface Held {
+  readonly rows: readonly { readonly id: string; readonly top: number }[];
+  readonly scrollY: number;
+}
+
 /** The view is updated only in steps of this size, so that scrolling does not redraw the list for every pixel. */
 const stepPixels = 100;
 
@@ -23,15 +29,10 @@ export function useScrollAnchor(
   const [view, setView] = useState<View>({ top: 0, height: 900 });
   // The first two rows in the window, and where their top edges are in the window. There are none if the list begins in
   // the window. Then the page stays where it was scrolled to: Chromium would follow a focused row that moves away.
-  const held = useRef<{
-    readonly rows: readonly { readonly id: string; readonly top: number }[];
-    readonly scrollY: number;
-  }>({
-    rows: [],
-    scrollY: 0,
-  });
+  const held = useRef<Held | undefined>(undefined);
 
   const look = useCallback(() => {
+    held.current = undefined;
     if (!list.current) return;
     const listTop = list.current.getBoundingClientRect().top;
     const hidden = Math.max(0, -listTop);
@@ -47,16 +48,19 @@ export function useScrollAnchor(
   }, [items, layout]);
 
   useLayoutEffect(() => {
-    const [first, second] = held.current.rows.map(({ id, top }) => ({
+    const before = held.current;
+    const [first, second] = (before?.rows ?? []).map(({ id, top }) => ({
       index: items.findIndex((item) => item.id === id),
       top,
     }));
-    // If the first row has moved past the second one, the user has ticked it, and done items come last.
-    const kept = first && second && (first.index === -1 || first.index > second.index) ? second : first;
+    // The first row may be gone, or past the second one: the user has ticked it, and done items come last.
+    const hasLeft = first && second && second.index !== -1 && (first.index === -1 || first.index > second.index);
+    const kept = hasLeft ? second : first;
     if (list.current && kept && kept.index !== -1) {
       const moved = list.current.getBoundingClientRect().top + layout.offset(kept.index) - kept.top;
       if (Math.abs(moved) > 1) scrollBy({ top: moved, behavior: "instant" });
-    } else if (!kept && scrollY !== held.current.scrollY) scrollTo({ top: held.current.scrollY, behavior: "instant" });
+    } else if (list.current && before && !kept && scrollY !== before.scrollY)
+      scrollTo({ top: before.scrollY, behavior: "instant" });
     look();
   });
 
