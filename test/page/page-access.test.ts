@@ -157,6 +157,17 @@ for (const [place, start] of [
       // The row stays where it was, or takes the place of the ticked row above it.
       await page.until("Math.abs(window.next.getBoundingClientRect().top - window.topBefore) < 80");
     }
+    // If the row above is ticked elsewhere, the focus stays where it is.
+    await page.view.press("ArrowDown");
+    await page.until("document.activeElement.ariaLabel !== window.next.ariaLabel");
+    const [focused, above] = await page.evaluate<[string, string]>(`(() => {
+      const index = document.activeElement.closest("li").dataset.index - 1;
+      return [document.activeElement.ariaLabel, document.querySelector(\`li[data-index="\${index}"] .name\`).textContent];
+    })()`);
+    const number = Number(above.slice("Item ".length));
+    await pages.send("PUT", "/api/todoitems/", named(numbered(number), above, '"Notes":"","Done":true'));
+    await page.until(`document.querySelector('[data-filter="done"] .count').textContent === "4"`);
+    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe(focused);
   });
 
 test("axe-core finds no violation in lists, editors and dialogs, light and dark, wide and narrow", async () => {

@@ -95,7 +95,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const offerDraft = (draft: Draft) => {
     const result = checkedDraft(draft);
     if ("problem" in result) session.offerDraft(draft.base, "Go on editing", () => edited.open(draft.base, draft));
-    else session.offerDraft(draft.base, "Save it", () => save(draft.base, result.json));
+    else if (result.json !== draft.base.json)
+      session.offerDraft(draft.base, "Save it", () => save(draft.base, result.json));
   };
 
   return (

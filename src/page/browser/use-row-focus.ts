@@ -98,8 +98,8 @@ export function useRowFocus(
 }
 
 /**
- * If an item has moved past one of its neighbours, returns the index of that neighbour now. Otherwise returns
- * undefined.
+ * If an item was ticked or unticked and has moved past one of its neighbours, returns the index of that neighbour now.
+ * Otherwise returns undefined.
  */
 function leftNeighbour(movedId: string, before: readonly ShownItem[], now: readonly ShownItem[]): number | undefined {
   if (before === now) return undefined;
@@ -107,6 +107,8 @@ function leftNeighbour(movedId: string, before: readonly ShownItem[], now: reado
     items.findIndex(({ id }) => id === wanted);
   const from = indexIn(before, movedId);
   const to = indexIn(now, movedId);
+  // If the item itself is as done as before, it is a neighbour that has moved.
+  if (before[from]?.fields.done === now[to]?.fields.done) return undefined;
   const [next, previous] = [before[from + 1], before[from - 1]].map((item) => indexIn(now, item?.id));
   if (next !== undefined && next !== -1 && next < to) return next;
   return previous !== undefined && previous > to ? previous : undefined;
