@@ -2,10 +2,26 @@
 
 import { addresses, health, lines, type Program, type SampleOptions } from "./sample-program.ts";
 
-/** A note for samples that use localhost: inside the Android emulator, localhost is the emulator itself. */
-function emulatorNote({ server }: SampleOptions): string[] {
-  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(server).hostname);
-  return isHere ? ["// In the Android emulator, this machine is 10.0.2.2."] : [];
+/**
+ * Notes for Android: inside the emulator, localhost is the emulator itself, and plain HTTP is refused unless the app
+ * allows it.
+ */
+function androidNotes({ server }: SampleOptions): string[] {
+  const { hostname } = new URL(server);
+  return [
+    ...(["localhost", "127.0.0.1", "[::1]"].includes(hostname)
+      ? ["// In the Android emulator, this machine is 10.0.2.2."]
+      : []),
+    ...plainHttpNote(server, '// Android allows plain HTTP with android:usesCleartextTraffic="true" in the manifest.'),
+  ];
+}
+
+function iosNotes({ server }: SampleOptions): string[] {
+  return plainHttpNote(server, "// iOS allows plain HTTP with NSAllowsLocalNetworking in Info.plist.");
+}
+
+function plainHttpNote(server: string, note: string): string[] {
+  return server.startsWith("http:") ? [note] : [];
 }
 
 export function kotlin(options: SampleOptions): Program {
@@ -23,7 +39,7 @@ export function kotlin(options: SampleOptions): Program {
       "import org.json.JSONArray",
       "import org.json.JSONObject",
       "",
-      ...emulatorNote(options),
+      ...androidNotes(options),
       `const val LIST = "${listUrl}"`,
       "",
       'fun open(method: String, path: String = "", item: JSONObject? = null): InputStream {',
@@ -73,6 +89,7 @@ export function kotlin(options: SampleOptions): Program {
         "import java.net.HttpURLConnection",
         "import java.net.URL",
         "",
+        ...androidNotes(options),
         "// On Android, not on the main thread:",
         `val connection = URL("${url}").openConnection() as HttpURLConnection`,
         "println(connection.responseCode) // 200 means yes",
@@ -90,13 +107,15 @@ export function swift(options: SampleOptions): Program {
     before: lines(
       "import Foundation",
       "",
+      "// Other apps may leave fields out, so most fields are optional.",
       "struct TodoItem: Codable {",
       `    var ${id} = UUID().uuidString.lowercased()`,
-      `    var ${name}: String`,
-      `    var ${notes} = ""`,
-      `    var ${done} = false`,
+      `    var ${name}: String?`,
+      `    var ${notes}: String? = ""`,
+      `    var ${done}: Bool? = false`,
       "}",
       "",
+      ...iosNotes(options),
       `let list = URL(string: "${listUrl}")!`,
       "",
       "func makeRequest(_ method: String, _ url: URL, item: TodoItem? = nil) throws -> URLRequest {",
@@ -153,6 +172,7 @@ export function swift(options: SampleOptions): Program {
       lines(
         "import Foundation",
         "",
+        ...iosNotes(options),
         `let (_, response) = try await URLSession.shared.data(from: URL(string: "${url}")!)`,
         "print((response as? HTTPURLResponse)?.statusCode ?? 0) // 200 means yes",
       ),
@@ -171,7 +191,8 @@ export function dart(options: SampleOptions): Program {
       "import 'package:http/http.dart' as http; // dart pub add http uuid",
       "import 'package:uuid/uuid.dart';",
       "",
-      ...emulatorNote(options),
+      ...androidNotes(options),
+      ...iosNotes(options),
       `final list = Uri.parse('${listUrl}');`,
       "final headers = {",
       "  'Content-Type': 'application/json',",
@@ -210,6 +231,8 @@ export function dart(options: SampleOptions): Program {
       lines(
         "import 'package:http/http.dart' as http; // dart pub add http",
         "",
+        ...androidNotes(options),
+        ...iosNotes(options),
         "Future<void> main() async {",
         `  print((await http.get(Uri.parse('${url}'))).statusCode); // 200 means yes`,
         "}",

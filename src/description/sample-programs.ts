@@ -54,7 +54,9 @@ export function typeScript(sample: SampleOptions): Program {
   const credentials = auth === "all" ? ', { headers: { Authorization: "Basic " + btoa("NAME:PASSWORD") } }' : "";
   return {
     before: lines(
-      'import { TodoClient } from "todoitems-client"; // npm install todoitems-client',
+      'import { TodoClient } from "todoitems-client";',
+      "// The package is not on npm yet. In a clone of this service, run: npm pack ./packages/client",
+      "// Then, in your project: npm install PATH/OF/THE/FILE.tgz",
       "",
       `const todo = new TodoClient("${sample.server}/"${options});`,
     ),

@@ -9,30 +9,33 @@ export interface ListChoice {
   readonly search: string;
   /** True if done items come after all others. */
   readonly doneLast: boolean;
-  /** The items that are being edited or were just added. They are always shown, so that the user sees what was typed. */
-  readonly typedIds: ReadonlySet<string>;
+  /** The items that are being edited. These and `addedIds` are always shown, so that the user sees what was typed. */
+  readonly editedIds: ReadonlySet<string>;
+  /** The items that were just added. */
+  readonly addedIds: ReadonlySet<string>;
 }
 
 export interface ListView {
   readonly shown: readonly ShownItem[];
   /** For each filter, the number of items that match the search. */
   readonly counts: Readonly<Record<Filter, number>>;
-  /** The done items that match the search. */
-  readonly done: readonly ShownItem[];
+  /** The done items that match the search and are not being edited. Only these are deleted by "Clear done". */
+  readonly clearable: readonly ShownItem[];
 }
 
 export function viewList(items: readonly ShownItem[], choice: ListChoice): ListView {
-  const { filter, doneLast, typedIds } = choice;
+  const { filter, doneLast, editedIds, addedIds } = choice;
   const search = choice.search.trim().toLowerCase();
   const found = search === "" ? items : items.filter(({ fields }) => fields.searchText.includes(search));
   const done = found.filter(({ fields }) => fields.done);
   const isWanted = ({ id, fields }: ShownItem) =>
-    typedIds.has(id) ||
+    editedIds.has(id) ||
+    addedIds.has(id) ||
     ((filter === "all" || fields.done === (filter === "done")) && fields.searchText.includes(search));
   const shown = filter === "all" && search === "" ? items : items.filter(isWanted);
   return {
     shown: doneLast ? [...shown].sort((one, other) => Number(one.fields.done) - Number(other.fields.done)) : shown,
     counts: { all: found.length, open: found.length - done.length, done: done.length },
-    done,
+    clearable: done.filter(({ id }) => !editedIds.has(id)),
   };
 }

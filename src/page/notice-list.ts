@@ -57,6 +57,16 @@ export class NoticeList {
     this.#remove(key)?.action?.run();
   }
 
+  /**
+   * Runs the action of the newest message about something that was done: it takes that back. Returns false if there is
+   * no such message.
+   */
+  actOnNewest(): boolean {
+    const newest = this.#notices.findLast(({ kind, action }) => kind === "done" && action);
+    if (newest) this.act(newest.key);
+    return newest !== undefined;
+  }
+
   #remove(key: number): Notice | undefined {
     const found = this.#notices.find((notice) => notice.key === key);
     this.#notices = this.#notices.filter((notice) => notice !== found);

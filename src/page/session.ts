@@ -79,6 +79,8 @@ export class Session {
    */
   signInPostponed = false;
   username: string | undefined;
+  /** The item that the user has just brought back or decided on. It should get the focus. */
+  focusId: string | undefined;
   /** Messages for the user. */
   readonly notices = new NoticeList(() => this.#changed());
 
@@ -188,14 +190,15 @@ export class Session {
     this.#sendNow();
   }
 
-  /** Adds an item for each entry, and returns their IDs. */
+  /** Adds an item for each entry, and returns their IDs. The list then begins with these items, in their order. */
   add(...entries: readonly NewEntry[]): string[] {
     const shape = this.#shape();
     const added = entries.map((entry) => {
       const id = newId();
       return { id, json: newItem(id, entry, shape) };
     });
-    this.#outbox.addAll(added.map(({ id, json }) => ({ kind: "create", id, json })));
+    // The newest item comes first in the list.
+    this.#outbox.addAll(added.toReversed().map(({ id, json }) => ({ kind: "create", id, json })));
     this.#changed();
     this.#sendNow();
     if (entries.length > 1 && !this.readOnly)
@@ -212,13 +215,18 @@ export class Session {
     this.save(item, withFields(item.json, { done }));
   }
 
-  /** Offers to save what the user has left unsaved. The offer ends when the item is saved or deleted. */
-  offerToSave({ id, fields }: ShownItem, save: () => void): void {
-    this.notices.add("done", `Your change of ${named(fields)} was not saved.`, {
-      label: "Save it",
-      run: save,
-      itemId: id,
-    });
+  /** Offers to bring back what the user has left unsaved. The offer ends when the item is saved or deleted. */
+  offerDraft({ id, fields }: ShownItem, label: string, bringBack: () => void): void {
+    const run = () => {
+      this.focusId = id;
+      bringBack();
+    };
+    this.notices.add("done", `Your change of ${named(fields)} was not saved.`, { label, run, itemId: id });
+  }
+
+  /** Call this after the item with `focusId` has been given the focus. */
+  hasFocused(): void {
+    this.focusId = undefined;
   }
 
   /** Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. */
@@ -269,6 +277,7 @@ export class Session {
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
     if (!entry) return;
+    this.focusId = id;
     const theirs = entry.conflict?.theirs;
     if (which === "mine") this.#outbox.insist(entry);
     else if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json))
@@ -276,6 +285,7 @@ export class Session {
     else this.#outbox.drop(entry);
     if (which === "both" && theirs) {
       const copyId = newId();
+      this.focusId = copyId;
       this.#outbox.add({ kind: "create", id: copyId, json: withId(theirs.versions.mine, copyId) });
     }
     this.#changed();
@@ -290,6 +300,7 @@ export class Session {
   }
 
   #restore(items: readonly ShownItem[]): void {
+    this.focusId = items[0]?.id;
     for (const { id, json } of items) {
       const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
       // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.

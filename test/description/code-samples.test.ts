@@ -100,6 +100,24 @@ test("every operation has a sample in every language, and those that are not run
   }
 });
 
+test("every sample for phones says what plain HTTP and the emulator need", async () => {
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  const notes = {
+    Kotlin: ["10.0.2.2", "usesCleartextTraffic"],
+    Swift: ["NSAllowsLocalNetworking"],
+    Dart: ["10.0.2.2", "usesCleartextTraffic", "NSAllowsLocalNetworking"],
+  };
+  for (const [operationId, samples] of await describedSamples(program))
+    for (const [language, words] of Object.entries(notes)) {
+      const source = samples.find(({ label }) => label.startsWith(language))?.source ?? "";
+      expect([operationId, language, words.filter((word) => !source.includes(word))]).toEqual([
+        operationId,
+        language,
+        [],
+      ]);
+    }
+});
+
 test("the curl commands in the description get the answers that they ask for", async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
   const operations = await describedSamples(program);

@@ -159,6 +159,13 @@ describe("pasted text", () => {
 
   test("each line is a name, blank lines and the marks of a list are left out", () => {
     expect(names("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
+    expect(names("1. Milk\n2) [ ] Bread\n10. Honey\n1.5 l oat milk\n2026. Rye")).toEqual([
+      "Milk",
+      "Bread",
+      "Honey",
+      "1.5 l oat milk",
+      "2026. Rye",
+    ]);
     expect(names("  Milk  ")).toEqual(["Milk"]);
     expect(names("Milk\n- \n- [ ] \n- [x]\nBread")).toEqual(["Milk", "Bread"]);
   });

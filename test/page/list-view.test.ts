@@ -18,14 +18,15 @@ for (const [name, done] of [
 const items = overlay([], outbox.entries);
 
 function view(choice: Partial<ListChoice>) {
-  const { shown, counts, done } = viewList(items, {
+  const { shown, counts, clearable } = viewList(items, {
     filter: "all",
     search: "",
     doneLast: false,
-    typedIds: new Set(),
+    editedIds: new Set(),
+    addedIds: new Set(),
     ...choice,
   });
-  return { shown: shown.map(({ id }) => id), counts, done: done.map(({ id }) => id) };
+  return { shown: shown.map(({ id }) => id), counts, clearable: clearable.map(({ id }) => id) };
 }
 
 describe("the list", () => {
@@ -37,8 +38,12 @@ describe("the list", () => {
     expect(view({ search: " MILK ", filter: "open" })).toEqual({
       shown: [],
       counts: { all: 2, open: 0, done: 2 },
-      done: ["Milk", "Oat milk"],
+      clearable: ["Milk", "Oat milk"],
     });
+  });
+
+  test("an item that is being edited is not among those to clear, so no typed text is left without its item", () => {
+    expect(view({ editedIds: new Set(["Milk"]), addedIds: new Set(["Oat milk"]) }).clearable).toEqual(["Oat milk"]);
   });
 
   test("done items can come last, in their own order", () => {
@@ -46,7 +51,7 @@ describe("the list", () => {
   });
 
   test("an item that is being edited is shown, even if the filter or the search excludes it", () => {
-    expect(view({ filter: "done", search: "oat", typedIds: new Set(["Honey"]) }).shown).toEqual(["Oat milk", "Honey"]);
+    expect(view({ filter: "done", search: "oat", editedIds: new Set(["Honey"]) }).shown).toEqual(["Oat milk", "Honey"]);
   });
 });
 

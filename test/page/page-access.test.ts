@@ -76,6 +76,18 @@ test("everything can be done with the keyboard alone", async () => {
   await press("Enter");
   await page.untilNames("Three", "Two edited", "One");
   await page.until("document.activeElement.dataset.control === 'text'");
+  // With the focus on the name, Space ticks, too.
+  await press("Space");
+  await pages.untilStored((items) => items[1]?.["Done"] === false);
+  expect([await page.focused(), await page.evaluate("document.querySelectorAll('.editor').length")]).toEqual([
+    "text",
+    0,
+  ]);
+  await press("Delete");
+  await page.untilNames("Three", "One");
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.untilNames("Three", "Two edited", "One");
+  await page.until("document.activeElement.closest('li')?.innerText.includes('Two edited')");
   await press("Delete");
   await page.untilNames("Three", "One");
   await page.evaluate("document.querySelector('[data-control=dismiss]').click()");
@@ -114,6 +126,49 @@ test("when the focused row disappears, because of a tick or somebody else's dele
   await page.untilText("All done");
   await page.until("document.activeElement.dataset.control === 'composer'");
 });
+
+for (const [place, start] of [
+  ["at the top of the list", 0],
+  ["in its middle", 600],
+] as const)
+  test(`with done items last, ticking ${place} leaves the place and moves the focus to the next row`, async () => {
+    await pages.start();
+    await pages.create(...Array.from({ length: 40 }, (_, index) => named(numbered(index), `Item ${index}`)));
+    const page = await pages.openPage();
+    await page.clickItem("Item 39", "tick");
+    await page.click('[data-control="done-last"]');
+    await page.evaluate(`scrollTo(0, ${start})`);
+    await page.until(`scrollY === ${start}`);
+    const tick = `(top) => [...document.querySelectorAll(".tick")]
+      .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
+      .find((tick) => tick.getBoundingClientRect().top > top)`;
+    // The row at the edge of the window is the one that keeps the others in place. If it is ticked, the next one does.
+    for (const top of [300, 0]) {
+      await page.until(`(${tick})(${top})`);
+      const next = await page.evaluate<string>(`(() => {
+        const target = (${tick})(${top});
+        target.focus({ preventScroll: true });
+        window.next = (${tick})(target.getBoundingClientRect().top + 1);
+        window.topBefore = window.next.getBoundingClientRect().top;
+        return window.next.ariaLabel;
+      })()`);
+      await page.view.press("Space");
+      await page.until(`document.activeElement.ariaLabel === "${next}"`);
+      // The row stays where it was, or takes the place of the ticked row above it.
+      await page.until("Math.abs(window.next.getBoundingClientRect().top - window.topBefore) < 80");
+    }
+    // If the row above is ticked elsewhere, the focus stays where it is.
+    await page.view.press("ArrowDown");
+    await page.until("document.activeElement.ariaLabel !== window.next.ariaLabel");
+    const [focused, above] = await page.evaluate<[string, string]>(`(() => {
+      const index = document.activeElement.closest("li").dataset.index - 1;
+      return [document.activeElement.ariaLabel, document.querySelector(\`li[data-index="\${index}"] .name\`).textContent];
+    })()`);
+    const number = Number(above.slice("Item ".length));
+    await pages.send("PUT", "/api/todoitems/", named(numbered(number), above, '"Notes":"","Done":true'));
+    await page.until(`document.querySelector('[data-filter="done"] .count').textContent === "4"`);
+    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe(focused);
+  });
 
 test("axe-core finds no violation in lists, editors and dialogs, light and dark, wide and narrow", async () => {
   await pages.start("--auth", "writes", "--users", await pages.oneUser());

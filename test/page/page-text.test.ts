@@ -179,6 +179,30 @@ for (const which of ["mine", "theirs"] as const) {
   });
 }
 
+test("a conflict about a long text is shown from its beginning, and the headings stay in sight", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Plan"));
+  const page = await pages.openPage();
+  await page.show({ width: 360, height: 640, isPhone: true });
+  await page.clickItem("Plan", "text");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "their plan ".repeat(200)));
+  await page.untilText("Changed elsewhere meanwhile");
+  await page.fill('[data-control="name"]', "My plan");
+  await page.clickButton("Save");
+  await page.until("document.querySelector('dialog.conflict-dialog')?.scrollHeight > 1000");
+  expect([await page.focused(), await page.evaluate<number>("document.querySelector('dialog').scrollTop")]).toEqual([
+    "mine",
+    0,
+  ]);
+  await page.evaluate("document.querySelector('dialog').scrollTo(0, 500)");
+  await page.until(`(() => {
+    const [dialog, heading] = ["dialog", ".differences thead th"].map((one) => document.querySelector(one).getBoundingClientRect());
+    return heading.top >= dialog.top;
+  })()`);
+  await page.click('[data-control="both"]');
+  await page.until("document.activeElement.closest('li')?.innerText.includes('My plan')");
+});
+
 test("edits that were not sent survive a reload and a closed tab, and are sent once, by one of two tabs", async () => {
   await pages.start("--log-requests");
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
@@ -237,6 +261,7 @@ test("text that the user leaves with Escape can still be saved", async () => {
   await page.untilText("Your change of “One” was not saved.");
   await page.clickButton("Save it");
   await page.untilNames("One, typed");
+  await page.until("document.activeElement.dataset.control === 'text'");
   await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
   // If the item is deleted, the offer to save its text disappears.
   await page.clickItem("One, typed", "text");
@@ -245,6 +270,31 @@ test("text that the user leaves with Escape can still be saved", async () => {
   await page.untilText("Your change of “One, typed” was not saved.");
   await pages.send("DELETE", `/api/todoitems/${ids.one}`);
   await page.until("!document.querySelector('.notice')");
+});
+
+test("text that cannot be saved as it is can be left with Escape and edited further", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="notes"]', "some notes");
+  await page.fill('[data-control="name"]', " ");
+  await page.view.press("Escape");
+  await page.untilNames("One");
+  await page.clickButton("Go on editing");
+  await page.until("document.activeElement.dataset.control === 'name'");
+  expect([await textIn(page, "name"), await textIn(page, "notes")]).toEqual([" ", "some notes"]);
+  await page.click('[data-control="json-view"]');
+  await page.fill('[data-control="json"]', '{"ID": broken');
+  await page.clickButton("Cancel");
+  await page.untilNames("One");
+  // The shortcut for Undo does the same as the button.
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.until("document.activeElement.dataset.control === 'json'");
+  expect(await textIn(page, "json")).toBe('{"ID": broken');
+  await page.fill('[data-control="json"]', named(ids.one, "One, corrected"));
+  await page.clickButton("Save");
+  await pages.untilStored(([one]) => one?.["Name"] === "One, corrected");
 });
 
 test("the editor keeps line breaks and values that are not text, and refuses an empty name", async () => {

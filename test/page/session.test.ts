@@ -141,13 +141,13 @@ describe("items", () => {
     expect([session.notices.all.length, session.unsentCount]).toEqual([3, 3]);
   });
 
-  test("several names are added in order, and can be taken back together, sent or not", async () => {
+  test("several names are listed in the order in which they were added, and can be taken back together, sent or not", async () => {
     const { service, network, session, names } = await open();
     session.start();
     await untilLive(session);
     session.add(entry("One"), entry("Two"));
     await untilSent(session);
-    expect(names()).toEqual(["Two", "One"]);
+    expect(names()).toEqual(["One", "Two"]);
     session.notices.act(session.notices.all[0]?.key ?? -1);
     await untilSent(session);
     expect([names(), await service.list()]).toEqual([[], "[]"]);
@@ -429,7 +429,7 @@ describe("messages", () => {
     await untilLive(session);
     const one = shown(session, "One");
     const offer = () => {
-      session.offerToSave(one, () => {});
+      session.offerDraft(one, "Save it", () => {});
       expect(session.notices.all.map(({ text }) => text)).toEqual(["Your change of “One” was not saved."]);
     };
     offer();
@@ -439,6 +439,22 @@ describe("messages", () => {
     offer();
     await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
     await eventually(() => session.notices.all.length === 0);
+  });
+
+  test("the newest deletion can be undone first, and the item that comes back is to get the focus", async () => {
+    const { service, session, names } = await open();
+    await service.create(named(ids.one, "One"));
+    await service.create(named(ids.two, "Two"));
+    session.start();
+    await untilLive(session);
+    session.remove(shown(session, "Two"));
+    session.remove(shown(session, "One"));
+    expect([session.notices.actOnNewest(), names(), session.focusId]).toEqual([true, ["One"], ids.one]);
+    session.hasFocused();
+    expect([session.notices.actOnNewest(), names(), session.focusId]).toEqual([true, ["Two", "One"], ids.two]);
+    // A problem is nothing that can be undone.
+    session.notices.add("problem", "Broken", { label: "Try again", run: () => {} });
+    expect([session.notices.actOnNewest(), session.notices.all.length]).toEqual([false, 1]);
   });
 
   test("a list that cannot be read is reported with a way to try again", async () => {

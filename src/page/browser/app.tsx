@@ -1,6 +1,7 @@
 // The whole page, from top to bottom: header, banners, composer, toolbar, list, and the dialogs.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { checkedDraft, type Draft } from "../draft.ts";
 import { type Filter, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
@@ -11,6 +12,7 @@ import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { Header } from "./header.tsx";
+import { isTyping } from "./is-typing.ts";
 import { ItemRows } from "./item-rows.tsx";
 import { Notices } from "./notices.tsx";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
@@ -36,8 +38,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const { items, loaded } = session;
   const edited = useEdited(items, loaded);
 
-  const { shown, counts, done } = useMemo(
-    () => viewList(items, { filter, search, doneLast, typedIds: new Set([...edited.ids, ...addedIds]) }),
+  const { shown, counts, clearable } = useMemo(
+    () => viewList(items, { filter, search, doneLast, editedIds: edited.ids, addedIds: new Set(addedIds) }),
     [items, filter, search, doneLast, edited.ids, addedIds],
   );
   const rows = edited.withMissing(shown);
@@ -56,8 +58,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-      if (document.querySelector("dialog[open]")) return;
+      if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+      if (event.ctrlKey || event.metaKey) {
+        if (event.key === "z" && !isTyping(event.target) && session.notices.actOnNewest()) event.preventDefault();
+        return;
+      }
       const field = [composer.current, searchBox.current].find((one) => one === event.target);
       if (field && event.key === "ArrowDown") {
         rowBelow(field)?.focus();
@@ -86,6 +91,13 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     if (edited.isGone(base.id)) session.addAgain(base.id, json);
     else session.save(base, json);
   };
+  // What the user has left unsaved can be saved, or opened again if it cannot be saved as it is.
+  const offerDraft = (draft: Draft) => {
+    const result = checkedDraft(draft);
+    if ("problem" in result) session.offerDraft(draft.base, "Go on editing", () => edited.open(draft.base, draft));
+    else if (result.json !== draft.base.json)
+      session.offerDraft(draft.base, "Save it", () => save(draft.base, result.json));
+  };
 
   return (
     <>
@@ -102,7 +114,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           counts={loaded ? counts : undefined}
           doneLast={doneLast}
           onDoneLast={setDoneLast}
-          onClearDone={() => session.remove(...done)}
+          clearableCount={clearable.length}
+          onClearDone={() => session.remove(...clearable)}
         />
         <ItemRows
           items={rows}
@@ -111,10 +124,12 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           edited={edited}
           onDone={(item, isDone) => session.setDone(item, isDone)}
           onSave={save}
-          onCancel={(base, json) => session.offerToSave(base, () => save(base, json))}
+          onCancel={offerDraft}
           onDelete={(item) => session.remove(item)}
           onDiscard={(item) => session.discard(item.id)}
           onDecide={(item) => setDecidingId(item.id)}
+          focusId={session.focusId}
+          onFocused={() => session.hasFocused()}
           onNowhere={() => composer.current?.focus()}
         />
       </main>
@@ -149,12 +164,4 @@ function emptyText(count: number, filter: Filter, search: string): { title: stri
   return filter === "done"
     ? { title: "Nothing done yet", hint: "Items you tick are listed here." }
     : { title: "All done", hint: "Every item is ticked." };
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLTextAreaElement ||
-    (target instanceof HTMLInputElement && target.type !== "checkbox") ||
-    (target instanceof HTMLElement && target.isContentEditable)
-  );
 }

@@ -46,7 +46,6 @@ export function Composer({
           aria-label="Name of a new item"
           autocomplete="off"
           enterkeyhint="done"
-          maxLength={10_000}
           data-control="composer"
         />
         <button type="submit" class="primary" disabled={name.trim() === ""}>

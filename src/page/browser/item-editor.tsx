@@ -3,9 +3,9 @@
 // JSON can express what they are, so there is no form.
 
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { idOf } from "../../client/item-text.ts";
 import { indented } from "../../items/indented.ts";
-import { compacted, readFields, withFields } from "../item-fields.ts";
+import { checkedDraft, type Draft, filledIn } from "../draft.ts";
+import { readFields } from "../item-fields.ts";
 import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
@@ -14,21 +14,18 @@ interface ItemEditorProps {
   readonly isGone: boolean;
   /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;
-  /** `json` is the item as the user has changed it; undefined if nothing was changed or the text is not valid. */
-  readonly onCancel: (base: ShownItem, json: string | undefined) => void;
+  /** The draft of an earlier editor, to go on with. Undefined if there is none. */
+  readonly draft: Draft | undefined;
+  /** `draft` is what the user has typed; undefined if nothing was changed. */
+  readonly onCancel: (draft: Draft | undefined) => void;
   /** Drops an edit that the service refused. */
   readonly onDiscard: () => void;
 }
 
-export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEditorProps) {
-  const [base, setBase] = useState(item);
-  // The item as the JSON view left it. The form changes its name and notes.
-  const [draft, setDraft] = useState(item.json);
-  const fields = useMemo(() => readFields(draft), [draft]);
-  const [name, setName] = useState(item.fields.name);
-  const [notes, setNotes] = useState(item.fields.notes);
-  // The text in the JSON view; undefined while the form is shown instead.
-  const [text, setText] = useState(item.fields.isText ? undefined : indented(item.json));
+export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onDiscard }: ItemEditorProps) {
+  const [draft, setDraft] = useState<Draft>(() => earlier ?? draftOf(item, item.json));
+  const { base, json, name, notes, text } = draft;
+  const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }));
   const [problem, setProblem] = useState<string>();
   const first = useRef<HTMLElement | null>(null);
   const form = useRef<HTMLFormElement>(null);
@@ -48,36 +45,17 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
     return () => cancelAnimationFrame(frame);
   }, [isJson, problem]);
 
-  const edited = () =>
-    withFields(draft, {
-      ...(name === fields.name ? {} : { name }),
-      ...(notes === fields.notes ? {} : { notes }),
-    });
-  const edit = (json: string) => {
-    const { isText, name: newName, notes: newNotes } = readFields(json);
-    setDraft(json);
-    setName(newName);
-    setNotes(newNotes);
-    setText(isText ? undefined : indented(json));
-    return isText;
-  };
-  const filledIn = () =>
-    name.trim() === "" && base.fields.name.trim() !== ""
-      ? { problem: "The item needs a name. To remove the item, delete it." }
-      : { json: edited() };
   const save = (event?: Event) => {
     event?.preventDefault();
-    const result = text === undefined ? filledIn() : checked(text, item.id);
+    const result = checkedDraft(draft);
     if ("problem" in result) {
       setProblem(result.problem);
       (isJson ? area.current : first.current)?.focus();
-    } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel(base, undefined);
+    } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel(undefined);
     else onSave(base, result.json);
   };
-  const cancel = () => {
-    const result = text === undefined ? { json: edited() } : checked(text, item.id);
-    onCancel(base, "problem" in result || result.json === base.json ? undefined : result.json);
-  };
+  const isChanged = isJson ? text !== indented(base.json) : filledIn(draft) !== base.json;
+  const cancel = () => onCancel(isChanged ? draft : undefined);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") {
       event.stopPropagation();
@@ -85,13 +63,16 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
   };
   const switchView = () => {
-    const result = text === undefined ? undefined : checked(text, item.id);
-    if (!result) setText(indented(edited()));
+    const result = isJson ? checkedDraft(draft) : undefined;
+    if (!result) change({ text: indented(filledIn(draft)) });
     else if ("problem" in result) setProblem(result.problem);
-    else if (!edit(result.json)) setProblem("The name or the notes are not text, so they can only be edited here.");
+    else {
+      const next = draftOf(base, result.json);
+      setDraft(next);
+      if (next.text !== undefined) setProblem("The name or the notes are not text, so they can only be edited here.");
+    }
   };
-  const isChanged = isJson ? text !== indented(base.json) : edited() !== base.json;
-  const hasLineBreak = ["\n", "\r"].some((mark) => fields.name.includes(mark));
+  const hasLineBreak = useMemo(() => ["\n", "\r"].some((mark) => readFields(json).name.includes(mark)), [json]);
   const nameProps = {
     ref: (element: HTMLElement | null) => {
       first.current = element;
@@ -104,7 +85,7 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
     "aria-describedby": problemId,
     "data-control": "name",
     onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
-      setName(currentTarget.value);
+      change({ name: currentTarget.value });
       setProblem(undefined);
     },
   } as const;
@@ -138,9 +119,8 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
             type="button"
             class="link"
             onClick={() => {
-              setBase(item);
-              edit(item.json);
-              if (isJson) setText(indented(item.json));
+              const next = draftOf(item, item.json);
+              setDraft(isJson ? { ...next, text: indented(item.json) } : next);
             }}
           >
             Start over from theirs
@@ -155,7 +135,7 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
             class="json"
             value={text}
             onInput={(event) => {
-              setText(event.currentTarget.value);
+              change({ text: event.currentTarget.value });
               setProblem(undefined);
             }}
             rows={Math.min(12, text.split("\n").length + 1)}
@@ -177,7 +157,7 @@ export function ItemEditor({ item, isGone, onSave, onCancel, onDiscard }: ItemEd
             <textarea
               dir="auto"
               value={notes}
-              onInput={(event) => setNotes(event.currentTarget.value)}
+              onInput={(event) => change({ notes: event.currentTarget.value })}
               rows={Math.max(2, linesOf(notes))}
               data-control="notes"
             />
@@ -208,9 +188,8 @@ function linesOf(text: string): number {
   return Math.min(8, text.split("\n").length);
 }
 
-function checked(text: string, id: string): { readonly json: string } | { readonly problem: string } {
-  const result = compacted(text);
-  if ("problem" in result) return result;
-  if (idOf(result.json)?.toLowerCase() === id) return result;
-  return { problem: `The ID says which item this is and cannot be changed: it must stay ${id}.` };
+/** Returns the draft of somebody who starts to edit this text. If a form cannot show it, the draft is JSON. */
+function draftOf(base: ShownItem, json: string): Draft {
+  const { isText, name, notes } = readFields(json);
+  return { base, json, name, notes, text: isText ? undefined : indented(json) };
 }

@@ -22,6 +22,18 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
     event.preventDefault();
     onDelete();
   };
+  const isSpace = (event: KeyboardEvent) => event.key === " " && !event.ctrlKey && !event.metaKey && !event.altKey;
+  // Space ticks the item, wherever in its row the focus is. Browsers press a button with Space when the key comes up, so
+  // that must be prevented, too.
+  const onTextKey = (event: KeyboardEvent) => {
+    deleteByKey(event);
+    if (!isSpace(event)) return;
+    event.preventDefault();
+    if (!event.repeat) onDone(!done);
+  };
+  const onTextKeyUp = (event: KeyboardEvent) => {
+    if (isSpace(event)) event.preventDefault();
+  };
   return (
     <div class="row" data-done={done} data-pending={pending}>
       <input
@@ -33,7 +45,14 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
         aria-label={`Done: ${title}`}
         data-control="tick"
       />
-      <button type="button" class="text" onClick={onEdit} onKeyDown={deleteByKey} data-control="text">
+      <button
+        type="button"
+        class="text"
+        onClick={onEdit}
+        onKeyDown={onTextKey}
+        onKeyUp={onTextKeyUp}
+        data-control="text"
+      >
         <span class="unseen">Edit </span>
         <span class="name" dir="auto" data-nameless={name === ""}>
           {title}

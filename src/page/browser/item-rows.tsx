@@ -2,16 +2,17 @@
 // one.
 
 import { useRef } from "preact/hooks";
+import type { Draft } from "../draft.ts";
 import type { ShownItem } from "../overlay.ts";
 import { ItemEditor } from "./item-editor.tsx";
 import { ItemRow } from "./item-row.tsx";
 import type { RowLayout } from "./row-layout.ts";
 import type { Edited } from "./use-edited.ts";
-import { useRowFocus } from "./use-row-focus.ts";
+import { type RowFocusOptions, useRowFocus } from "./use-row-focus.ts";
 import { useRowLayout } from "./use-row-layout.ts";
 import { useScrollAnchor, type View } from "./use-scroll-anchor.ts";
 
-interface ItemRowsProps {
+interface ItemRowsProps extends RowFocusOptions {
   readonly items: readonly ShownItem[];
   /** What to say if there are no items. Undefined while the list is not known. */
   readonly emptyText: { readonly title: string; readonly hint: string } | undefined;
@@ -21,13 +22,11 @@ interface ItemRowsProps {
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onSave: (base: ShownItem, json: string) => void;
   /** Called if the user leaves an editor without saving what was typed. */
-  readonly onCancel: (base: ShownItem, json: string) => void;
+  readonly onCancel: (draft: Draft) => void;
   readonly onDelete: (item: ShownItem) => void;
   /** Drops an edit that the service refused. */
   readonly onDiscard: (item: ShownItem) => void;
   readonly onDecide: (item: ShownItem) => void;
-  /** Called when the focused row disappears and the list has no other row to focus. */
-  readonly onNowhere: () => void;
 }
 
 /**
@@ -37,11 +36,11 @@ interface ItemRowsProps {
 const marginPixels = 400;
 
 export function ItemRows(props: ItemRowsProps) {
-  const { items, edited, onNowhere } = props;
+  const { items, edited } = props;
   const list = useRef<HTMLUListElement>(null);
   const { layout, observeRow } = useRowLayout(items);
   const view = useScrollAnchor(list, items, layout);
-  const { focusedId, focusNext, listeners } = useRowFocus(list, items, layout, onNowhere);
+  const { focusedId, focusNext, listeners } = useRowFocus(list, items, layout, props);
 
   // The rows that are being edited and the row with the focus stay drawn when they are scrolled out of sight.
   const drawn = rowsToDraw(items, layout, view, new Set([...edited.ids, focusedId]));
@@ -67,13 +66,14 @@ export function ItemRows(props: ItemRowsProps) {
             <ItemEditor
               item={item}
               isGone={edited.isGone(item.id)}
+              draft={edited.draftOf(item.id)}
               onSave={(base, json) => {
                 props.onSave(base, json);
                 closeEditor(item.id, index);
               }}
-              onCancel={(base, json) => {
+              onCancel={(draft) => {
                 closeEditor(item.id, index);
-                if (json !== undefined) props.onCancel(base, json);
+                if (draft) props.onCancel(draft);
               }}
               onDiscard={() => {
                 props.onDiscard(item);

@@ -17,7 +17,10 @@ export function SignInDialog({ session, signIn, username, onUsername }: SignInDi
   const [password, setPassword] = useState("");
   return (
     <Dialog title="Sign in" kind="sign-in" onClose={() => session.cancelSignIn()}>
-      <p>This instance asks for a name and a password. They stay in this tab’s memory and are forgotten with it.</p>
+      <p>
+        This instance asks for a name and a password. They stay in this tab’s memory, and are forgotten when you reload
+        or close the tab.
+      </p>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -21,11 +21,13 @@ interface ToolbarProps {
   readonly counts: Readonly<Record<Filter, number>> | undefined;
   readonly doneLast: boolean;
   readonly onDoneLast: (doneLast: boolean) => void;
+  /** The number of items that `onClearDone` deletes. */
+  readonly clearableCount: number;
   readonly onClearDone: () => void;
 }
 
 export function Toolbar(props: ToolbarProps) {
-  const { filter, onFilter, search, onSearch, searchRef, counts, doneLast, onDoneLast, onClearDone } = props;
+  const { filter, onFilter, search, onSearch, searchRef, counts, doneLast, onDoneLast } = props;
   return (
     <div class="toolbar">
       <fieldset class="filters">
@@ -82,9 +84,11 @@ export function Toolbar(props: ToolbarProps) {
             />
             Done items last
           </label>
-          <button type="button" class="quiet" onClick={onClearDone} data-control="clear-done">
-            Clear {counts.done.toLocaleString("en")} done
-          </button>
+          {props.clearableCount > 0 && (
+            <button type="button" class="quiet" onClick={props.onClearDone} data-control="clear-done">
+              Clear {props.clearableCount.toLocaleString("en")} done
+            </button>
+          )}
         </div>
       )}
     </div>

@@ -3,6 +3,7 @@
 // editor is open.
 
 import { useMemo, useRef, useState } from "preact/hooks";
+import type { Draft } from "../draft.ts";
 import type { ShownItem } from "../overlay.ts";
 
 export interface Edited {
@@ -11,7 +12,10 @@ export interface Edited {
   readonly isGone: (id: string) => boolean;
   /** Returns these items and, at their old places, the edited items that are missing from the list. */
   readonly withMissing: (shown: readonly ShownItem[]) => readonly ShownItem[];
-  readonly open: (item: ShownItem) => void;
+  /** Opens an editor. If there is a draft, the user goes on with it. */
+  readonly open: (item: ShownItem, draft?: Draft) => void;
+  /** The draft that the editor was opened with. */
+  readonly draftOf: (id: string) => Draft | undefined;
   readonly close: (id: string) => void;
 }
 
@@ -25,6 +29,7 @@ interface Place {
 export function useEdited(items: readonly ShownItem[], loaded: boolean): Edited {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const places = useRef(new Map<string, Place>()).current;
+  const drafts = useRef(new Map<string, Draft>()).current;
   const present = useMemo(() => new Set(ids.size === 0 ? [] : items.map(({ id }) => id)), [items, ids]);
   const isMissing = (id: string) => ids.has(id) && !present.has(id);
   return {
@@ -36,10 +41,17 @@ export function useEdited(items: readonly ShownItem[], loaded: boolean): Edited 
       const missing = [...ids].filter(isMissing).flatMap((id) => places.get(id) ?? []);
       return missing.reduce((rows, { item, index }) => rows.toSpliced(Math.min(index, rows.length), 0, item), shown);
     },
-    open: (item) => setIds(new Set([...ids, item.id])),
+    open: (item, draft) => {
+      if (draft) drafts.set(item.id, draft);
+      // If the item has been deleted, its editor comes first in the list.
+      places.set(item.id, { item, index: 0 });
+      setIds((before) => new Set([...before, item.id]));
+    },
+    draftOf: (id) => drafts.get(id),
     close: (id) => {
       places.delete(id);
-      setIds(new Set([...ids].filter((other) => other !== id)));
+      drafts.delete(id);
+      setIds((before) => new Set([...before].filter((other) => other !== id)));
     },
   };
 }

@@ -3,6 +3,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
+import { isTyping } from "./is-typing.ts";
 import type { RowLayout } from "./row-layout.ts";
 
 /** Identifies a control by the index of its row and the value of its `data-control` attribute. */
@@ -11,15 +12,21 @@ interface Place {
   readonly control: string;
 }
 
-/**
- * Attach `listeners` to the element around the rows. `onNowhere` is called when the focused row disappears and no other
- * row is left.
- */
+export interface RowFocusOptions {
+  /** The item that gets the focus after this drawing, if it is in the list and the user is not typing. */
+  readonly focusId: string | undefined;
+  /** Called after a drawing with a `focusId`. */
+  readonly onFocused: () => void;
+  /** Called when the focused row disappears and the list has no other row to focus. */
+  readonly onNowhere: () => void;
+}
+
+/** Attach `listeners` to the element around the rows. */
 export function useRowFocus(
   list: RefObject<HTMLElement | null>,
   items: readonly ShownItem[],
   layout: RowLayout,
-  onNowhere: () => void,
+  { focusId, onFocused, onNowhere }: RowFocusOptions,
 ) {
   const focused = useRef<(Place & { readonly id: string }) | undefined>(undefined);
   const wanted = useRef<Place | undefined>(undefined);
@@ -27,29 +34,39 @@ export function useRowFocus(
   // the focus away from the row. The user has not left the row, so `onFocusOut` ignores this.
   const isDrawing = useRef(false);
   isDrawing.current = true;
+  const focusedRow = () => list.current?.querySelector(`[data-id="${focused.current?.id}"]`);
+  const itemsBefore = useRef(items);
 
   // Gives a control the focus. If the control's row is not drawn yet, scrolls to that row. The control then gets the
   // focus as soon as the row is drawn.
-  const focus = (place: Place) => {
+  const focus = (place: Place, options?: FocusOptions) => {
     const element = list.current;
     const index = Math.max(0, Math.min(items.length - 1, place.index));
     const row = element?.querySelector(`[data-index="${index}"]`);
     wanted.current = row || items.length === 0 ? undefined : { ...place, index };
-    if (row) controlOf(row, place)?.focus();
+    if (row) controlOf(row, place)?.focus(options);
     else if (element) scrollBy(0, element.getBoundingClientRect().top + layout.offset(index) - innerHeight / 2);
   };
 
   useLayoutEffect(() => {
     isDrawing.current = false;
     const before = focused.current;
-    if (wanted.current) focus(wanted.current);
+    const neighbour = before && leftNeighbour(before.id, itemsBefore.current, items);
+    itemsBefore.current = items;
+    const requested = focusId === undefined ? -1 : items.findIndex(({ id }) => id === focusId);
+    if (focusId !== undefined) onFocused();
+    if (requested !== -1 && !isTyping(document.activeElement)) focus({ index: requested, control: "text" });
+    else if (wanted.current) focus(wanted.current);
     else if (before && !items.some(({ id }) => id === before.id)) {
       // The focused row is gone. Focus the row that is now at the same index, or the last row.
       focused.current = undefined;
       if (items.length === 0) onNowhere();
       else focus(before);
-    } else if (before && document.activeElement === document.body) {
-      const row = list.current?.querySelector(`[data-id="${before.id}"]`);
+    } else if (before && neighbour !== undefined)
+      // The focused row has moved away: it was ticked, and done items come last. The user stays at the old place.
+      focus({ ...before, index: neighbour }, { preventScroll: true });
+    else if (before && document.activeElement === document.body) {
+      const row = focusedRow();
       if (row) controlOf(row, before)?.focus({ preventScroll: true });
     }
   });
@@ -78,6 +95,23 @@ export function useRowFocus(
       },
     },
   };
+}
+
+/**
+ * If an item was ticked or unticked and has moved past one of its neighbours, returns the index of that neighbour now.
+ * Otherwise returns undefined.
+ */
+function leftNeighbour(movedId: string, before: readonly ShownItem[], now: readonly ShownItem[]): number | undefined {
+  if (before === now) return undefined;
+  const indexIn = (items: readonly ShownItem[], wanted: string | undefined) =>
+    items.findIndex(({ id }) => id === wanted);
+  const from = indexIn(before, movedId);
+  const to = indexIn(now, movedId);
+  // If the item itself is as done as before, it is a neighbour that has moved.
+  if (before[from]?.fields.done === now[to]?.fields.done) return undefined;
+  const [next, previous] = [before[from + 1], before[from - 1]].map((item) => indexIn(now, item?.id));
+  if (next !== undefined && next !== -1 && next < to) return next;
+  return previous !== undefined && previous > to ? previous : undefined;
 }
 
 /** The text of the first row below this element, if there is one. */

@@ -12,6 +12,12 @@ export interface View {
   readonly height: number;
 }
 
+/** What stays in place. Undefined while there is no list. */
+interface Held {
+  readonly rows: readonly { readonly id: string; readonly top: number }[];
+  readonly scrollY: number;
+}
+
 /** The view is updated only in steps of this size, so that scrolling does not redraw the list for every pixel. */
 const stepPixels = 100;
 
@@ -21,28 +27,40 @@ export function useScrollAnchor(
   layout: RowLayout,
 ): View {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first row in the window, and where its top edge is in the window. Undefined if the list begins in the window.
-  const anchor = useRef<{ readonly id: string; readonly top: number } | undefined>(undefined);
+  // The first two rows in the window, and where their top edges are in the window. There are none if the list begins in
+  // the window. Then the page stays where it was scrolled to: Chromium would follow a focused row that moves away.
+  const held = useRef<Held | undefined>(undefined);
 
   const look = useCallback(() => {
+    held.current = undefined;
     if (!list.current) return;
     const listTop = list.current.getBoundingClientRect().top;
     const hidden = Math.max(0, -listTop);
     const index = layout.indexAt(hidden);
-    const item = items[index];
-    anchor.current = item && hidden > 0 ? { id: item.id, top: listTop + layout.offset(index) } : undefined;
+    const rows = (hidden > 0 ? items.slice(index, index + 2) : []).map(({ id }, offset) => ({
+      id,
+      top: listTop + layout.offset(index + offset),
+    }));
+    held.current = { rows, scrollY };
     const top = Math.floor(hidden / stepPixels) * stepPixels;
     const height = innerHeight + stepPixels;
     setView((before) => (before.top === top && before.height === height ? before : { top, height }));
   }, [items, layout]);
 
   useLayoutEffect(() => {
-    const held = anchor.current;
-    if (list.current && held) {
-      const index = items.findIndex(({ id }) => id === held.id);
-      const moved = list.current.getBoundingClientRect().top + layout.offset(index) - held.top;
-      if (index !== -1 && Math.abs(moved) > 1) scrollBy({ top: moved, behavior: "instant" });
-    }
+    const before = held.current;
+    const [first, second] = (before?.rows ?? []).map(({ id, top }) => ({
+      index: items.findIndex((item) => item.id === id),
+      top,
+    }));
+    // The first row may be gone, or past the second one: the user has ticked it, and done items come last.
+    const hasLeft = first && second && second.index !== -1 && (first.index === -1 || first.index > second.index);
+    const kept = hasLeft ? second : first;
+    if (list.current && kept && kept.index !== -1) {
+      const moved = list.current.getBoundingClientRect().top + layout.offset(kept.index) - kept.top;
+      if (Math.abs(moved) > 1) scrollBy({ top: moved, behavior: "instant" });
+    } else if (list.current && before && !kept && scrollY !== before.scrollY)
+      scrollTo({ top: before.scrollY, behavior: "instant" });
     look();
   });
 

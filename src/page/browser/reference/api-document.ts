@@ -104,6 +104,15 @@ export function resolve<Part extends object>(document: ApiDocument, part: Part |
   return names.reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document) as Part;
 }
 
+/** The ID of the item in all examples. */
+export function exampleIdOf(document: ApiDocument): string {
+  return exampleOf(resolve<Parameter>(document, { $ref: "#/components/parameters/Id" }));
+}
+
+export function exampleOf({ examples = {} }: Parameter): string {
+  return String(Object.values(examples)[0]?.value ?? "");
+}
+
 /** The name of the schema that a reference leads to. */
 export function schemaName({ $ref }: Schema): string | undefined {
   return $ref?.slice($ref.lastIndexOf("/") + 1);

@@ -14,10 +14,10 @@ import {
 } from "./api-document.ts";
 import { Inline, Prose } from "./prose.tsx";
 import { SchemaType } from "./schema-view.tsx";
-import { TryForm } from "./try-form.tsx";
+import { type TriedItem, TryForm } from "./try-form.tsx";
 
 /** What the reader chose once for all operations. */
-interface ReaderChoices {
+interface ReaderChoices extends TriedItem {
   readonly credentials: Credentials;
   readonly language: string;
   readonly onLanguage: (language: string) => void;
@@ -47,7 +47,7 @@ export function OperationView({ operation, choices }: { operation: PlacedOperati
       <Prose text={description} />
       <details class="try-it">
         <summary>Try it</summary>
-        <TryForm operation={operation} credentials={choices.credentials} />
+        <TryForm operation={operation} {...choices} />
       </details>
       {parameters.length > 0 && (
         <>

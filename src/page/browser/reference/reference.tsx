@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Credentials } from "../../../client/basic.ts";
 import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
-import { type ApiDocument, DocumentContext, operationsOf, type PlacedOperation } from "./api-document.ts";
+import { type ApiDocument, DocumentContext, exampleIdOf, operationsOf, type PlacedOperation } from "./api-document.ts";
 import { OperationView } from "./operation-view.tsx";
 import { Inline, Prose } from "./prose.tsx";
 import { Schemas } from "./schema-view.tsx";
@@ -12,6 +12,7 @@ import { Schemas } from "./schema-view.tsx";
 export function Reference({ document: description }: { document: ApiDocument }) {
   const [credentials, setCredentials] = useState<Credentials>({ username: "", password: "" });
   const [language, setLanguage] = useState("curl");
+  const [itemId, setItemId] = useState(() => exampleIdOf(description));
   const operations = operationsOf(description);
   const problems = Object.entries(description["x-problems"]);
   useEffect(() => {
@@ -52,7 +53,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
                 <OperationView
                   key={operation.operationId}
                   operation={operation}
-                  choices={{ credentials, language, onLanguage: setLanguage }}
+                  choices={{ credentials, language, onLanguage: setLanguage, itemId, onCreated: setItemId }}
                 />
               ))}
           </section>

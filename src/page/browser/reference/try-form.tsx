@@ -2,15 +2,21 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { basic, type Credentials } from "../../../client/basic.ts";
-import { type Parameter, type PlacedOperation, resolve, useDocument } from "./api-document.ts";
+import { exampleOf, type Parameter, type PlacedOperation, resolve, useDocument } from "./api-document.ts";
 import { type Answer, exchange } from "./exchange.ts";
 
-interface TryFormProps {
+export interface TriedItem {
+  /** The ID of the item that the reader created last. Before that, the ID in the examples. */
+  readonly itemId: string;
+  readonly onCreated: (id: string) => void;
+}
+
+interface TryFormProps extends TriedItem {
   readonly operation: PlacedOperation;
   readonly credentials: Credentials;
 }
 
-export function TryForm({ operation, credentials }: TryFormProps) {
+export function TryForm({ operation, credentials, itemId, onCreated }: TryFormProps) {
   const document = useDocument();
   const parameters = (operation.parameters ?? []).map((part) => resolve(document, part));
   const body = operation.requestBody && resolve(document, operation.requestBody);
@@ -23,6 +29,18 @@ export function TryForm({ operation, credentials }: TryFormProps) {
   const [problem, setProblem] = useState("");
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
+  // Once the reader has created an item, the other forms are about that item, unless the reader has typed another ID.
+  // The forms for creating keep the ID of the examples.
+  const filledId = useRef(itemId);
+  useEffect(() => {
+    const before = filledId.current;
+    if (operation.method === "POST" || before === itemId) return;
+    filledId.current = itemId;
+    setValues((all) =>
+      Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value === before ? itemId : value])),
+    );
+    setJson((text) => text.replaceAll(before, itemId));
+  }, [itemId]);
   const isRunning = answer?.isComplete === false;
 
   const send = async () => {
@@ -38,7 +56,11 @@ export function TryForm({ operation, credentials }: TryFormProps) {
     try {
       if (operation.security?.length && credentials.username !== "") headers["Authorization"] = basic(credentials);
       const init = { method: operation.method, headers, signal, ...(json === "" ? {} : { body: json }) };
-      await exchange(addressOf(operation, parameters, values), init, setAnswer);
+      await exchange(addressOf(operation, parameters, values), init, (news) => {
+        setAnswer(news);
+        const location = news.headers.find(([name]) => name === "location")?.[1];
+        if (news.status === 201 && location !== undefined) onCreated(location.slice(location.lastIndexOf("/") + 1));
+      });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (!signal.aborted) setProblem(`There was no complete answer: ${error.message}`);
@@ -143,10 +165,6 @@ function addressOf(
   for (const { name, in: place } of parameters)
     if (place === "query" && values[name]) url.searchParams.set(name, values[name]);
   return url;
-}
-
-function exampleOf({ examples = {} }: Parameter): string {
-  return String(Object.values(examples)[0]?.value ?? "");
 }
 
 function pretty(value: unknown): string {
