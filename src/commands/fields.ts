@@ -3,13 +3,14 @@
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type Flag, UsageError } from "./command.ts";
+import { remark } from "./output.ts";
 import { printable } from "./terminal.ts";
 
 export const fieldFlag: Flag = {
   name: "field",
   short: "f",
   placeholder: "NAME=TEXT",
-  meaning: "set a field to a text, or with NAME:=JSON to any JSON value; may be repeated",
+  meaning: "set a field to a text, or with NAME:=JSON to any JSON value, such as Price:=1.50; may be repeated",
   repeats: true,
 };
 
@@ -26,14 +27,41 @@ export function parseField(argument: string): Field {
   const [, name, operator, value = ""] = /^(.+?)(:?=)(.*)$/s.exec(argument) ?? [];
   if (name === undefined)
     throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
-  if (operator === "=") return { name, json: JSON.stringify(value) };
-  try {
-    // Check that this is exactly one JSON value, then drop its insignificant white space.
-    JSON.parse(value);
-    return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
-  } catch {
-    throw new UsageError(`--field ${argument}: ${value} is not a JSON value. For a text, write = instead of :=.`);
+  if (operator === "=") {
+    const mark = isDoneField(name) ? yesAndNo.get(value.toLowerCase()) : undefined;
+    if (value.startsWith(":") && isJson(value.slice(1)))
+      remark(
+        `warning: ${name} is set to the text ${value}. For a number or another JSON value, use ${name}:=${value.slice(1)}`,
+      );
+    return { name, json: String(mark ?? JSON.stringify(value)) };
   }
+  if (!isJson(value))
+    throw new UsageError(`--field ${argument}: ${value} is not a JSON value. For a text, write = instead of :=.`);
+  // Drop insignificant white space.
+  return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
+}
+
+/** Words for the mark of what is done. A text would not count as such a mark. */
+const yesAndNo = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+]);
+
+/** True if the text is exactly one JSON value. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws if two of these fields have the same name, in any letter case. Only one of them could be stored. */
+export function refuseDoubles(fields: readonly Field[]): void {
+  const names = fields.map(({ name }) => name.toLowerCase());
+  const double = fields.find((_, index) => names.indexOf(names[index] ?? "") < index);
+  if (double) throw new UsageError(`The field ${double.name} is given twice. Leave out one of the two.`);
 }
 
 /** Returns the item with these fields set. A field that the item lacks is added at the end. */

@@ -171,7 +171,8 @@ export class ImportRun {
       return { kind: "created", etag };
     } catch (error) {
       if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
-      if (!isTodoError(error, "HttpError") || error.code === undefined || error.status >= 500) throw error;
+      const isAboutItem = isTodoError(error, "HttpError") && error.code !== undefined && error.status < 500;
+      if (!isAboutItem || isTodoError(error, "UnauthorizedError")) throw error;
       throw new CommandError(`The service refused ${place}: ${error.detail}`, { cause: error });
     }
   }
