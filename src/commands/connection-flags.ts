@@ -12,6 +12,7 @@ export const connectionFlags: readonly Flag[] = [
     meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
     triedInstead: {
       store: "this command asks a service, which --server names; the service has the store",
+      host: "this command takes an address: --server http://VALUE:5000/",
       port: "this command takes an address: --server http://127.0.0.1:VALUE/",
       password: "other users can see it there. Set TODOITEMS_PASSWORD, or use --password-file FILE",
     },

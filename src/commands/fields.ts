@@ -27,25 +27,32 @@ export function parseField(argument: string): Field {
   const [, name, operator, value = ""] = /^(.+?)(:?=)(.*)$/s.exec(argument) ?? [];
   if (name === undefined)
     throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
-  if (operator === "=") {
-    const mark = isDoneField(name) ? yesAndNo.get(value.toLowerCase()) : undefined;
-    if (value.startsWith(":") && isJson(value.slice(1)))
-      remark(
-        `warning: ${name} is set to the text ${value}. For a number or another JSON value, use ${name}:=${value.slice(1)}`,
-      );
-    return { name, json: String(mark ?? JSON.stringify(value)) };
-  }
-  if (!isJson(value))
+  if (operator === "=") return { name, json: jsonOfText(name, value) };
+  try {
+    // Check that this is exactly one JSON value, then drop its insignificant white space.
+    JSON.parse(value);
+    return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
+  } catch {
     throw new UsageError(`--field ${argument}: ${value} is not a JSON value. For a text, write = instead of :=.`);
-  // Drop insignificant white space.
-  return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
+  }
 }
 
 /** Words for the mark of what is done. A text would not count as such a mark. */
 const yesAndNo = new Map([
-  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
-  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+  ...["true", "yes", "on", "1"].map((word) => [word, "true"] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, "false"] as const),
 ]);
+
+/** The JSON text for `Name=text`. Warns if something else was probably meant. */
+function jsonOfText(name: string, text: string): string {
+  const mark = isDoneField(name) ? yesAndNo.get(text.toLowerCase()) : undefined;
+  if (mark !== undefined) return mark;
+  if (text.startsWith(":") && isJson(text.slice(1)))
+    remark(`warning: ${name} is set to the text ${text}. For a JSON value, use ${name}:=${text.slice(1)}`);
+  else if (isDoneField(name))
+    remark(`warning: ${name} is set to a text, which does not mark the item as done. For that, use ${name}:=true`);
+  return JSON.stringify(text);
+}
 
 /** True if the text is exactly one JSON value. */
 export function isJson(text: string): boolean {

@@ -29,8 +29,10 @@ export const healthcheck: Command = {
     "Without URL, it finds the address from the settings of serve, in flags and environment variables. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
   example: "healthcheck --port 8080",
   async run(args, environment) {
-    const { problems } = parseFlags(acceptedFlags, args);
+    const { problems, positionals } = parseFlags(acceptedFlags, args);
     if (problems.length > 0) throw new UsageError(problems.join("\n"));
+    if (positionals.length > 1)
+      throw new UsageError(`${positionals[1]}: unexpected argument. This command takes one URL.`);
     const { url: named, rest } = takeAddress(acceptedFlags, args);
     const result = readSettings(rest, environment, connectionVariables);
     if ("problems" in result) throw new UsageError(result.problems.join("\n"));

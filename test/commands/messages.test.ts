@@ -122,6 +122,8 @@ describe("errors", () => {
     ["list -s https://[::1]:9", 3, "Start the service with todoitems serve --https-port 9, or"],
     ["healthcheck --server localhost:9", 2, "--server: there is no such flag; give the address alone"],
     ["healthcheck --port abc", 2, "--port abc: expected a port", "For help: todoitems help healthcheck"],
+    ["healthcheck 5000 5001", 2, "5001: unexpected argument. This command takes one URL."],
+    ["list --host todo.example", 2, "this command takes an address: --server http://todo.example:5000/"],
     ["healthcheck localhost:9", 1, "http://localhost:9/: nothing answers there."],
     ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
     ["show 11111111-1111-4111-8111-11111111111x", 1, "No item has an ID that begins with 11111111-1111-4111-8111-1"],
@@ -276,7 +278,14 @@ describe("success", () => {
   test("a text that looks like a mistyped := is stored, with a warning", async () => {
     expect(await commandLine.run("add", ["Milk", "-f", "Price=:3"])).toMatchObject({
       exitCode: 0,
-      stderr: "warning: Price is set to the text :3. For a number or another JSON value, use Price:=3\n",
+      stderr: "warning: Price is set to the text :3. For a JSON value, use Price:=3\n",
+    });
+  });
+
+  test("a text in the field that marks what is done is stored, with a warning", async () => {
+    expect(await commandLine.run("add", ["Milk", "-f", "Done=maybe"])).toMatchObject({
+      exitCode: 0,
+      stderr: "warning: Done is set to a text, which does not mark the item as done. For that, use Done:=true\n",
     });
   });
 
