@@ -44,7 +44,8 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     const shape = shapes.find((one) => one.name === name);
     if (!shape) {
       unknownAt = token.index;
-      problems.push(unknownFlag(rawName, name, value ?? args[token.index + 1], shapes));
+      const next = args[token.index + 1];
+      problems.push(unknownFlag(rawName, name, value ?? (next?.startsWith("-") ? undefined : next), shapes));
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);

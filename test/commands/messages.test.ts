@@ -114,7 +114,7 @@ describe("errors", () => {
     ["edit 3f2a --notes soon -f Notes=later", 2, "The field Notes is given twice."],
     ["list --port 9", 2, "this command takes an address: --server http://127.0.0.1:9/"],
     ["list --port=9", 2, "this command takes an address: --server http://127.0.0.1:9/"],
-    ["list --port", 2, "this command takes an address: --server http://127.0.0.1:VALUE/"],
+    ["list --port --json", 2, "this command takes an address: --server http://127.0.0.1:VALUE/"],
     ["list -p 9", 2, "For a port, use --server http://127.0.0.1:9/"],
     ["list -s 9", 3, "Nothing answers at http://127.0.0.1:9/. Start the service with todoitems serve --port 9, or"],
     ["list -s :9", 3, "Nothing answers at http://127.0.0.1:9/."],
