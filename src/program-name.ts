@@ -2,6 +2,7 @@
 // installed for the whole machine.
 
 let start = "todoitems";
+let connection = "";
 
 /**
  * Call this once, at the start. npm sets the variable below for `npx` and for scripts such as `npm start`. People who
@@ -9,6 +10,16 @@ let start = "todoitems";
  */
 export function noticeStart(environment: Readonly<Record<string, string | undefined>>): void {
   start = environment["npm_lifecycle_event"] === undefined ? "todoitems" : "npx todoitems";
+}
+
+/** Call this when a command connects to a service, with the flags that name the service. */
+export function noticeConnection(flags: string): void {
+  connection = flags;
+}
+
+/** Like `asTyped`, for a command that should talk to the same service as this one. */
+export function asTypedHere(command: string): string {
+  return asTyped(`${command} ${connection}`.trimEnd());
 }
 
 /** For example, `npx todoitems help serve` for `help serve`. */

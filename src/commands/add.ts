@@ -4,7 +4,7 @@ import { asTyped } from "../program-name.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
-import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
+import { fieldFlag, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
 export const add = defineCommand(
@@ -22,12 +22,12 @@ export const add = defineCommand(
     if (name === "" && (args.positionals.length > 0 || fields.length === 0))
       throw new UsageError(`The item needs a name, as in: ${asTyped("add Buy milk")}`);
     const notes = args.text("notes");
-    const json = setFields("{}", [
+    const named = [
       ...(name === "" ? [] : [{ name: "Name", json: JSON.stringify(name) }]),
       ...(notes === undefined ? [] : [{ name: "Notes", json: JSON.stringify(notes) }]),
-      { name: "Done", json: "false" },
-      ...fields,
-    ]);
+    ];
+    refuseDoubles([...named, ...fields]);
+    const json = setFields("{}", [...named, { name: "Done", json: "false" }, ...fields]);
     const client = await connect(args, environment);
     const { id, item } = await client.create(json);
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);

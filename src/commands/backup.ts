@@ -30,7 +30,7 @@ export const backup = defineCommand(
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
   },
   async (args, environment) => {
-    const [file = `todoitems-${timeStamp(new Date())}.db`] = positionalsOf(args, 0, 1, "a file");
+    const [file = `todoitems-${timeStamp(new Date())}.db`] = positionalsOf(args, 0, 1, "FILE");
     const store = storeOf(args, environment);
     if (file === "-" && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the backup itself is printed.");

@@ -26,7 +26,7 @@ export const check = defineCommand(
       "STORE is a file, such as a backup, or what --store takes. A service may be running on it. Exit codes: 0 the store is sound, 1 it is damaged, 3 it cannot be opened.",
   },
   async (args, environment) => {
-    const [named] = positionalsOf(args, 0, 1, "a store");
+    const [named] = positionalsOf(args, 0, 1, "STORE");
     const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
     const report = await checkStore(store);
     const { facts, findings, isSound } = report;

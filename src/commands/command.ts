@@ -75,13 +75,21 @@ export function defineCommand(
 
 /**
  * Checks that there are between `min` and `max` positional arguments, and returns them. `what` names one of them in
- * messages, as in "an ID".
+ * messages, as in "ID". `advice` says what to do instead, if there are too many.
  */
-export function positionalsOf({ positionals }: Arguments, min: number, max: number, what: string): readonly string[] {
+export function positionalsOf(
+  { positionals }: Arguments,
+  min: number,
+  max: number,
+  what: string,
+  advice = "",
+): readonly string[] {
   if (positionals.length < min) throw new UsageError(`Missing ${min > 1 ? "arguments" : "argument"}: ${what}.`);
-  if (positionals.length > max)
+  if (positionals.length > max) {
+    const expected = ["no arguments", `one ${what}`][max] ?? `${what}, and no more`;
     throw new UsageError(
-      `${positionals[max]}: unexpected argument. This command takes ${["none", "one"][max] ?? max}.`,
+      `${positionals[max]}: unexpected argument. This command takes ${expected}. ${advice}`.trimEnd(),
     );
+  }
   return positionals;
 }

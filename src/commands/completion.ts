@@ -31,7 +31,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       notes: installation,
     },
     async (args) => {
-      const [name = ""] = positionalsOf(args, 1, 1, "the shell (bash, zsh or fish)");
+      const [name = ""] = positionalsOf(args, 1, 1, "shell (bash, zsh or fish)");
       const script = shells.get(name);
       if (!script) throw new UsageError(`${name}: ${expectedOneOf(name, [...shells.keys()])}`);
       await printLine(script(commands()));

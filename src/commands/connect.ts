@@ -10,14 +10,16 @@ import { jsonText } from "../client/codecs.ts";
 import type { RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { systemReason } from "../credentials/system-reason.ts";
+import { noticeConnection } from "../program-name.ts";
 import { type Environment, variableOf } from "../serve/environment.ts";
-import { isLoopback } from "../serve/loopback.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
+import { givenConnection } from "./connection-flags.ts";
 import { NotKeptError } from "./failure.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { type Profile, readProfile } from "./profile.ts";
+import { isOnThisMachine, parseServer } from "./server-address.ts";
 
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
 export async function connect(
@@ -26,12 +28,13 @@ export async function connect(
   retry: RetryOptions = {},
 ): Promise<TodoClient<string>> {
   const given = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
+  noticeConnection(givenConnection(args));
   const profile = readProfile(given("profile"), environment);
   const server = parseServer(given("server") ?? profile.server ?? "http://127.0.0.1:5000/");
   const form = given("form") ?? profile.form ?? "b";
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
   const credentials = await findCredentials(given, profile, environment);
-  if (credentials && server.protocol === "http:" && !isLoopback(server.hostname))
+  if (credentials && server.protocol === "http:" && !isOnThisMachine(server))
     remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
   return new CommandClient(server, {
     codec: jsonText,
@@ -67,19 +70,6 @@ class CommandClient extends TodoClient<string> {
   }
 }
 
-function parseServer(text: string): URL {
-  const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url && ["http:", "https:"].includes(url.protocol)) {
-    if (url.password !== "")
-      throw new UsageError(
-        "Do not put a password into the address, because other users of this machine can see it. Use --username NAME and TODOITEMS_PASSWORD.",
-      );
-    return url;
-  }
-  throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/.`);
-}
-
 async function findCredentials(
   given: (flag: string) => string | undefined,
   profile: Profile,
@@ -104,8 +94,7 @@ async function findCredentials(
  */
 function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");
-  const isLocal = isLoopback(server.hostname.replace(/^\[(.*)\]$/, "$1"));
-  const path = caFile ?? (isLocal && existsSync(development) ? development : undefined);
+  const path = caFile ?? (isOnThisMachine(server) && existsSync(development) ? development : undefined);
   if (server.protocol !== "https:" || path === undefined) return (url: string, init: RequestInit) => fetch(url, init);
   const tls = { ca: [...rootCertificates, readAuthority(path)] };
   return (url: string, init: RequestInit) => fetch(url, { ...init, tls });

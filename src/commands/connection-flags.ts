@@ -2,7 +2,7 @@
 // variables that nobody reads.
 
 import { variableOf } from "../serve/environment.ts";
-import type { Flag } from "./command.ts";
+import type { Arguments, Flag } from "./command.ts";
 
 export const connectionFlags: readonly Flag[] = [
   {
@@ -12,6 +12,8 @@ export const connectionFlags: readonly Flag[] = [
     meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
     triedInstead: {
       store: "this command asks a service, which --server names; the service has the store",
+      host: "this command takes an address: --server http://VALUE:5000/",
+      port: "this command takes an address: --server http://127.0.0.1:VALUE/",
       password: "other users can see it there. Set TODOITEMS_PASSWORD, or use --password-file FILE",
     },
   },
@@ -36,6 +38,16 @@ export const connectionFlags: readonly Flag[] = [
       "take the settings above from this profile of the file ~/.config/todoitems/profiles.json (the profile called default)",
   },
 ];
+
+/** The flags above that were given, as they can be typed again. */
+export function givenConnection(args: Arguments): string {
+  return connectionFlags
+    .flatMap(({ name }) => {
+      const value = args.text(name);
+      return value === undefined ? [] : [`--${name} ${value.includes(" ") ? `"${value}"` : value}`];
+    })
+    .join(" ");
+}
 
 /**
  * The environment variables for the flags above and for the password. The password has no flag, because other users can

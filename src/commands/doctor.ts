@@ -7,7 +7,6 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { asTyped } from "../program-name.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
-import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
 import { labelledRows, widthOf } from "../serve/wrapped-text.ts";
 import type { Command } from "./command.ts";
@@ -25,6 +24,7 @@ import { checkTheStore } from "./doctor/store-check.ts";
 import { checkUsers } from "./doctor/users-check.ts";
 import { describeFailure } from "./failure.ts";
 import { jsonFlag, printLine } from "./output.ts";
+import { takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 import { type Style, styleOf } from "./terminal.ts";
 
@@ -65,8 +65,8 @@ export const doctor: Command = {
 };
 
 async function examine(args: readonly string[], environment: Environment): Promise<AreaFinding[]> {
-  const address = parseFlags(flags, args).positionals.find(isWebAddress);
-  const serveArgs = args.filter((word) => word !== "--json" && word !== address);
+  const { url, rest } = takeAddress(flags, args);
+  const serveArgs = rest.filter((word) => word !== "--json");
   const result = readSettings(serveArgs, environment, connectionVariables);
   if ("problems" in result)
     return result.problems.map((problem) => ({
@@ -77,7 +77,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
     settings: result.settings,
     environment,
     args: serveArgs,
-    publicUrl: address === undefined ? undefined : new URL(address.endsWith("/") ? address : `${address}/`),
+    publicUrl: url && new URL(url.href.endsWith("/") ? url : `${url}/`),
   };
   const findings: AreaFinding[] = result.warnings.map((text) => ({
     area: "Settings",
@@ -98,10 +98,6 @@ async function findingsOf(check: Check, subject: Subject): Promise<readonly Find
     const text = error instanceof Error && isExpected ? error.message : describeFailure(error).message;
     return [fail(text, "the service cannot start like this")];
   }
-}
-
-function isWebAddress(word: string): boolean {
-  return URL.canParse(word) && ["http:", "https:"].includes(new URL(word).protocol);
 }
 
 function worst(findings: readonly Finding[]): Verdict {

@@ -38,7 +38,7 @@ export class Draft {
         return scanObject(new TextDecoder().decode(bytes)).text;
       } catch (error) {
         if (!(error instanceof ItemError)) throw error;
-        remark(`The text is not a JSON object: ${error.message}`);
+        remark(`error: The text is not a JSON object: ${error.message}`);
         if (!(await agrees("Edit it again?"))) throw this.keep(error);
       }
     }

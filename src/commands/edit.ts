@@ -5,14 +5,14 @@ import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
-import { asTyped } from "../program-name.ts";
+import { asTypedHere } from "../program-name.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
 import { CommandError, explain } from "./failure.ts";
 import { describeChanges } from "./field-changes.ts";
-import { fieldFlag, notesFlag, parseField, setFields, titleOf } from "./fields.ts";
+import { fieldFlag, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 
@@ -27,11 +27,14 @@ export const edit = defineCommand(
     flags: [notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
     notes:
       "Without --notes and --field, the item opens in the editor that VISUAL or EDITOR names. If somebody else changes the item meanwhile, you see what they changed and can edit again. Your text is never lost: if it cannot be stored, it stays in a file.",
+    example: 'edit 3f2a --field "Name=Buy oat milk" --field Price:=1.50',
   },
   async (args, environment) => {
-    const [prefix = ""] = positionalsOf(args, 1, 1, "ID");
+    const name = args.positionals.slice(1).join(" ");
+    const [prefix = ""] = positionalsOf(args, 1, 1, "ID", `To change the item's name, use --field "Name=${name}"`);
     const notes = args.texts("notes").map((text) => ({ name: "Notes", json: JSON.stringify(text) }));
     const fields = [...notes, ...args.texts("field").map(parseField)];
+    refuseDoubles(fields);
     const client = await connect(args, environment);
     const stored = await findItem(client, prefix);
     const item =
@@ -49,7 +52,7 @@ async function storeFields(client: Client, stored: StoredText, item: string): Pr
   const conflict = await store(client, stored, item);
   if (!conflict) return item;
   remark(describeConflict(stored, conflict));
-  throw new CommandError(`The item was not changed. Look at it with ${asTyped("show")}, and try again.`);
+  throw new CommandError(`The item was not changed. Look at it with ${asTypedHere("show ID")}, and try again.`);
 }
 
 /** Opens the editor, and returns the item as it is stored in the end. After a conflict, the user may edit again. */
@@ -92,6 +95,7 @@ async function store(client: Client, { id, item, etag }: StoredText, mine: strin
 
 function describeConflict(before: StoredText, after: StoredText): string {
   const changes = describeChanges(before.item, after.item);
-  if (changes.length === 0) return "Somebody else stored this item in the meantime, with the same content as before.";
-  return ["Somebody else changed this item in the meantime:", ...changes].join("\n");
+  if (changes.length === 0)
+    return "warning: Somebody else stored this item in the meantime, with the same content as before.";
+  return ["warning: Somebody else changed this item in the meantime:", ...changes].join("\n");
 }

@@ -1,9 +1,12 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
+import { existsSync, statSync } from "node:fs";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
+import { CommandError } from "./failure.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
+import { forceFlag } from "./stores/store-setting.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
@@ -14,16 +17,17 @@ export const exportItems = defineCommand(
     name: "export",
     parameters: "[FILE]",
     summary: "write every item to a file",
-    flags: [formatFlag, jsonSummaryFlag, ...connectionFlags],
+    flags: [formatFlag, { ...forceFlag, meaning: "replace FILE if it exists" }, jsonSummaryFlag, ...connectionFlags],
     notes:
       "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
   },
   async (args, environment) => {
-    const [file] = positionalsOf(args, 0, 1, "file");
+    const [file] = positionalsOf(args, 0, 1, "FILE");
     const path = file === "-" ? undefined : file;
     if (path === undefined && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
+    if (path !== undefined && existsSync(path)) refuseToReplace(path, args.has("force"));
     const client = await connect(args, environment, { limit: 5 });
     // If the items are printed on the terminal, there is no progress bar, because the two would mix.
     const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar(process.stderr);
@@ -49,3 +53,9 @@ export const exportItems = defineCommand(
     return 0;
   },
 );
+
+function refuseToReplace(path: string, force: boolean): void {
+  // The export is renamed to its final name, which would destroy a device or a pipe.
+  if (!statSync(path).isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
+  if (!force) throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
+}

@@ -4,9 +4,10 @@ import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
 import { FileLocked } from "../credentials/file-lock.ts";
 import { isSystemError, systemReason } from "../credentials/system-reason.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
+import { isOnThisMachine } from "./server-address.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
@@ -57,15 +58,15 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "UnauthorizedError"))
     return `${error.hadCredentials ? `The name or the password is wrong for ${server}.` : `${server} needs a user name and a password.`} Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
-    return `There is no item with this ID. ${asTyped("list")} shows the items.`;
+    return `There is no item with this ID. ${asTypedHere("list")} shows the items.`;
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
     return `${error.url}: there are no to-do items at this address. Check the address, or give another one with --server URL.`;
   if (isTodoError(error, "MethodNotAllowedError"))
     return `${server} does not accept this. Perhaps it expects the item's ID in another place: try --form a or --form b.`;
   if (isTodoError(error, "PreconditionFailedError"))
-    return `Somebody else changed the item in the meantime, so your change was not stored. ${asTyped("show ID")} prints the item as it is now.`;
+    return `Somebody else changed the item in the meantime, so your change was not stored. ${asTypedHere("show ID")} prints the item as it is now.`;
   if (isTodoError(error, "ConflictError"))
-    return `An item with this ID exists already. Choose another ID, or change that item with ${asTyped("edit ID")}`;
+    return `An item with this ID exists already. Choose another ID, or change that item with ${asTypedHere("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
   return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
 }
@@ -81,6 +82,13 @@ function explainNetworkError({ cause }: Error, server: string): string {
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
   if (code === "ECONNREFUSED")
-    return `Nothing answers at ${server}. Start the service with ${asTyped("serve")}, or give another address with --server URL.`;
+    return `Nothing answers at ${server}. ${startAdvice(new URL(server))}, or give another address with --server URL.`;
   return `The connection to ${server} failed. Check that the service is running, that the address is right, and that it begins with https:// if the service uses HTTPS.`;
+}
+
+function startAdvice(server: URL): string {
+  if (!isOnThisMachine(server)) return "Start the service there";
+  const { protocol, port } = server;
+  const serve = protocol === "https:" ? `serve --https-port ${port || 443}` : `serve --port ${port || 80}`;
+  return `Start the service with ${asTyped(serve === "serve --port 5000" ? "serve" : serve)}`;
 }

@@ -3,13 +3,14 @@
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type Flag, UsageError } from "./command.ts";
+import { remark } from "./output.ts";
 import { printable } from "./terminal.ts";
 
 export const fieldFlag: Flag = {
   name: "field",
   short: "f",
   placeholder: "NAME=TEXT",
-  meaning: "set a field to a text, or with NAME:=JSON to any JSON value; may be repeated",
+  meaning: "set a field to a text, or with NAME:=JSON to any JSON value, such as Price:=1.50; may be repeated",
   repeats: true,
 };
 
@@ -26,7 +27,7 @@ export function parseField(argument: string): Field {
   const [, name, operator, value = ""] = /^(.+?)(:?=)(.*)$/s.exec(argument) ?? [];
   if (name === undefined)
     throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
-  if (operator === "=") return { name, json: JSON.stringify(value) };
+  if (operator === "=") return { name, json: jsonOfText(name, value) };
   try {
     // Check that this is exactly one JSON value, then drop its insignificant white space.
     JSON.parse(value);
@@ -34,6 +35,40 @@ export function parseField(argument: string): Field {
   } catch {
     throw new UsageError(`--field ${argument}: ${value} is not a JSON value. For a text, write = instead of :=.`);
   }
+}
+
+/** Words for the mark of what is done. A text would not count as such a mark. */
+const yesAndNo = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, "true"] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, "false"] as const),
+]);
+
+/** The JSON text for `Name=text`. Warns if something else was probably meant. */
+function jsonOfText(name: string, text: string): string {
+  const mark = isDoneField(name) ? yesAndNo.get(text.toLowerCase()) : undefined;
+  if (mark !== undefined) return mark;
+  if (text.startsWith(":") && isJson(text.slice(1)))
+    remark(`warning: ${name} is set to the text ${text}. For a JSON value, use ${name}:=${text.slice(1)}`);
+  else if (isDoneField(name))
+    remark(`warning: ${name} is set to a text, which does not mark the item as done. For that, use ${name}:=true`);
+  return JSON.stringify(text);
+}
+
+/** True if the text is exactly one JSON value. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws if two of these fields have the same name, in any letter case. Only one of them could be stored. */
+export function refuseDoubles(fields: readonly Field[]): void {
+  const names = fields.map(({ name }) => name.toLowerCase());
+  const double = fields.find((_, index) => names.indexOf(names[index] ?? "") < index);
+  if (double) throw new UsageError(`The field ${double.name} is given twice. Leave out one of the two.`);
 }
 
 /** Returns the item with these fields set. A field that the item lacks is added at the end. */

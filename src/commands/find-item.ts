@@ -4,7 +4,7 @@ import type { Stored } from "../client/client-options.ts";
 import { idOf } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { isItemId } from "../items/todo-item.ts";
-import { asTyped } from "../program-name.ts";
+import { asTypedHere } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -26,7 +26,7 @@ export async function findId(client: TodoClient<string>, prefix: string, consequ
   const [only, ...more] = found;
   if (only === undefined)
     throw new CommandError(
-      `No item has an ID that begins with ${prefix}. ${consequence}Items are chosen by their IDs, which ${asTyped("list")} shows.`,
+      `No item has an ID that begins with ${prefix}. ${consequence}Items are chosen by their IDs, which ${asTypedHere("list")} shows.`,
     );
   if (more.length > 0)
     throw new UsageError(

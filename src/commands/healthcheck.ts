@@ -1,12 +1,14 @@
 // `todoitems healthcheck`: asks the service on this machine whether it is ready. Container engines and monitors run it.
 
-import { requireSettings } from "../serve/serve.ts";
+import { parseFlags } from "../serve/flags.ts";
+import { readSettings } from "../serve/settings.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { type Command, UsageError } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
+import { isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 
 /**
@@ -15,17 +17,27 @@ import { settingFlags } from "./setting-flags.ts";
  */
 const addressFlags = ["host", "port", "https-port"];
 
+const advice = "give the address alone, as in healthcheck http://127.0.0.1:5000/";
+const acceptedFlags = settingFlags.map((flag) => ({ ...flag, triedInstead: { server: advice, s: advice } }));
+
 export const healthcheck: Command = {
   name: "healthcheck",
-  parameters: "",
+  parameters: "[URL]",
   summary: "ask the service on this machine whether it is ready",
   flags: settingFlags.filter(({ name }) => addressFlags.includes(name)),
   notes:
-    "It takes the settings of serve from flags and environment variables, asks /health/ready at that address, and exits with 0 if the service is ready and with 1 if it is not.",
+    "Without URL, it finds the address from the settings of serve, in flags and environment variables. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
+  example: "healthcheck --port 8080",
   async run(args, environment) {
-    const { settings } = requireSettings(args, environment, connectionVariables);
-    const url = addressOf(settings);
-    const { state, detail } = await askHealth(url, { trusts: true });
+    const { problems, positionals } = parseFlags(acceptedFlags, args);
+    if (problems.length > 0) throw new UsageError(problems.join("\n"));
+    if (positionals.length > 1)
+      throw new UsageError(`${positionals[1]}: unexpected argument. This command takes one URL.`);
+    const { url: named, rest } = takeAddress(acceptedFlags, args);
+    const result = readSettings(rest, environment, connectionVariables);
+    if ("problems" in result) throw new UsageError(result.problems.join("\n"));
+    const url = named ?? addressOf(result.settings);
+    const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
     if (state !== "ready") throw new CommandError(`${url}: ${detail}.`);
     await printLine("ready");
     return 0;

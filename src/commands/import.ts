@@ -37,7 +37,7 @@ export const importItems = defineCommand(
       "If FILE is -, the items are read from standard input. The list keeps the order of the file. An item that is already stored with the same content is not stored again. If the import is interrupted, run the same command again to continue.\nIn a CSV file, the first line names the fields. Its separator may be a comma, a semicolon or a tab.",
   },
   async (args, environment) => {
-    const [file = ""] = positionalsOf(args, 1, 1, "FILE");
+    const [file = ""] = positionalsOf(args, 1, 1, "FILE", "To import several files, run it once for each.");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);
     if (file !== "-" && (await Bun.file(file).slice(0, sqliteMark.length).text()) === sqliteMark)
@@ -58,7 +58,7 @@ export const importItems = defineCommand(
     else if (items === 0) remark(`There are no items in ${source}, so nothing was imported.`);
     else
       remark(
-        `Imported ${countOf(items)}: ${created} created, ${present} already present, ${replaced} replaced, ${skipped} skipped\nHash ${hash}`,
+        `Imported ${countOf(items)}: ${created} created, ${present} already present, ${replaced} replaced, ${skipped} skipped\n${counts.skipped > 0 ? "Hash of the file" : "Hash"} ${hash}`,
       );
     return 0;
   },

@@ -1,6 +1,6 @@
 // `todoitems list`: prints the items as a table or as JSON lines.
 
-import { asTyped } from "../program-name.ts";
+import { asTypedHere } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -37,7 +37,7 @@ export const list = defineCommand(
     const all = await client.list();
     const items = all.filter(wanted);
     if (items.length === 0) {
-      remark(all.length === 0 ? `There are no items yet. Add one with: ${asTyped("add NAME")}` : noneLeft(args));
+      remark(all.length === 0 ? `There are no items yet. Add one with: ${asTypedHere("add NAME")}` : noneLeft(args));
       return 0;
     }
     const names = args.texts("columns");

@@ -34,14 +34,14 @@ export function readProfile(name: string | undefined, environment: Environment):
   const text = readIfExists(path);
   if (text === undefined) {
     if (name === undefined) return {};
-    throw new UsageError(`There is no profile ${name}, because there is no file ${path}.`);
+    throw new UsageError(`There is no profile ${name}, because there is no file ${path}.${portHint(name)}`);
   }
   const profiles = new Map(Object.entries(parseProfiles(path, text)));
   const profile = profiles.get(name ?? "default");
   if (profile === undefined && name === undefined) return {};
   if (typeof profile !== "object" || profile === null)
     throw new UsageError(
-      `${path} has no profile called ${name}. Its profiles: ${[...profiles.keys()].join(", ") || "none"}.`,
+      `${path} has no profile called ${name}. Its profiles: ${[...profiles.keys()].join(", ") || "none"}.${portHint(name ?? "")}`,
     );
   for (const [field, value] of Object.entries(profile))
     if (!knownNames.includes(field) || typeof value !== "string")
@@ -50,6 +50,11 @@ export function readProfile(name: string | undefined, environment: Environment):
       );
   if ("password" in profile) warnIfReadable(path);
   return profile;
+}
+
+/** Many programs use -p for a port. */
+function portHint(name: string): string {
+  return Number.isInteger(Number(name || "none")) ? ` For a port, use --server http://127.0.0.1:${name}/` : "";
 }
 
 function readIfExists(path: string): string | undefined {

@@ -7,6 +7,7 @@ import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine, printText } from "./output.ts";
+import { refuseForeign } from "./stores/check-sqlite.ts";
 import { copyStore, refuseLog } from "./stores/store-copy.ts";
 import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
 import { describeSummary, formatCount } from "./stores/store-summary.ts";
@@ -30,6 +31,8 @@ export const recover = defineCommand(
     refuseLog(newPath);
     const startedAt = performance.now();
     const { rows, losses } = salvage(path);
+    // Even without the marks of a store, a damaged file may have rows.
+    if (rows.length === 0) refuseForeign(path);
     const items = currentItems(rows);
     const summary = await copyStore(snapshotOf(items), newPath);
     const lostRows = losses.filter(({ row }) => row);

@@ -6,6 +6,7 @@ import { stringOf } from "../items/object-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
+import { isJson } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { padEnd, printable, styleOf } from "./terminal.ts";
@@ -29,7 +30,9 @@ export const show = defineCommand(
     const fields = [...scanObject(item).toMap()].map(([name, value]) => [printable(name), value] as const);
     const width = Math.max(...fields.map(([name]) => Bun.stringWidth(name)));
     for (const [name, value] of fields) {
-      const lines = (stringOf(value) ?? indented(value)).split("\n").map(printable);
+      const text = stringOf(value);
+      // Without its quotes, the text "true" would look like the value true.
+      const lines = (text === undefined || isJson(text) ? indented(value) : text).split("\n").map(printable);
       await printLine(`${style.bold(padEnd(name, width))}  ${lines.join(`\n${" ".repeat(width)}  `)}`.trimEnd());
     }
     return 0;

@@ -18,7 +18,8 @@ export const watch = defineCommand(
     parameters: "",
     summary: "print every change as it happens",
     flags: [jsonFlag, ...connectionFlags],
-    notes: "Press Ctrl-C to stop. --json prints one line for each event: snapshot, changed or removed.",
+    notes:
+      "If the service is not there yet, watch waits for it. Press Ctrl-C to stop. --json prints one line for each event: snapshot, changed or removed.",
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "argument");
@@ -54,7 +55,7 @@ function statePrinter(): (state: WatchState) => void {
       remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
     else
       remark(
-        `${reason === lastReason ? "" : `${reason} `}Trying again in ${Math.ceil(state.retryInMs / 1000)} s … Press Ctrl-C to stop.`,
+        `${reason === lastReason ? "" : `warning: ${reason} `}Trying again in ${Math.ceil(state.retryInMs / 1000)} s … Press Ctrl-C to stop.`,
       );
     lastReason = reason;
   };

@@ -10,7 +10,10 @@ export interface FlagShape {
   readonly short?: string;
   /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
   readonly placeholder: string;
-  /** Maps flags that people try although they do not exist to advice on what to do instead. */
+  /**
+   * Maps flags that people try although they do not exist to advice on what to do instead. In the advice, `VALUE`
+   * stands for the value that was given.
+   */
   readonly triedInstead?: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +44,8 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     const shape = shapes.find((one) => one.name === name);
     if (!shape) {
       unknownAt = token.index;
-      problems.push(unknownFlag(rawName, name, shapes));
+      const next = args[token.index + 1];
+      problems.push(unknownFlag(rawName, name, value ?? (next?.startsWith("-") ? undefined : next), shapes));
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
@@ -49,7 +53,12 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   return { values, positionals, problems };
 }
 
-function unknownFlag(rawName: string, typedName: string, shapes: readonly FlagShape[]): string {
+function unknownFlag(
+  rawName: string,
+  typedName: string,
+  value: string | undefined,
+  shapes: readonly FlagShape[],
+): string {
   // Compare the names without dashes, because dashes would make short words look alike.
   const meant = closest(
     typedName,
@@ -60,7 +69,8 @@ function unknownFlag(rawName: string, typedName: string, shapes: readonly FlagSh
   const field = shapes.find(({ name }) => name === "field");
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];
-  if (instead !== undefined) return `${rawName}: there is no such flag; ${instead}`;
+  if (instead !== undefined)
+    return `${rawName}: there is no such flag; ${instead.replace("VALUE", () => value ?? "VALUE")}`;
   if (meant !== undefined) return `${rawName}: there is no such flag; did you mean --${meant}?`;
   if (isNumber) return `${rawName}: there is no such flag; if it is an argument, put -- before it`;
   const advice = field && rawName.startsWith("--") ? `; to set a field, use --field ${field.placeholder}` : "";

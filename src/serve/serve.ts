@@ -70,7 +70,7 @@ export async function serve(
 }
 
 /** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */
-export function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
+function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
   const result = readSettings(args, environment, otherVariables);
   if (!("problems" in result)) return result;
   const all = [...result.problems, ...addressProblems(addressesOf(result.host))];

@@ -376,13 +376,30 @@ Hash ${hashOf(exported)}
     });
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "skip"])).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining("2 created, 0 already present, 0 replaced, 1 skipped"),
+      stderr: expect.stringContaining("2 created, 0 already present, 0 replaced, 1 skipped\nHash of the file "),
     });
     expect(await open.list()).toContain('"there"');
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "replace", "--parallel", "4"])).toMatchObject({
       stderr: expect.stringContaining("0 created, 2 already present, 1 replaced"),
     });
     expect(await open.list()).toContain('"mine"');
+  });
+
+  test("import to a service that needs credentials says how to give them", async () => {
+    const environment = { TODOITEMS_SERVER: guarded.origin, TODOITEMS_FORM: "a" };
+    expect(await run("import", ["-"], { input: `[${item(ids.one)}]`, environment })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/needs a user name and a password\. Give the name with --username NAME/),
+    });
+  });
+
+  test("export replaces a file only with --force", async () => {
+    const file = path("kept.json");
+    writeFileSync(file, "mine");
+    expect(await run("export", [file])).toMatchObject({ exitCode: 1 });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+    expect(await run("export", [file, "--force"])).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(file, "utf8")).toStartWith("[");
   });
 
   test("import of a file without items says so", async () => {

@@ -48,7 +48,7 @@ test("edit shows what the other person changed, and opens the editor again with 
   expect({ exitCode, output: output.slice(0, output.indexOf("[Y/n]")) }).toEqual({
     exitCode: 0,
     output: [
-      "Somebody else changed this item in the meantime:",
+      "warning: Somebody else changed this item in the meantime:",
       "  Price: 1.0 → 1.50",
       "  Shop: a → (no field)",
       "  Due: (no field) → soon",

@@ -47,6 +47,12 @@ test("a service that has only HTTPS is asked over HTTPS, without trusting its ce
   expect(await ask(environment)).toMatchObject({ exitCode: 0 });
 });
 
+test("the address of the service may be an argument", async () => {
+  const service = await serve("--port", "0", "--store", "memory:");
+  for (const address of [service.origin, `localhost:${portOf(service)}`, portOf(service)])
+    expect(await runProgram("healthcheck", { args: [address], environment: home() })).toMatchObject({ exitCode: 0 });
+});
+
 test("a service that lost its store: exit code 1", async () => {
   const store = join(folder.path, "store.db");
   const service = await serve("--port", "0", "--store", `sqlite:${store}`);

@@ -75,6 +75,14 @@ describe("order", () => {
     expect(await commandLine.service.list()).toBe(`[${all.slice(0, 20).join(",")}]`);
   });
 
+  test("if the address is wrong, the message is about the address and not about the first item", async () => {
+    const elsewhere = `${commandLine.service.origin}/elsewhere/`;
+    expect(await importText("elsewhere.ndjson", item(ids.one), "--server", elsewhere)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("there are no to-do items at this address. Check the address"),
+    });
+  });
+
   test("of two items with one ID, --on-conflict replace keeps the last", async () => {
     const text = ["a", "b", "c", "d"].map((name) => item(ids.one, `"Name":"${name}"`)).join("\n");
     const { stderr } = await importText("same.ndjson", `${item(ids.two)}\n${text}`, "--on-conflict", "replace");

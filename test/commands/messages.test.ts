@@ -29,6 +29,7 @@ const plain = (output: string) => Bun.stripANSI(output);
 const foreign =
   /ECONNREFUSED|ENOENT|EISDIR|ERR_|SQLITE_|\*\*\*|PEM_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
 
+const id = "11111111-1111-4111-8111-111111111111";
 const https = "serve --https-port 0 --tls-key letter.txt";
 
 describe("errors", () => {
@@ -98,7 +99,32 @@ describe("errors", () => {
     ["list --store sqlite:sound.db", 2, "--store: there is no such flag; this command asks a service"],
     ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
     ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
-    ["show Buy milk", 2, "milk: unexpected argument. This command takes one."],
+    ["show Buy milk", 2, "milk: unexpected argument. This command takes one ID."],
+    ["edit 3f2a Buy bread", 2, 'This command takes one ID. To change the item\'s name, use --field "Name=Buy bread"'],
+    ["import a.json b.json", 2, "This command takes one FILE. To import several files, run it once for each."],
+    ["list milk", 2, "milk: unexpected argument. This command takes no arguments."],
+    ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    [
+      "export letter.txt --format json",
+      1,
+      "letter.txt exists already. Choose another name, or replace it with --force.",
+    ],
+    ["export folder --format json --force", 1, "folder is not a file. Choose another name."],
+    ["add Milk -f name=Bread", 2, "The field name is given twice. Leave out one of the two."],
+    ["edit 3f2a --notes soon -f Notes=later", 2, "The field Notes is given twice."],
+    ["list --port 9", 2, "this command takes an address: --server http://127.0.0.1:9/"],
+    ["list --port=9", 2, "this command takes an address: --server http://127.0.0.1:9/"],
+    ["list --port --json", 2, "this command takes an address: --server http://127.0.0.1:VALUE/"],
+    ["list -p 9", 2, "For a port, use --server http://127.0.0.1:9/"],
+    ["list -s 9", 3, "Nothing answers at http://127.0.0.1:9/. Start the service with todoitems serve --port 9, or"],
+    ["list -s :9", 3, "Nothing answers at http://127.0.0.1:9/."],
+    ["list -s 99999", 2, "99999: expected an address such as http://127.0.0.1:5000/."],
+    ["list -s https://[::1]:9", 3, "Start the service with todoitems serve --https-port 9, or"],
+    ["healthcheck --server localhost:9", 2, "--server: there is no such flag; give the address alone"],
+    ["healthcheck --port abc", 2, "--port abc: expected a port", "For help: todoitems help healthcheck"],
+    ["healthcheck 5000 5001", 2, "5001: unexpected argument. This command takes one URL."],
+    ["list --host todo.example", 2, "this command takes an address: --server http://todo.example:5000/"],
+    ["healthcheck localhost:9", 1, "http://localhost:9/: nothing answers there."],
     ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
     ["show 11111111-1111-4111-8111-11111111111x", 1, "No item has an ID that begins with 11111111-1111-4111-8111-1"],
     ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
@@ -211,7 +237,7 @@ describe("success", () => {
         ["Trying again", "\u0003"],
       ],
     });
-    expect(output).toContain(`The connection to ${service.origin}/ was lost. Trying again`);
+    expect(output).toContain(`warning: The connection to ${service.origin}/ was lost. Trying again`);
   });
 
   test("watch says once why it cannot connect, and then only when it tries again", async () => {
@@ -227,6 +253,48 @@ describe("success", () => {
     expect((await commandLine.run("done", ["1111"])).stdout).toBe("Done: Call Bob (11111111)\n");
     expect(await commandLine.service.list()).toContain('"completed":true');
     expect((await commandLine.run("remove", ["1111"])).stdout).toBe("Removed: Call Bob (11111111)\n");
+  });
+
+  test("a word for yes or no marks an item as done, in every field that is such a mark", async () => {
+    await commandLine.clear();
+    expect(await commandLine.run("add", ["Milk", "-f", "Done=yes", "-f", "completed=false"])).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await commandLine.service.list()).toContain('"Done":true,"completed":false');
+    await commandLine.clear();
+    await commandLine.store(`{"ID":"${id}","isDone":false}`);
+    await commandLine.run("edit", ["1111", "-f", "isdone=True"]);
+    expect(await commandLine.service.list()).toContain('"isDone":true');
+  });
+
+  test("show keeps the quotes of a text that would look like another value", async () => {
+    await commandLine.clear();
+    await commandLine.store(`{"ID":"${id}","a":"true","b":true,"c":"12","d":"milk"}`);
+    expect((await commandLine.run("show", ["1111"])).stdout).toBe(
+      `ID  ${id}\na   "true"\nb   true\nc   "12"\nd   milk\n`,
+    );
+  });
+
+  test("a text that looks like a mistyped := is stored, with a warning", async () => {
+    expect(await commandLine.run("add", ["Milk", "-f", "Price=:3"])).toMatchObject({
+      exitCode: 0,
+      stderr: "warning: Price is set to the text :3. For a JSON value, use Price:=3\n",
+    });
+  });
+
+  test("a text in the field that marks what is done is stored, with a warning", async () => {
+    expect(await commandLine.run("add", ["Milk", "-f", "Done=maybe"])).toMatchObject({
+      exitCode: 0,
+      stderr: "warning: Done is set to a text, which does not mark the item as done. For that, use Done:=true\n",
+    });
+  });
+
+  test("the hint for an empty list repeats the flags that name the service", async () => {
+    await commandLine.clear();
+    const { origin } = commandLine.service;
+    expect((await commandLine.run("list", ["-s", origin])).stderr).toBe(
+      `There are no items yet. Add one with: todoitems add NAME --server ${origin}\n`,
+    );
   });
 
   test("remove takes an ID that is given twice as one", async () => {

@@ -27,7 +27,7 @@ export function checkSecrets(subject: Subject): Finding[] {
     findings.push(
       warn(
         "doctor runs as root, who may read everything",
-        `run it as the user of the service: runuser -u USER -- ${asTyped("doctor")}`,
+        `run it as the user of the service: runuser -u USER -- ${asTyped("doctor")}, with the same flags`,
       ),
     );
   if (process.platform === "win32")

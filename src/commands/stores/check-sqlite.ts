@@ -51,7 +51,7 @@ export function checkSqlite(path: string): CheckReport {
  * Throws if the file is not a store at all. A store has two marks, and one of them is enough, because the file may be
  * damaged.
  */
-function refuseForeign(path: string): void {
+export function refuseForeign(path: string): void {
   const start = Buffer.alloc(100);
   const file = openSync(path, "r");
   try {

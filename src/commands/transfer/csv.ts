@@ -3,6 +3,7 @@
 
 import { scanObject } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
+import { isJson } from "../fields.ts";
 
 /** One item as a CSV line. `columns` are the field names, in the order of the cells. */
 export function csvRow(json: string, columns: readonly string[]): string {
@@ -41,12 +42,7 @@ function mayBeUnquoted(text: string, literal: string | undefined): boolean {
 function literalOf(cell: string): string | undefined {
   const lowerCase = cell.toLowerCase();
   if (lowerCase === "true" || lowerCase === "false") return lowerCase;
-  try {
-    JSON.parse(cell);
-    return cell;
-  } catch {
-    return undefined;
-  }
+  return isJson(cell) ? cell : undefined;
 }
 
 // Cells with semicolons or tabs are quoted too, because CsvReader guesses the separator from the first line.

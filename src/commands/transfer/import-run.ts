@@ -40,6 +40,8 @@ interface Outcome {
 
 const interruptedExitCode = 130;
 const pieceBytes = 8 * 1024;
+/** The statuses that say that an item is wrong. Any other status concerns the request, whichever item it has. */
+const itemStatuses: readonly number[] = [400, 413];
 
 export class ImportRun {
   readonly #client: TodoClient<string>;
@@ -171,7 +173,8 @@ export class ImportRun {
       return { kind: "created", etag };
     } catch (error) {
       if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
-      if (!isTodoError(error, "HttpError") || error.code === undefined || error.status >= 500) throw error;
+      if (!isTodoError(error, "HttpError") || !itemStatuses.includes(error.status) || error.code === undefined)
+        throw error;
       throw new CommandError(`The service refused ${place}: ${error.detail}`, { cause: error });
     }
   }

@@ -99,3 +99,20 @@ test("while the service runs, doctor asks it through the proxy", async () => {
     await service.stop("SIGKILL");
   }
 });
+
+test("the address may be a host with a port, or a port, even if it is the value of a flag as well", async () => {
+  const port = String(await freePort());
+  const flags = ["--port", port, "--store", "memory:"];
+  const service = await Program.start({ args: flags });
+  try {
+    for (const [address, url] of [
+      [`localhost:${port}`, `http://localhost:${port}/`],
+      [port, `http://127.0.0.1:${port}/`],
+    ] as const) {
+      const { findings } = await patient.examine("Proxy", [...flags, address]);
+      expect(findings[1]).toMatchObject({ verdict: "pass", text: expect.stringContaining(`${url} leads`) });
+    }
+  } finally {
+    await service.stop("SIGKILL");
+  }
+});

@@ -1,0 +1,40 @@
+// Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
+
+import { type FlagShape, parseFlags } from "../serve/flags.ts";
+import { isLoopback } from "../serve/loopback.ts";
+import { UsageError } from "./command.ts";
+
+export function parseServer(text: string): URL {
+  const url = completeUrl(text);
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/.`);
+  if (url.password !== "")
+    throw new UsageError(
+      "Do not put a password into the address, because other users of this machine can see it. Use --username NAME and TODOITEMS_PASSWORD.",
+    );
+  return url;
+}
+
+function completeUrl(text: string): URL | undefined {
+  // A number alone is a port. As a host it would be an IPv4 address, which nobody writes like that.
+  const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];
+  if (port !== undefined) return URL.parse(`http://127.0.0.1:${port}`) ?? undefined;
+  return URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`) ?? undefined;
+}
+
+/** True for an address of this machine. The host of a URL has brackets if it is an IPv6 address. */
+export function isOnThisMachine({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
+}
+
+/** The address in the first argument that is not a flag, if there is one, and all other arguments. */
+export function takeAddress(
+  flags: readonly FlagShape[],
+  args: readonly string[],
+): { readonly url: URL | undefined; readonly rest: readonly string[] } {
+  const index = args.findIndex((_, end) => parseFlags(flags, args.slice(0, end + 1)).positionals.length > 0);
+  const text = args[index];
+  return text === undefined
+    ? { url: undefined, rest: args }
+    : { url: parseServer(text), rest: args.toSpliced(index, 1) };
+}
