@@ -13,7 +13,7 @@ import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
 
-/** Loads all commands. The service starts sooner if only its own command is loaded. */
+/** Loads all commands. They are loaded only when they are needed, because the service then starts sooner. */
 async function allCommands(): Promise<readonly Command[]> {
   return (await import("./commands/command-list.ts")).commands;
 }

@@ -5,8 +5,8 @@ let start = "todoitems";
 let connection = "";
 
 /**
- * Call this once, at the start. npm sets the variable below for `npx` and for scripts such as `npm start`. People who
- * use these may not have `todoitems` as a command.
+ * Call this once, at the start. npm sets `npm_lifecycle_event` for `npx` and for scripts such as `npm start`. Whoever
+ * starts the program in one of these ways may not have a `todoitems` command, so `npx todoitems` is shown instead.
  */
 export function noticeStart(environment: Readonly<Record<string, string | undefined>>): void {
   start = environment["npm_lifecycle_event"] === undefined ? "todoitems" : "npx todoitems";
@@ -17,12 +17,15 @@ export function noticeConnection(flags: string): void {
   connection = flags;
 }
 
-/** Like `asTyped`, for a command that should talk to the same service as this one. */
+/**
+ * Like `asTyped`, but adds the flags that name the service. So the shown command talks to the same service as this
+ * program.
+ */
 export function asTypedHere(command: string): string {
   return asTyped(`${command} ${connection}`.trimEnd());
 }
 
-/** For example, `npx todoitems help serve` for `help serve`. */
+/** The command as the user can type it. For example, `npx todoitems help serve` for `help serve`. */
 export function asTyped(command: string): string {
   return `${start} ${command}`;
 }

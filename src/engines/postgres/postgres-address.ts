@@ -3,15 +3,15 @@
 import { readFileSync } from "node:fs";
 
 export interface PostgresAddress {
-  /** Tried in turn until one takes writes. */
+  /** The hosts are tried one after the other, until one of them takes writes. */
   readonly hosts: readonly PostgresHost[];
   readonly user: string | undefined;
   /** Never print it. */
   readonly password: string | undefined;
   readonly database: string | undefined;
   /**
-   * False for clear text. Otherwise says whether TLS is required, and whether the server's certificate is checked. `ca`
-   * is the certificate, as PEM text, to check it against.
+   * False for clear text. The other values say whether TLS is required, and whether the server's certificate is
+   * checked. `ca` is the root certificate for this check, as PEM text.
    */
   readonly tls: false | "prefer" | "require" | "verify-full" | { readonly ca: string };
 }
@@ -76,7 +76,7 @@ function parseQuery(query: URLSearchParams): PostgresAddress["tls"] {
       );
     }
   }
-  // Reads must see the newest state, so a standby will not do.
+  // Reads must see the newest state, and a standby may be behind. So only the primary will do.
   const target = query.get("target_session_attrs") ?? "read-write";
   if (target !== "read-write" && target !== "primary") throw wrong("target_session_attrs can only be read-write");
   return parseTls(query.get("sslmode") ?? "prefer", query.get("sslrootcert"));

@@ -1,9 +1,10 @@
-// One commit to PostgreSQL, from its first attempt to its answer. Each attempt has up to three steps:
+// One commit of a batch of writes to PostgreSQL, from the first attempt to the final result. Each attempt has up to
+// three steps:
 //
 // - settle: if a batch was sent and its answer was lost, find out whether it was stored.
-// - optimistic: make a plan for the state that this instance knows, and store it in one round trip. If others have
-//   committed since, the database moves the plan: it stores the plan after their changes, under higher versions. It
-//   stores nothing if they have changed an item that the plan depends on.
+// - optimistic: make a plan, which is a list of changes, for the state that this instance knows. Store the plan in one
+//   round trip. If other instances have committed since, the database stores the plan after their changes, under higher
+//   versions. But if they have changed an item that the plan depends on, it stores nothing.
 // - locked: lock the clock, which is the row that orders all commits. Make a plan for the newest state, and store it.
 //   This takes two round trips, and nobody else can commit in between.
 
@@ -37,8 +38,8 @@ export interface CommitContext {
   readonly known: KnownHistory;
   readonly onOtherHistory: (message: string) => void;
   /**
-   * True while other instances seem to change the same items. A plan that is made before the clock is locked would
-   * probably be refused then, so every commit locks the clock first.
+   * True while other instances seem to change the same items. Then a plan that is made before the clock is locked would
+   * probably be refused. So every commit first locks the clock, which is the row that orders all commits.
    */
   contended: boolean;
 }
@@ -97,15 +98,18 @@ export class PostgresCommit {
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
-        // If the store was rolled back, do not make `start` the known point. Then the next pull notices the rollback
-        // too, and gives the store a new epoch.
+        // If the store was rolled back to an older version, do not make `start` the newest known point. Then the next
+        // read of changes notices the rollback too. It gives the store a new epoch, which is the name of a history.
         if (!known.isCut(answer)) known.learn(start);
       }
       return true;
     });
   }
 
-  /** Returns false if nothing was stored, usually because others have changed something that the plan depends on. */
+  /**
+   * Tries to store the batch without locking the clock first. Returns false if nothing was stored. The usual reason is
+   * that other instances have changed something that the plan depends on.
+   */
   async #optimistic(): Promise<boolean> {
     const isStored = await this.#context.writer.use(async (sql) => {
       const { since } = this.#batch;
@@ -132,26 +136,27 @@ export class PostgresCommit {
   }
 
   /**
-   * Returns false, and stores nothing, if another attempt is needed. Either the store was rolled back to an older
-   * version, and has now got a new epoch. Or it is not clear yet whether the store was rolled back, and the next
-   * attempt finds out.
+   * Locks the clock, which is the row that orders all commits, and then stores the batch. Returns false, and stores
+   * nothing, if another attempt is needed. Either the store was rolled back to an older version, and has now got a new
+   * epoch (a new name for its history). Or it is not clear yet whether the store was rolled back, and the next attempt
+   * finds out.
    */
   async #locked(): Promise<boolean> {
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
       if (known.isCut(answer)) {
-        // The store has lost its newest versions, so it gets a new epoch. The epoch is committed in a transaction of
-        // its own. If the batch were in the same transaction and failed, the new epoch would be lost too. Then perhaps
-        // nobody would ever notice again that versions are missing.
+        // The store has lost its newest versions, so it gets a new epoch, which is a new name for its history. The
+        // epoch is committed in a transaction of its own. If the batch were in the same transaction and failed, the new
+        // epoch would be lost too. Then perhaps nobody would ever notice again that versions are missing.
         await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, answer.epoch).execute(), this.#end(sql)]));
         known.leave(answer.epoch);
         return false;
       }
       const { newest } = known;
       const { start, missed } = await this.#missedFrom(sql, answer);
-      // While the whole store was read, a pull may have seen a point that this history lacks. Then the next attempt
-      // checks whether the store was rolled back. See `#readMissed`.
+      // While the whole store was being read, a concurrent `pull` may have replaced the newest known point. If the new
+      // point is not `start`, the store may have been rolled back. The next attempt checks this.
       if (known.newest !== newest && !known.isNewest(start)) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
         return false;
@@ -164,9 +169,9 @@ export class PostgresCommit {
         return true;
       }
       const sent = this.#send(start, plan);
-      // This plan is only valid for the locked state. If the connection is lost, the lock is lost too, and others may
-      // commit first. Because `dependsOn` is undefined, the database then refuses the plan, instead of storing it after
-      // their changes.
+      // This plan is only valid for the locked state. If the connection is lost, the lock is lost too, and other
+      // instances may commit first. Because `dependsOn` is undefined, the database then refuses the plan, instead of
+      // storing it after their changes.
       const fixed = { ...plan, dependsOn: undefined };
       const [stored] = await withTimeout(
         timeoutsMs.commit,
@@ -192,8 +197,8 @@ export class PostgresCommit {
       const message = `${error.message}. Whether the last commit happened is not known`;
       throw new StoreError(message, { cause: error, undecided: true });
     }
-    // If a connection turns out to be dead, a second attempt may succeed on a new one. If that fails too, the server
-    // cannot be reached.
+    // If a connection turns out to be dead, a second attempt may succeed on a new connection. If the second attempt
+    // fails too, the server probably cannot be reached, so give up.
     const tryAgain = isServerError(error) ? isConflict(error) && !isOver : this.#attempt === 1;
     if (!tryAgain) throw error;
   }
@@ -205,10 +210,10 @@ export class PostgresCommit {
   }
 
   /**
-   * Reads what the batch has missed, and checks that the history contains the newest known point. If a pull replaces
-   * that point in the meantime, this asks again. A pull may use an answer that is older than the new point, but a
-   * commit must not. If a rollback has removed the new point, the commit would build on the rolled-back history,
-   * unnoticed. Nobody else can commit while the clock is locked, so this ends soon.
+   * Reads the changes that other instances have committed since `batch.since`. The same query checks that the store's
+   * history contains the newest known point. A concurrent `pull` may replace that point while the query runs. The new
+   * point is then unchecked, and a rollback may have removed it. So the query is sent again, unless the answer is at
+   * the new point. Nobody else can commit while the clock is locked, so the loop ends soon.
    */
   async #readMissed(sql: Sql): Promise<ClockAndChanges> {
     const { known } = this.#context;
@@ -239,8 +244,8 @@ export class PostgresCommit {
   }
 
   /**
-   * Waits for a commit. Throws if the server stopped waiting for its standbys to confirm it, because a failover may
-   * then undo the commit.
+   * Waits for a commit. Throws if the server has sent a warning in the meantime. The server may then have stopped
+   * waiting for its standbys to confirm the commit, and a failover may undo the commit.
    */
   async #replicated<Result>(commit: PromiseLike<Result>): Promise<Result> {
     const { writer } = this.#context;

@@ -15,11 +15,16 @@ export interface PostgresCondition {
   readonly synchronousStandbys: string;
   /** How many standbys are connected. */
   readonly standbys: number;
-  /** The delay of the slowest standby. Undefined if there is none, or if this user may not see it. */
+  /**
+   * The delay of the slowest standby. Undefined if the server shows no delay: no standby is connected, the standbys are
+   * idle and have caught up, or this user may not see it.
+   */
   readonly lagSeconds: number | undefined;
   readonly connections: number;
   readonly connectionsMax: number;
-  /** The server's clock is at least this far ahead of ours, or behind it if negative. 0 if no difference can be shown. */
+  /**
+   * How far, at least, the server's clock is ahead of ours. Negative if it is behind. 0 if no difference can be shown.
+   */
   readonly clockAheadMs: number;
   /** The version of the store's schema. 0 if there is no store yet. */
   readonly schema: number;
@@ -50,14 +55,15 @@ export function readCondition(address: PostgresAddress): Promise<PostgresConditi
     return {
       ...rest,
       lagSeconds: lagSeconds ?? undefined,
-      // The server looked at its clock at some moment between `askedAt` and `answeredAt`.
+      // The server looked at its clock at some moment between `askedAt` and `answeredAt`. So the clocks differ for
+      // certain only if the server's time lies outside this interval.
       clockAheadMs: timeMs - Math.min(Math.max(timeMs, askedAt), answeredAt),
       schema: await readSchemaVersion(sql),
     };
   });
 }
 
-/** Runs queries over a connection of their own. Throws a `StoreError` if no host takes writes: see `isStandby`. */
+/** Runs queries over a connection of their own. Throws a `StoreError` if no host takes writes. */
 async function withSession<Result>(address: PostgresAddress, work: (sql: Sql) => Promise<Result>): Promise<Result> {
   const session = new PostgresSession(address);
   try {

@@ -18,15 +18,15 @@ import {
 } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
-  /** A read-only engine never commits. */
+  /** If true, nothing is committed: `commit` is not called, and a store that was rolled back gets no new epoch. */
   readonly readOnly: boolean;
-  /** Called with a message for the operator if the store turns out to have a different history than before. */
+  /** Called with a message for the operator if the store turns out to have another history than before. */
   readonly onOtherHistory: (message: string) => void;
 }
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  /** For the short queries that reads need. */
+  /** For reads: asks whether there are changes, and reads them. */
   readonly #reader: PostgresSession;
   /** For commits. */
   readonly #writer: PostgresSession;
@@ -38,7 +38,7 @@ export class PostgresEngine implements Engine {
   #loadCount = 0;
   readonly #known = new KnownHistory();
   readonly #commits: CommitContext;
-  /** How many pulls use the reader at present. */
+  /** How many reads of changes use the reader's connection at present. */
   #pullCount = 0;
   /** `#asked` is the `hasNews` query under way. `#toAsk` is the next one, which is sent once `#asked` is answered. */
   #asked: Promise<unknown> = Promise.resolve();
@@ -93,8 +93,8 @@ export class PostgresEngine implements Engine {
   }
 
   /**
-   * How long a query may take. It is longer during a pull: on the same connection, a query has to wait until all rows
-   * of the pull have arrived.
+   * How long a query may take. While changes are being read, a query gets more time. It uses the same connection, and
+   * has to wait until all rows of these changes have arrived.
    */
   get #attemptMs(): number {
     return this.#pullCount > 0 ? timeoutsMs.answer : timeoutsMs.question;
@@ -107,20 +107,21 @@ export class PostgresEngine implements Engine {
       return whole;
     }
     const answer = await this.#readNews(() => this.#known.pointAt(since));
-    // `hasLeft` is true if the store has returned to an epoch that was over. Then it may have been rolled back to a
-    // point before the bookmark, and may have grown since. So its changes do not follow the bookmark.
+    // An epoch is the name of a history. `hasLeft` is true if this epoch was already over, and the store has returned
+    // to it. Then the store may have been rolled back to a point before the bookmark, and others may have committed
+    // since. So the changes may not follow the bookmark.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
-      // If a store is rolled back, a read-only engine cannot give it a new epoch. Then only the batch name of the known
-      // point reveals the rollback. So a read-only engine keeps that point until the caller pulls from it.
+      // If a store is rolled back, a read-only engine cannot give it a new epoch. Then only the batch name of the
+      // newest known point reveals the rollback. So a read-only engine keeps this point until the caller pulls from it.
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
     const whole = await this.#replace(since, answer);
     // If this pull did not start from the known point, the caller's copy of the store may still be at the known point.
-    // Then keep the known point, so that the next pull checks whether the history still contains it. This is needed
-    // only if the store still has that epoch, or if it could return to that epoch unnoticed, as with a read-only
-    // engine.
+    // Then keep the known point, so that the next pull checks whether the history still contains it. This matters in
+    // two cases. Either the loaded store has the same epoch as the known point. Or the engine is read-only and cannot
+    // give the store a new epoch, so the store could return to the old epoch unnoticed.
     const keepsKnown = this.#options.readOnly || whole.epoch === this.#known.newest.epoch;
     // Do this after everything that can fail. A failed pull must not change the known point: the caller's copy would be
     // at another point, and `hasNews` would not notice.
@@ -139,9 +140,10 @@ export class PostgresEngine implements Engine {
     }
     for (;;) {
       const whole = await this.#load();
-      // The store may also have got its new epoch between the answer and the load.
+      // Perhaps the store got its new epoch only after `answer` was sent.
       if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
-      // The store may have been rolled back just before it was loaded, and have lost its new epoch.
+      // If this epoch was already over, the store was rolled back just before it was loaded, and has lost its new
+      // epoch. Then it gets another new epoch below.
       if (!this.#known.hasLeft(whole.epoch)) {
         if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
         this.#known.leave(whole.epoch);
@@ -151,9 +153,9 @@ export class PostgresEngine implements Engine {
   }
 
   /**
-   * Makes the loaded point the newest known point, if it is newer. Returns false if the history lacks one of the two
-   * points. The load alone cannot tell: after `answer`, others may have committed, and the store may have been rolled
-   * back.
+   * Makes the loaded point the newest known point, if it is newer. Returns false if the history lacks one of these two
+   * points, because the store was rolled back. The load alone does not show this: others may have committed since the
+   * rollback.
    */
   async #learnsLoaded(whole: Point): Promise<boolean> {
     const { continues } = await this.#readNews(() => whole);
@@ -186,8 +188,8 @@ export class PostgresEngine implements Engine {
     await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
   }
 
-  // This does not use the reader's connection. A `hasNews` query could become part of this transaction there, and
-  // would see the store as it was when the transaction began.
+  // This does not use the reader's connection. On that connection, a `hasNews` query could become part of this
+  // transaction. It would then see the store as it was when the transaction began.
   async #load(): Promise<News & Point> {
     this.#loadCount++;
     try {

@@ -9,7 +9,10 @@ import { type ClockAndChanges, type Point, readChanges } from "./postgres-statem
 
 export class KnownHistory {
   #newest: Point = { epoch: "", version: 0, batch: "" };
-  /** The epochs that are over. If the store has one of them again, it was rolled back. */
+  /**
+   * The epochs that are over. An epoch is the name of a history. If the store has one of these names again, it was
+   * rolled back.
+   */
   readonly #left = new Set<string>();
 
   /** The newest point that this engine knows. */
@@ -19,7 +22,8 @@ export class KnownHistory {
 
   /**
    * Notes how far the store has come. Ignores a point of the same epoch that is not newer than the newest known point.
-   * Ignores an epoch that is over, too: the answer to a commit may arrive after a pull has loaded another epoch.
+   * Also ignores a point of an epoch that is over: the answer to a commit may arrive after a pull has loaded another
+   * epoch.
    */
   learn({ epoch, version, batch }: Point): void {
     if (this.hasLeft(epoch)) return;
@@ -51,12 +55,13 @@ export class KnownHistory {
   }
 
   /**
-   * True if the store was rolled back. There are two signs. The history lacks the bookmark or the newest known point,
-   * although it has the same epoch as that point. Or the store has an epoch again that was already over. A store that
-   * was rolled back gets a new epoch, so that no client takes its remembered state to be current.
+   * True if the store was rolled back. There are two signs. Either the store's history should contain the bookmark or
+   * the newest known point, because the epoch is the same, but lacks it. Or the store has an epoch again that was
+   * already over. A store that was rolled back gets a new epoch, so that no client takes its remembered state to be
+   * current.
    *
-   * To check the bookmark alone is not enough. A commit may start from a bookmark of an older epoch, after a pull has
-   * loaded the epoch that was rolled back.
+   * It is not enough to check the bookmark alone. A commit may start from a bookmark of an older epoch. If a pull has
+   * loaded a newer epoch since, only the newest known point shows that this newer epoch was rolled back.
    */
   isCut({ epoch, continues }: ClockAndChanges): boolean {
     return this.hasLeft(epoch) || !continues;
@@ -73,12 +78,12 @@ export class KnownHistory {
 
 /**
  * Reads the changes since a point, for a pull. The same query checks that the history still contains the newest known
- * point. If another query or commit replaces that point in the meantime, the new point is unchecked, and this asks
- * again.
+ * point. Another query or commit may replace that point in the meantime. Then the new point is unchecked, so the query
+ * is sent again.
  *
  * There is one exception: the new point has the same epoch as the answer and is at least as new. Then `learn` ignores
  * the answer, and the next pull checks the new point. Without the exception, an instance that commits all the time
- * would ask forever.
+ * would send the query forever.
  */
 export async function readNews(
   sql: Sql,

@@ -1,5 +1,5 @@
-// The SQL that makes the tables of a PostgreSQL store, and brings older ones up to date. Decision 79 says what a step
-// may do while older instances are running.
+// The SQL that makes the tables of a PostgreSQL store, and brings older tables up to date. Decision 79 in
+// docs/decisions says what a step may do while older instances are running.
 
 /** The step at index N brings the schema from version N to version N + 1. Steps are added, never changed. */
 export const migrations: readonly string[] = [
@@ -119,5 +119,5 @@ $$;
 `,
 ];
 
-/** The schema that this program reads and writes. */
+/** The version of the schema that this program reads and writes. */
 export const currentSchema = migrations.length;

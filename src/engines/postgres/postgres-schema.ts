@@ -42,7 +42,8 @@ async function migrate(sql: Sql): Promise<void> {
 
 /** Throws if an older program is connected, because it could not use the tables of the new schema. */
 async function checkOthersStopped(sql: Sql, version: number): Promise<void> {
-  // Every program with this schema has the same name. So instances that start together do not keep each other out.
+  // Connections of programs with this schema all have the name `applicationName`, and are not counted here. So
+  // instances of the new program that start together do not prevent each other from starting.
   const connections = await sql<{ pid: number; address: string }[]>`
     select pid, coalesce(host(client_addr), 'a local socket') as address from pg_stat_activity
     where datname = current_database() and application_name <> ${applicationName}
@@ -65,7 +66,7 @@ async function checkEncoding(sql: Sql): Promise<void> {
   );
 }
 
-/** The version of the store's schema. 0 if the database has no store yet. */
+/** The version of the store's schema. 0 if the database has no store yet. Throws if the store needs a newer program. */
 export async function readSchemaVersion(sql: Sql): Promise<number> {
   // Reads the catalogue, which is always up to date. to_regclass is not used, because it would remember a missing table
   // until the transaction ends.

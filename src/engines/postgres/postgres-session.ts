@@ -8,15 +8,19 @@ import { describeHost, type PostgresAddress, type PostgresHost } from "./postgre
 import { currentSchema } from "./postgres-migrations.ts";
 
 /**
- * How the server's list of connections names this program, with the schema that it knows. A program that wants to bring
- * the store up to date finds the older ones by it. Programs before 1.0.0 are called "todoitems".
+ * The name of this program in the server's list of connections. The name includes the version of the schema. So a newer
+ * program, which wants to bring the store up to date, can find older programs that are still connected. Programs before
+ * 1.0.0 are called "todoitems".
  */
 export const applicationName = `todoitems (schema ${currentSchema})`;
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 const connectSeconds = 5;
-/** If no host was usable, this is the pause before the next attempt to connect. It doubles with each failure. */
+/**
+ * If no host was usable, this is the pause before the next attempt to connect. It doubles with each failure, up to
+ * `longest`.
+ */
 const pauseMs = { first: 50, longest: 1_000 };
 
 /** How long the server may take. */
@@ -38,10 +42,10 @@ export const timeoutsMs = {
 //
 // - enable_seqscan: every statement has an index to use. But without statistics, as for a table that was empty a minute
 //   ago, the planner would read the whole table.
-// - plan_cache_mode: with statistics, the planner would plan each statement again every time. Planning takes longer
+// - plan_cache_mode: by default, the server may plan a statement again each time that it runs. Planning takes longer
 //   than running the statement, and always leads to the same plan.
-// - lock_timeout, idle_in_transaction_session_timeout: no instance waits forever for the clock's lock, and an instance
-//   that hangs while it holds the lock loses it.
+// - lock_timeout, idle_in_transaction_session_timeout: every commit locks the clock, a single row. No instance waits
+//   forever for this lock, and an instance that hangs while it holds the lock loses it.
 // - synchronous_commit: an answered commit must be durable, even if that is not the database's default.
 const prepareSession = `
   SET enable_seqscan = off;
@@ -75,7 +79,7 @@ export class PostgresSession {
     return this.#warningCount;
   }
 
-  /** Runs queries over the connection. After any error it drops the connection, and with it an open transaction. */
+  /** Runs queries over the connection. After any error, the connection is dropped, and any open transaction with it. */
   async use<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     const sql = this.#sql ?? (await this.#open());
     try {
@@ -87,8 +91,9 @@ export class PostgresSession {
   }
 
   /**
-   * Like `use`, for queries that change nothing: if the connection turns out to be dead, they run once more. Each
-   * attempt has `attemptMs` to connect and to get an answer. `work` is given what is left of that time.
+   * Like `use`, for queries that change nothing. If the connection turns out to be dead, or gives no answer in time,
+   * the queries run once more. Each attempt has `attemptMs` to connect and to get an answer. `work` is given what is
+   * left of that time.
    */
   async read<Result>(attemptMs: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
     try {
@@ -160,8 +165,8 @@ export class PostgresSession {
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
-      // No statement has an array, so the library need not look up the types of arrays. If a connection is lost during
-      // that lookup, the library leaves a rejected promise that nobody can handle.
+      // No statement sends or returns an array, so the library need not look up the types of arrays. If a connection is
+      // lost during that lookup, the library leaves a rejected promise that nobody can handle.
       fetch_types: false,
       connection: { application_name: applicationName },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
@@ -213,7 +218,9 @@ class TimeOver extends Error {
   override readonly name = "TimeOver";
 }
 
-/** Rejects if the work takes longer than `ms`. The connection must not be used after that. */
+/**
+ * Rejects if the work takes longer than `ms`. The work itself goes on, so the connection must not be used after that.
+ */
 export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   let timer: Timer | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -226,7 +233,7 @@ export async function withTimeout<Result>(ms: number, work: Promise<Result>): Pr
   }
 }
 
-/** Rejects if the first row takes longer than `firstMs`, or the whole work longer than `ms`. */
+/** Rejects if the first row takes longer than `firstMs`, or if all of the work takes longer than `ms`. */
 export async function withTimeouts<Result>(
   { firstMs, ms }: { readonly firstMs: number; readonly ms: number },
   work: (onFirst: () => void) => Promise<Result>,

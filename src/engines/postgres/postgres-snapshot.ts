@@ -8,7 +8,7 @@ import { checkSchema } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import { readClock, usableClock } from "./postgres-statements.ts";
 
-/** How many rows are read at once. This bounds the memory, because one item may have a mebibyte. */
+/** How many rows are read at once. A single item may take up to a mebibyte, so this limit bounds the memory. */
 const rowsAtOnce = 100;
 
 export class PostgresSnapshot implements Snapshot {
@@ -30,7 +30,7 @@ export class PostgresSnapshot implements Snapshot {
     }
   }
 
-  /** The rows in order of version. Tombstones are among them only if they are asked for. */
+  /** The rows in order of version. Tombstones, the rows of deleted items, are included only if `tombstones` is true. */
   rows(options: { readonly tombstones: boolean }): AsyncGenerator<Change> {
     return rowsInPages((after) => this.#session.use((sql) => pageAfter(sql, after, options)));
   }
@@ -40,8 +40,8 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /**
-   * What is wrong with the store as a whole, rather than with one row: with the clock, the history, or items that share
-   * a place or an ID.
+   * What is wrong with the store as a whole, rather than with one row. It may be wrong with the clock, with the
+   * history, or with items that share a position or an ID.
    */
   findings(): Promise<string[]> {
     return this.#session.use(async (sql) => {
@@ -82,8 +82,8 @@ export async function* rowsInPages(readPage: (after: Version) => Promise<readonl
 }
 
 /**
- * Reads the next few rows after a version. Without a transaction around them, different pages may show the store at
- * different moments.
+ * Reads the next few rows after a version. Call this within one transaction for all pages. Otherwise, different pages
+ * may show the store at different moments.
  */
 export function pageAfter(sql: Sql, after: Version, { tombstones }: { readonly tombstones: boolean }) {
   const page = sql<Change[]>`
@@ -95,7 +95,7 @@ export function pageAfter(sql: Sql, after: Version, { tombstones }: { readonly t
 async function begin(sql: Sql): Promise<number> {
   await checkSchema(sql);
   await sql`begin isolation level repeatable read read only`;
-  // To write the rows to a slow disk may take long. The server must not end the idle transaction in the meantime.
+  // Writing the rows to a slow disk may take long. The server must not end the idle transaction in the meantime.
   await sql`set local idle_in_transaction_session_timeout = 0`;
   usableClock((await readClock(sql))[0]);
   const [counted] = await sql<{ count: number }[]>`

@@ -12,7 +12,7 @@ import {
 } from "../../collection/engine.ts";
 import { type Sql, standbyError } from "./postgres-session.ts";
 
-/** Old tombstones and old history are deleted each time the version passes a multiple of this. */
+/** Old tombstones and old history are deleted each time the store's version passes a multiple of this. */
 const pruneEvery = 1_000;
 const linesInPage = 1_000;
 /** Batches that are more than this many versions old are deleted from the history. */
@@ -35,7 +35,9 @@ export interface SentBatch {
   readonly batch: string;
 }
 
-/** The one row of todoitems.store. */
+/**
+ * The clock, which is the only row of todoitems.store. `standby` tells whether the server that sent it is a standby.
+ */
 interface ClockRow extends Point {
   readonly standby: boolean;
 }
@@ -54,7 +56,10 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/** Gives a new epoch to a store that was rolled back to an older version. Only the first instance to try succeeds. */
+/**
+ * Gives a new epoch, which is a new name for the history, to a store that was rolled back to an older version. If
+ * several instances try this, only the first succeeds.
+ */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }
@@ -131,8 +136,8 @@ export async function readChanges(
  * than planned. Returns their changes (`missed`), and how much higher each version is (`by`). Returns undefined if
  * nothing was stored.
  *
- * If the connection is lost, the caller's transaction is lost too, and the statement may run outside it. The statement
- * is correct then too.
+ * If the connection is lost, the caller's transaction is lost too, and the statement may run outside it. Even then it
+ * is correct, because `commit_batch` itself locks the clock and checks the state.
  */
 export async function commitBatch(
   sql: Sql,
@@ -204,7 +209,7 @@ function changeOf(line: string): Change {
 
 interface ClockLine extends ClockRow {
   readonly prunedThrough: Version;
-  /** The names of the batches that led to `since` and `known`. A name is empty if the history does not have it. */
+  /** The names of the batches that led to `since` and `known`. A name is empty if the history lacks that version. */
   readonly batchAtSince: string;
   readonly batchAtKnown: string;
 }
