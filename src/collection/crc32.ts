@@ -1,6 +1,6 @@
-// Combines the checksums of two byte sequences into the checksum of both together, without reading the bytes again.
-// A CRC-32 is a polynomial modulo a fixed one. Appending n bytes multiplies it by x^(8n), and the checksum of the
-// appended bytes is then added. As in zlib, the highest bit stands for x^0.
+// Combines the checksums of two byte sequences into the checksum of both together, without reading the bytes again. A
+// CRC-32 is a polynomial modulo a fixed polynomial. Appending n bytes multiplies the first checksum by x^(8n). Then the
+// checksum of the appended bytes is added. As in zlib, the highest bit stands for x^0.
 
 const polynomial = 0xedb88320;
 const one = 0x80000000;

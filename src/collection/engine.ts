@@ -20,7 +20,10 @@ export interface PlannedChange extends Change {
   readonly replaces: Version | undefined;
 }
 
-/** A point in a store's history. Every store gets its own epoch, so two histories are never confused. */
+/**
+ * A point in a store's history. `epoch` is the name of the history. Every history has its own epoch, so two histories
+ * are never confused.
+ */
 export interface Bookmark {
   readonly epoch: string;
   readonly version: Version;
@@ -51,11 +54,12 @@ export interface Plan {
 
 /** Writes that are committed together. `Engine.commit` explains how an engine uses a batch. */
 export interface Batch {
-  /** The state that the collection knows. */
+  /** The state that the collection knew when it made the batch. */
   readonly since: Bookmark;
   /**
-   * Decides the writes, based on the state at `since` or, if `missed` is given, on the state after the missed changes.
-   * The engine may call this more than once; each plan replaces the one before.
+   * Decides the writes. If others have committed after `since`, `missed` has their changes, and the plan is based on
+   * the state after them. Otherwise the plan is based on the state at `since`. The engine may call this more than once;
+   * each plan replaces the one before.
    */
   decide(missed: News | undefined): Plan;
   /**
@@ -93,9 +97,9 @@ export interface Engine {
   commit(batch: Batch): Promise<void>;
 
   /**
-   * Rejects with a `StoreError` if writes would fail now for a reason that lasts, or if reads are no longer of the
-   * store that was opened. Health checks call this. An engine needs this method only if `hasNews` does not already fail
-   * in these cases.
+   * Rejects with a `StoreError` if writes would fail now for a reason that lasts. Also rejects if reads no longer come
+   * from the store that was opened. Health checks call this. An engine needs this method only if `hasNews` does not
+   * already fail in these cases.
    */
   checkReady?(): Promise<void>;
 

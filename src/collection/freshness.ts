@@ -14,9 +14,15 @@ export class Freshness {
   readonly #engine: Engine;
   readonly #replica: Replica;
   readonly #notices: StoreNotices;
-  /** The last promise from `hasNews`, and the refresh that all readers who got that promise wait for. */
+  /**
+   * The last promise that `hasNews` returned, and the refresh that waits for it. All readers that get the same promise
+   * share this refresh.
+   */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
-  /** Set while changes are being read from the engine into the replica. Resolves once the replica has them. */
+  /**
+   * Set while changes are being read from the engine into the replica, which is this process's copy of the store.
+   * Resolves once the replica has them.
+   */
   #taking: Promise<void> | undefined;
   /** The turn token of the last refresh that asked the engine and found no news. `refresh` explains turn tokens. */
   #askedInTurn: object | undefined;
@@ -44,15 +50,16 @@ export class Freshness {
   }
 
   /**
-   * Takes over what other processes have committed. If the result is a promise, await it.
+   * Brings this process's copy of the store up to date with what other processes have committed. If the result is a
+   * promise, await it.
    *
-   * A turn token proves that a request was sent before the current turn of the event loop began. If a refresh with
-   * the same token has already found no news in this turn, that answer is newer than this request. So it is good
-   * enough for this request too. wire/turn.ts explains when a request gets a token.
+   * `turn` is a turn token. It proves that a request was sent before the current turn of the event loop began. If a
+   * refresh with the same token has already found no news in this turn, that answer is newer than this request. So it
+   * is good enough for this request too. wire/turn.ts explains when a request gets a token.
    */
   refresh(turn?: object): undefined | Promise<void> {
-    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until the replica has
-    // them, and then start again.
+    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until they are in the
+    // replica, which is this process's copy of the store. Then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
     const mustPull = this.#isUnsure || this.#asideCount > 0;
     if (turn !== undefined && turn === this.#askedInTurn && !mustPull) return undefined;
@@ -86,19 +93,19 @@ export class Freshness {
   }
 
   /**
-   * Call this if the engine may have seen changes that the replica lacks. For example, a commit has failed but may have
-   * been stored anyway. `hasNews` does not report changes that the engine has already seen. So the next refresh does not
-   * rely on `hasNews`, and reads from the engine in any case.
+   * Call this if the engine may have seen changes that the replica, this process's copy of the store, lacks. For
+   * example, a commit has failed but may have been stored anyway. `hasNews` does not report changes that the engine has
+   * already seen. So the next refresh does not rely on `hasNews`, and reads from the engine in any case.
    */
   doubt(): void {
     this.#doubtCount++;
   }
 
   /**
-   * Reads changes from the engine for another purpose than the replica. Once the engine has seen these changes,
-   * `hasNews` no longer reports them, although the replica lacks them. So every refresh that starts while this runs
-   * reads from the engine itself. `doubt` comes last: it makes the next refresh read too, because earlier ones may have
-   * read before the engine saw the changes.
+   * Reads changes from the engine, but not into the replica, which is this process's copy of the store. Once the engine
+   * has seen these changes, `hasNews` no longer reports them, although the replica lacks them. So every refresh that
+   * starts while this runs reads from the engine itself. At the end, `doubt` makes the next refresh read too, because
+   * earlier refreshes may have read before the engine saw the changes.
    */
   async pullAside(since: Bookmark): Promise<News> {
     this.#asideCount++;
@@ -110,7 +117,10 @@ export class Freshness {
     }
   }
 
-  /** Call this when it is certain that the replica has everything that was stored before the time `ms`. */
+  /**
+   * Call this when it is certain that the replica, this process's copy, has everything that was stored before the time
+   * `ms`.
+   */
   wasFreshAt(ms: number): void {
     this.#freshAtMs = Math.max(this.#freshAtMs, ms);
   }
@@ -148,8 +158,8 @@ export class Freshness {
 
   async #takeNews(): Promise<void> {
     for (;;) {
-      // The pull may fail, or its result may not be used. The engine may have seen the changes anyway, and then
-      // `hasNews` does not report them again.
+      // Call `doubt` first, so that the next refresh reads from the engine if this pull fails or its result is not
+      // used. `hasNews` would not report the changes again, because the engine may have seen them already.
       this.doubt();
       const doubtCount = this.#doubtCount;
       const since = this.#replica.bookmark;

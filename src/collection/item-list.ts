@@ -28,7 +28,7 @@ export class ItemList {
     return this.#document.count;
   }
 
-  /** The size of the list as it is sent. */
+  /** The size of the list as it is sent, in bytes. */
   get byteLength(): number {
     return this.#document.byteLength;
   }
@@ -43,7 +43,7 @@ export class ItemList {
     return this.#document.pieces();
   }
 
-  /** See `ListDocument.compressSome`. */
+  /** Compresses some of the chunks of the list that have changed. Returns true if all chunks are compressed now. */
   compressSome(): boolean {
     return this.#document.compressSome();
   }

@@ -7,7 +7,7 @@
  * the same as with one single block. With blocks of 1 MiB it is 9 % more, and with blocks of 32 KiB 35 % more.
  */
 const blockBytesMax = 4 * 1024 ** 2;
-/** Blocks that are smaller than this are joined with their neighbours, once there are a few of them side by side. */
+/** Blocks that are smaller than this are joined, once at least `joinedBlocksMin` of them are side by side. */
 const blockBytesMin = 256 * 1024;
 const joinedBlocksMin = 4;
 
@@ -51,8 +51,8 @@ export class Part {
   start = 0;
   size = 0;
   /**
-   * True if the part has changed since the list was last laid out. It is not worth moving then, because it may change
-   * again.
+   * Set if the part has changed since it was last laid out with the list. Such a part is not worth moving, because it
+   * may soon change again.
    */
   #isHot = false;
   #wasListed = false;

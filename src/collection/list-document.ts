@@ -34,7 +34,7 @@ interface Chunk {
   freshCount: number;
   /** True while `part` is older than `items`. */
   stale: boolean;
-  /** Whether the brackets are part of the last encoding. */
+  /** Whether `part` begins with the list's opening bracket, and whether it ends with the closing one. */
   opens: boolean;
   closes: boolean;
 }
@@ -47,7 +47,7 @@ const chunkBytesMax = 2 * chunkBytes;
 // An item that is not yet encoded is a separate string and takes more memory. So a chunk is encoded once it has this
 // many such items.
 const freshMax = 64;
-/** Compressing this many chunks takes a few milliseconds. */
+/** `compressSome` compresses at most this many chunks in one call, which takes a few milliseconds. */
 const compressedAtOnceMax = 64;
 const comma = 0x2c;
 const openingBracket = 0x5b;
@@ -175,7 +175,8 @@ export class ListDocument {
   #split(chunk: Chunk): void {
     const next = newChunk();
     next.items = chunk.items.splice(chunk.items.length / 2);
-    // Until the next encoding, both chunks read their items from the old bytes. Only the first counts them as its own.
+    // Until the next encoding, both chunks read their items from the old bytes. Only the first chunk counts as a user
+    // of these bytes: the second one's `part.size` is still 0.
     next.part.moveTo(chunk.part.block, chunk.part.start);
     next.stale = true;
     for (const item of next.items) {
@@ -237,8 +238,8 @@ function leave({ part, compressed }: Chunk): void {
 }
 
 /**
- * Brings a chunk's bytes up to date with its items. Neighbours that are unchanged are copied in one go, and neighbours
- * that are not yet encoded are encoded in one go.
+ * Brings a chunk's bytes up to date with its items. Neighbouring items that are unchanged are copied in one go.
+ * Neighbouring items that are not yet encoded are encoded in one go.
  */
 function encode(chunk: Chunk, opens: boolean, closes: boolean): void {
   const { block, start } = chunk.part;
@@ -246,8 +247,8 @@ function encode(chunk: Chunk, opens: boolean, closes: boolean): void {
   const bytes = Buffer.allocUnsafeSlow(chunk.byteLength + (closes ? 2 : 1));
   bytes[0] = opens ? openingBracket : comma;
   let end = 1;
-  // The run of neighbours gathered so far, which belongs at bytes[runAt]: either the text `fresh`, or the old bytes from
-  // `runFrom` to `runTo`.
+  // The run of neighbouring items gathered so far, which belongs at bytes[runAt]. The run is either the text `fresh`,
+  // or the old bytes from `runFrom` to `runTo`.
   let runAt = end;
   let fresh = "";
   let runFrom = 0;

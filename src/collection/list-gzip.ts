@@ -1,6 +1,6 @@
-// The list as a gzip stream. Each chunk is compressed by itself, so a write compresses one chunk again, not the list.
-// The compressed form of a chunk refers to nothing outside it and, because of a full flush, ends at a byte boundary. So
-// such pieces can be put one after the other in any order.
+// The list as a gzip stream. Each chunk is compressed by itself, so after a write only one chunk is compressed again.
+// The compressed form of a chunk refers to nothing outside the chunk. Because of a full flush, it ends at a byte
+// boundary. So compressed chunks can simply be put one after the other.
 
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { combine, factorOf } from "./crc32.ts";
@@ -13,7 +13,7 @@ const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty last block (RFC 1951, section 3.2.6). */
 const lastBlock = Buffer.from([0x03, 0x00]);
 
-/** A chunk of the list in compressed form. The first one begins with the header of the stream. */
+/** A chunk of the list in compressed form. The first chunk begins with the header of the gzip stream. */
 export class CompressedChunk {
   readonly part = new Part();
   /** True if the chunk has changed since it was compressed. */
@@ -35,7 +35,7 @@ export class CompressedChunk {
   }
 }
 
-/** The end of a gzip stream whose chunks have this many bytes before compression. */
+/** The end of the gzip stream of these chunks. `byteCount` is the length of the whole list before compression. */
 export function trailer(chunks: readonly CompressedChunk[], byteCount: number): ListPiece {
   const bytes = Buffer.alloc(lastBlock.length + 8);
   lastBlock.copy(bytes);

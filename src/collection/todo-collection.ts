@@ -1,6 +1,6 @@
-// The to-do list as the API sees it. All items are in memory: reads are answered from there, and every write is
-// decided there. An engine makes the decisions durable. This class brings the parts together: the replica holds the
-// items, freshness keeps it up to date with other processes, the queue turns writes into commits.
+// The to-do list as the API sees it. All items are in memory: reads are answered from there, and every write is decided
+// there. An engine makes the decisions durable. This class brings the parts together. The replica holds the items.
+// Freshness keeps the replica up to date with other processes. The queue turns writes into commits.
 
 import type { FieldNames } from "../items/field-names.ts";
 import type { IdentifiedItem } from "../items/todo-item.ts";
@@ -18,14 +18,14 @@ export interface CollectionOptions extends StoreNotices {
   readonly readOnly: boolean;
   readonly fieldNames: FieldNames;
   readonly writeQueueMax: number;
-  /** The most bytes that the list may measure. A create or update beyond it is refused. */
+  /** The most bytes that the list may have. A create or update that would make it longer than this is refused. */
   readonly storeBytesMax: number;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: (ms: number, writeCount: number) => void;
 }
 
 /**
- * The latest change of each item that has changed, in order of version. They lead to the state at `epoch` and
+ * The latest change of each item that has changed, in order of version. The changes lead to the state at `epoch` and
  * `version`.
  */
 interface PastChanges extends Bookmark {

@@ -17,7 +17,10 @@ export class WriteBatch implements Batch {
   readonly #writes: () => readonly Write[];
   readonly #dependsOnAll: boolean;
   #plan: WritePlan;
-  /** True if the replica did not take the changes before the stored plan, because a reader had changed the replica. */
+  /**
+   * True if the replica, this process's copy of the store, did not take the changes that others committed before the
+   * plan. That happens if a reader has changed the replica in the meantime.
+   */
   #isOvertaken = false;
 
   /** `writes` is called for each plan. So it can react to changes by others, and add writes that have just arrived. */
@@ -29,7 +32,7 @@ export class WriteBatch implements Batch {
     this.#plan = planWrites([], replica.list, this.since);
   }
 
-  /** One for each write of the newest plan, in order. */
+  /** One outcome for each write of the newest plan, in order. */
   get outcomes(): readonly DecidedOutcome[] {
     const { outcomes, decidedOn } = this.#plan;
     return outcomes.map((outcome) => ({ ...outcome, epoch: decidedOn.epoch }));

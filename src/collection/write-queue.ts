@@ -34,8 +34,8 @@ const timerMs = 1;
 /** A commit that has at least this share of the usual number of writes sets no timer to wait for the rest. */
 const mostOfThem = 0.9;
 /**
- * A batch takes no more writes once it has this many writes, or this many bytes of items. This bounds the time that one
- * commit takes, and so the time that its first writer waits.
+ * A batch takes no more writes once it has this many writes, or about this many bytes of items. This bounds the time
+ * that one commit takes, and so the time that its first writer waits.
  */
 const batchMax = 1_000;
 const batchBytesMax = 4 * 1024 ** 2;

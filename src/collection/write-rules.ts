@@ -34,7 +34,7 @@ export type ListView = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
 export interface WritePlan extends Plan {
   /** The state that the decisions are based on. */
   readonly decidedOn: Bookmark;
-  /** One for each write, in order. */
+  /** One outcome for each write, in order. */
   readonly outcomes: readonly WriteOutcome[];
 }
 
@@ -42,7 +42,7 @@ export interface WritePlan extends Plan {
 interface Current {
   readonly position: Version;
   readonly version: Version;
-  /** The version of its stored row, if it has one already. */
+  /** The version of the item's stored row. Undefined if the item is not stored yet. */
   readonly replaces: Version | undefined;
   readonly byteLength: number;
   readonly json: () => string;
@@ -105,7 +105,8 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
  *
  * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
  * created its item. So if a position is later than the state that the plan is based on, the plan creates the item.
- * `commit_batch` in engines/postgres/postgres-migrations.ts moves rows by the same criterion, `position > since_version`.
+ * `commit_batch` in engines/postgres/postgres-migrations.ts tells new items by the same rule, `position >
+ * since_version`.
  */
 export function movedPlan(plan: WritePlan, by: number): WritePlan {
   const isNew = ({ position }: PlannedChange) => position > plan.decidedOn.version;
