@@ -1,4 +1,4 @@
-// What is true of every row of every store. A row that breaks a rule is damaged, or something else has written it.
+// The rules that hold for every row of every store. If a row breaks a rule, it is damaged, or another program wrote it.
 
 import type { Change } from "../collection/engine.ts";
 import { ItemError } from "../items/item-error.ts";

@@ -1,5 +1,6 @@
-// The messages between a CommitThread and its thread. Rows are arrays, because names would make the text twice as long.
-// If a row replaces none, its last number is 0.
+// The messages between a `CommitThread` object and the thread that it has started. Rows are arrays, because field names
+// would make the text twice as long. The last number of a row is the version of the row that it replaces, or 0 if it
+// replaces none.
 
 import type { Bookmark, Change, News, Plan, PlannedChange, Version } from "../../collection/engine.ts";
 
@@ -8,16 +9,18 @@ type Row = readonly [version: Version, position: Version, id: string, json: stri
 export type ToThread =
   | readonly ["open", path: string]
   | readonly ["commit", since: Bookmark, rows: readonly Row[]]
-  /** The answer to "missed". */
+  /** The answer to the message "missed". */
   | readonly ["plan", rows: readonly Row[]]
-  /** The answer to "missed", if there is no plan because of a defect. */
+  /** The other answer to the message "missed": there is no plan, because of a defect. */
   | readonly ["abandon"]
   | readonly ["check-ready"]
   | readonly ["close"];
 
 export type FromThread =
   | readonly ["done"]
-  /** `retired` is true if the files of the store were replaced. */
+  /**
+   * `retired` is true if somebody has replaced or changed the files of the store. The thread then no longer uses them.
+   */
   | readonly ["failed", message: string, undecided: boolean, retired: boolean]
   | readonly ["missed", state: Bookmark, whole: boolean, rows: readonly Row[]]
   /** Not an answer to a request, but a message for the operator. */

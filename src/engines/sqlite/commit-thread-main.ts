@@ -1,4 +1,4 @@
-// What runs in the thread of a CommitThread: a SqliteEngine that is driven by messages.
+// The code that runs in the thread of a `CommitThread`: a SqliteEngine that is driven by messages.
 
 import { type News, type Plan, StoreError } from "../../collection/engine.ts";
 import { changesOf, type FromThread, missedMessage, type ToThread } from "./commit-messages.ts";
@@ -7,11 +7,11 @@ import { SqliteEngine } from "./sqlite-engine.ts";
 declare const self: Worker;
 
 let engine: SqliteEngine | undefined;
-/** Set while a commit waits for another plan. */
+/** Set while a commit waits for another plan from the thread that answers requests. */
 let planned: PromiseWithResolvers<Plan> | undefined;
 
 /**
- * A checkpoint, which copies the log into the store, waits until no commit has come for this long. It takes several
+ * A checkpoint copies the log into the store. It waits until no commit has come for this long, because it takes several
  * syncs, and a commit would have to wait for them.
  */
 const quietMs = 5;
@@ -24,7 +24,8 @@ function send(message: FromThread): void {
 }
 
 /**
- * Sends the changes that a commit has missed. Resolves to the new plan, which the thread that answers requests makes.
+ * Sends the changes that other processes have committed first. The thread that answers requests then makes a new plan,
+ * and this resolves to that plan.
  */
 function decideAgain(missed: News): Promise<Plan> {
   planned = Promise.withResolvers();
@@ -80,7 +81,7 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
   } catch (error) {
     const retired = engine?.isRetired ?? false;
     if (error instanceof StoreError) send(["failed", error.message, error.undecided, retired]);
-    // The thread that sent "abandon" knows why.
+    // The thread that sent "abandon" knows the reason, so the message is empty.
     else if (error instanceof Abandoned) send(["failed", "", false, retired]);
     else {
       const cause = error instanceof Error ? error.stack : error;

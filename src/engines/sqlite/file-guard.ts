@@ -1,8 +1,9 @@
 // Notices when somebody replaces the files of an open store, removes its log, or writes into the store itself. For
-// example, `cp backup.db todoitems.db` does that. SQLite cannot notice, and would mix the old store with the new one.
+// example, `cp backup.db todoitems.db` writes into the store. SQLite cannot notice this, and would mix the old store
+// with the new one.
 //
-// Only a checkpoint may write into the file: SQLite then copies the log into the file. Before it copies, it notes the
-// checkpoint in the wal-index, the file `-shm`. So if the file has changed but the wal-index shows no checkpoint,
+// Only a checkpoint may write into the file: SQLite then copies the log into the file. Before SQLite copies, it notes
+// the checkpoint in the wal-index, the file `-shm`. So if the file has changed but the wal-index shows no checkpoint,
 // another program has written into the file.
 
 import { statSync } from "node:fs";
@@ -43,7 +44,7 @@ interface WalIndex {
 
 const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
-/** The part of the wal-index that is read. */
+/** How many bytes of the wal-index are read. */
 const indexBytes = 132;
 const noIndex: WalIndex = {
   pageBytes: 0,
@@ -90,9 +91,9 @@ export class FileGuard {
   }
 
   // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up
-  // only if the folder's time is new, or was only seconds old when last seen. To look up the log each time would make
+  // only if the folder's time is new, or was only seconds old when last seen. Looking up the log each time would make
   // the next sync of the log slower by a third. Once a program has asked for the time of a file, Linux notes an exact
-  // time with the next write, and has to sync that too.
+  // time with the next write, and has to sync that time too.
   #checkNames(): Interference | undefined {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
@@ -128,11 +129,11 @@ export class FileGuard {
     if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
       return replaced("another program has written into the file");
     }
-    // Another process ran this checkpoint, and may not have checked the file afterwards. So we check it.
+    // Another process has run a checkpoint, and may not have checked the file afterwards. So we check it.
     return isQuiet ? undefined : this.checkCheckpoint();
   }
 
-  /** Somebody may have emptied the log, or copied another one over it. */
+  /** Checks that nobody has emptied the log, or copied another log over it. */
   #checkLog(): Interference | undefined {
     const { index } = this.#last;
     if (index.frames === 0 || this.#hasLastFrameOf(index)) return undefined;
@@ -157,8 +158,8 @@ export class FileGuard {
    * Call this after each commit. `check` must have been called while the commit held its lock.
    *
    * If the whole log had already been copied into the store, the commit starts the log again from its beginning. To a
-   * later check, that looks like a checkpoint, and would explain away a write by somebody else. So a write by somebody
-   * else since `check` must be noticed now.
+   * later check, that looks like a checkpoint, and a checkpoint may write into the file. So a later check would not
+   * notice that another program has written into the file since `check`. This check notices it.
    */
   checkCommit(): Interference | undefined {
     const before = this.#last;
@@ -171,9 +172,9 @@ export class FileGuard {
   }
 
   /**
-   * Call this after a checkpoint. Somebody else may also have written into the file since the last look, and the file's
-   * time and size cannot show that. But some of the pages that the checkpoint copied are then probably overwritten. So
-   * this compares the file with the log.
+   * Call this after a checkpoint. Somebody else may also have written into the file since the last look. The file's
+   * time and size cannot show that, because the checkpoint changes them too. But some of the pages that the checkpoint
+   * copied are then probably overwritten. So this compares the file with the log.
    */
   checkCheckpoint(): Interference | undefined {
     const before = this.#look();
@@ -190,8 +191,8 @@ export class FileGuard {
   }
 
   /**
-   * Whether the store has every page as the log has it. Also true if the log is shorter by now, because then nothing
-   * can be compared.
+   * Whether every page that is in the log is the same in the store. Also true if the log is shorter by now, because
+   * then nothing can be compared.
    */
   #hasCopied({ copied, pages, pageBytes }: WalIndex): boolean {
     const frameBytes = frameHeaderBytes + pageBytes;
@@ -201,7 +202,7 @@ export class FileGuard {
     for (let start = 0; start < log.byteLength; start += frameBytes) lastFrames.set(log.getUint32(start), start);
     const frames = bytesOf(log);
     for (const [page, start] of lastFrames) {
-      // A VACUUM has made the store smaller. Pages after its end are not copied.
+      // If a VACUUM has made the store smaller, pages after its new end are not copied.
       if (page > pages) continue;
       const stored = bytesOf(this.#store.read(pageBytes, (page - 1) * pageBytes));
       if (Buffer.compare(stored, frames.subarray(start + frameHeaderBytes, start + frameBytes)) !== 0) return false;
@@ -227,9 +228,9 @@ export class FileGuard {
     return identityAt(this.#path) === this.#store.identity;
   }
 
-  // Looks at the file before and after it reads the wal-index, and starts again if the file has changed in between. So
-  // if the wal-index shows a complete checkpoint, the look includes all its writes. If some were missing, they would
-  // seem to be somebody else's at the next check.
+  // Looks at the file before and after reading the wal-index, and starts again if the file has changed in between. So
+  // if the wal-index shows a complete checkpoint, `file` includes all writes of this checkpoint. Otherwise, the next
+  // check would take the missing writes for those of another program.
   #look(): Look {
     for (;;) {
       const file = this.#store.state;
@@ -257,7 +258,7 @@ export class FileGuard {
   }
 }
 
-/** Whether a checkpoint has run between two looks at the wal-index, or runs now. */
+/** Whether a checkpoint has run between two readings of the wal-index, or is running now. */
 function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
   return (
     after.attempted > after.copied ||

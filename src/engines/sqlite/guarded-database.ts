@@ -1,5 +1,6 @@
-// An open store whose files are watched. If somebody replaces them, the store is retired: SQLite closes it, and writes
-// nothing into the file that is there now. Checkpoints run here too, because each needs a look at the files first.
+// An open store whose files are watched. If somebody replaces the files, the store is retired: SQLite closes it, and
+// writes nothing into the file that is there now. Checkpoints run here too, because the files must be checked before
+// each of them.
 
 import type { Database } from "bun:sqlite";
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
@@ -29,11 +30,11 @@ export class GuardedDatabase {
   readonly #guard: FileGuard | undefined;
   readonly #logWatch: LogWatch;
   readonly #onWarning: (message: string) => void;
-  /** Why the store was retired. Undefined if it was not. */
+  /** Why the store is no longer used, for example because its files were replaced. Undefined while it is in use. */
   #retirement: string | undefined;
   #framesAtCheckpoint = 0;
 
-  /** `isJoined` says that another thread of this process has the store open. */
+  /** `isJoined` is true if another thread of this process has the store open already. */
   constructor(path: string, { readOnly, isJoined = false, onWarning }: GuardOptions) {
     this.#path = path;
     this.#onWarning = onWarning;
@@ -43,7 +44,7 @@ export class GuardedDatabase {
     this.#identity = identityOf(statSync(this.#file));
     if (readOnly) return;
     try {
-      // SQLite would run checkpoints by itself, without a look at the files.
+      // Otherwise SQLite would run checkpoints by itself, without checking the files first.
       this.database.run("PRAGMA wal_autocheckpoint = 0");
       this.#guard = new FileGuard(this.#file);
     } catch (error) {
@@ -56,13 +57,16 @@ export class GuardedDatabase {
     return this.#retirement !== undefined;
   }
 
-  /** Throws if another program has replaced, removed or changed the files. From then on, it throws at every call. */
+  /** Throws if another program has replaced, removed or changed the files. From then on, every call throws. */
   check(): void {
     if (!this.isRetired) this.#lookAtFiles();
     if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
   }
 
-  /** Throws if the file is no longer at its path. A process that only reads the store can do no harm, but reads old items. */
+  /**
+   * Throws if the file is no longer at its path. This is for a process that only reads the store. Such a process can do
+   * no harm, but it would go on reading the old items.
+   */
   checkInPlace(): void {
     const stat = statSync(this.#file, { throwIfNoEntry: false });
     if (stat && identityOf(stat) === this.#identity) return;
@@ -86,7 +90,10 @@ export class GuardedDatabase {
     return this.#framesSinceCheckpoint() >= 2 * checkpointFrames;
   }
 
-  /** Copies the log into the store, if it has grown enough. Call this after each commit, or a little later. */
+  /**
+   * Copies the log into the store, if the log has grown enough since the last time. Call this after each commit, or a
+   * little later.
+   */
   checkpoint(): void {
     if (!this.#guard || this.isRetired || this.#framesSinceCheckpoint() < checkpointFrames) return;
     const { frames, bytes } = this.#guard.logSize;
@@ -103,7 +110,7 @@ export class GuardedDatabase {
 
   #framesSinceCheckpoint(): number {
     const frames = this.#guard?.logSize.frames ?? 0;
-    // SQLite has started to write the log from its beginning again.
+    // If the log has become shorter, SQLite has started to write it from its beginning again.
     if (frames < this.#framesAtCheckpoint) this.#framesAtCheckpoint = 0;
     return frames - this.#framesAtCheckpoint;
   }
@@ -142,7 +149,9 @@ export class GuardedDatabase {
     }
   }
 
-  /** Call this if another thread's connection was retired. `reason` says why. */
+  /**
+   * Call this if another thread has stopped using the store because of what was done to the files. `reason` says what.
+   */
   retireToo(reason: string): void {
     if (this.isRetired) return;
     this.#closeUntouched();

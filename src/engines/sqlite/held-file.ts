@@ -1,12 +1,13 @@
 // Descriptors of a store's files that stay open as long as SQLite has the store open. When a process closes any
 // descriptor of a file, the system drops all locks that the process has on that file, and SQLite depends on its locks.
-// So if a process has opened a store several times, all descriptors stay open until the last of these is closed.
+// So if a process has several `HeldFile` objects for one file, it closes their descriptors only when all of them are
+// released.
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 const descriptorsOf = new Map<string, { openCount: number; readonly descriptors: number[] }>();
 
-/** Reads of up to this many bytes share one buffer: a page and its frame header fit. */
+/** Reads of up to this many bytes share one buffer. That is enough for the largest page and its frame header. */
 const sharedBytes = 66_000;
 
 export class HeldFile {

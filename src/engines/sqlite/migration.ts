@@ -1,5 +1,6 @@
-// Brings an existing store up to date. It first takes a copy and verifies it. Meanwhile nobody else can open the store.
-// Whenever the process is killed, the next start finds either the old store or the new one, and goes on.
+// Brings an existing store to the current schema. First takes a copy of the store, and verifies the copy. Meanwhile
+// nobody else can open the store. Whenever the process is killed, the next start finds either the old store or the new
+// one, and goes on.
 
 import { Database } from "bun:sqlite";
 import {
@@ -31,8 +32,8 @@ export function migrateStore(database: Database, path: string): string | undefin
 }
 
 /**
- * Leaves WAL mode, which fails if anybody else has the store open. Then takes a lock that lasts until `letIn` is
- * called.
+ * Locks all other programs out of the store. Leaves WAL mode, which fails if anybody else has the store open. Then
+ * takes a lock that lasts until `letIn` is called.
  */
 function lockOut(database: Database, path: string): void {
   try {

@@ -11,8 +11,8 @@ export interface StoreFields {
 }
 
 /**
- * The checksum of a row of table `change`. Different rows never give the same text, because an ID contains no space and
- * JSON is never empty.
+ * The checksum of a row of table `change`. The text is the ID and, unless the item was deleted, a space and the JSON.
+ * Rows with different IDs or JSON never have the same text, because an ID contains no space.
  */
 export function rowChecksum({ version, position, id, json }: Change): number {
   return checksum(version, position, json === null ? id : `${id} ${json}`);
@@ -32,7 +32,7 @@ function checksum(first: number, second: number, text: string): number {
   numbers[1] = first / 2 ** 32;
   numbers[2] = second;
   numbers[3] = second / 2 ** 32;
-  // As a signed number, because SQLite stores any of those in at most 4 bytes. The larger half of the unsigned numbers
-  // would need 6.
+  // The result is a signed number, because SQLite stores any signed 32-bit number in at most 4 bytes. Unsigned numbers
+  // from 2^31 on would take 6 bytes.
   return Bun.hash.crc32(text, Bun.hash.crc32(numbers)) | 0;
 }

@@ -1,8 +1,8 @@
 // Finds every row of a damaged store that can be trusted, in the file and in its log. A row can be trusted if its
 // checksum is right, wherever it is found: rows are never rewritten, so all intact copies of a row are the same.
 //
-// Rows are found in two ways. The first is to read each table page as SQLite does. If a page is damaged, the bytes of
-// all its copies are also searched for what looks like the start of one of our rows.
+// Rows are found in two ways. First, each table page is read as SQLite reads it. Second, if a page is damaged, the
+// bytes of all its copies are searched for what looks like the start of one of our rows.
 
 import type { Change, Version } from "../../collection/engine.ts";
 import { rowFault } from "../row-rules.ts";
@@ -18,7 +18,7 @@ export interface Loss {
 }
 
 export interface Salvaged {
-  /** In order of version. Obsolete rows and tombstones are among them. */
+  /** In order of version. Obsolete rows and tombstones, which mark deleted items, are included. */
   readonly rows: readonly Change[];
   readonly losses: readonly Loss[];
 }
@@ -55,7 +55,7 @@ class Salvage {
   run(): Salvaged {
     const suspects = [...this.#pages.pages()].filter((number) => !this.#read(number));
     for (const number of suspects) this.#search(number);
-    // A page may also be missing, because the file was cut off.
+    // An expected page is lost if it is damaged, or if it is missing because the file was cut off.
     for (const page of this.#expected) if (!this.#isTable(page)) this.#losses.push({ page, row: undefined });
     return {
       rows: [...this.#rows.values()].sort((a, b) => a.version - b.version),
@@ -63,7 +63,10 @@ class Salvage {
     };
   }
 
-  /** Reads the rows of all copies of a page. Returns false if the newest copy is not an intact leaf. */
+  /**
+   * Reads the rows of all copies of a page. Returns false if the newest copy is not an intact leaf, which is a page
+   * with rows. Page 1 has the list of tables instead, and counts as intact if it can be read.
+   */
   #read(number: number): boolean {
     const newest = this.#pages.newest(number);
     if (!newest) return false;
@@ -72,7 +75,7 @@ class Salvage {
     return this.#readLeaf(newest, number)?.lost.length === 0;
   }
 
-  /** Page 1 lists the tables, and where each one starts. */
+  /** Reads page 1, which lists the tables, and where each one starts. Returns false if the page is damaged. */
   #readSchema(page: Buffer): boolean {
     for (const offset of cellOffsets(page, 1) ?? []) {
       const root = this.#cellAt(page, offset)?.values[rootColumn];
@@ -81,7 +84,10 @@ class Salvage {
     return this.#isTable(1);
   }
 
-  /** Saves the rows of a leaf, and returns those that cannot be trusted. Undefined if the page is not a leaf. */
+  /**
+   * Saves the rows of a leaf, which is a page with rows. Returns how many rows it has, and those that cannot be
+   * trusted. Returns undefined if the page is not a leaf.
+   */
   #readLeaf(page: Buffer, number: number): { readonly count: number; readonly lost: readonly LostRow[] } | undefined {
     const offsets = kindOf(page, number) === "leaf" ? cellOffsets(page, number) : undefined;
     if (!offsets) return undefined;
@@ -104,7 +110,8 @@ class Salvage {
     const unreadableCount = lost.length - known.length - foundCount;
     this.#losses.push(...known.map((row) => ({ page: number, row })));
     for (let n = 0; n < unreadableCount; n++) this.#losses.push({ page: number, row: {} });
-    // An interior page has no rows. If rows were found on it, it is a leaf whose kind was damaged.
+    // An interior page leads to other pages and has no rows. If rows were found on it, it is a leaf whose kind was
+    // damaged.
     if (kindOf(newest, number) !== "interior") return;
     const expected = foundCount > 0 ? [number] : childrenOf(newest, number);
     for (const page of expected) this.#expected.add(page);
@@ -160,7 +167,10 @@ function rowOf(version: Version, position: Value, id: Value, json: Value): Chang
   return typeof json === "string" || json === null ? { version, position, id, json } : undefined;
 }
 
-/** The one row of table `store` begins with its epoch. A row of an item begins with null, in place of its key. */
+/**
+ * True for the one row of table `store`, which begins with its epoch. A row of an item begins with null, because SQLite
+ * stores its key elsewhere.
+ */
 function isStoreRow({ values: [epoch] }: Cell): boolean {
   return typeof epoch === "string";
 }

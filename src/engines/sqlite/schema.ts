@@ -6,9 +6,9 @@ import { rowChecksum, storeChecksum } from "./row-checksum.ts";
 import { damageAdvice } from "./sqlite-errors.ts";
 
 interface Schema {
-  /** The text of the tables, exactly as SQLite keeps it. */
+  /** The SQL of each table, exactly as SQLite keeps it. */
   readonly tables: readonly string[];
-  /** Brings a store from the version before to this one. */
+  /** Brings a store from the previous version of the schema to this one. */
   readonly migrate: (database: Database) => void;
 }
 
@@ -16,12 +16,12 @@ interface Schema {
 const applicationId = 0x746f646f;
 const rowsAtOnce = 1_000;
 
-// For people who look inside the file: the current items, in the order of the list.
+// This view is for people who look inside the file. It shows the current items, in the order of the list.
 const itemView = `CREATE VIEW item AS
   SELECT id, json, position, max(version) AS version
   FROM change GROUP BY position HAVING json IS NOT NULL ORDER BY position`;
 
-// Schema 1 is indented as it was when the first stores were made, because SQLite keeps the text.
+// Schema 1 is indented as it was when the first stores were made. SQLite keeps the text, and `checkOwner` compares it.
 const schema1: Schema = {
   tables: [
     `CREATE TABLE store (
@@ -42,8 +42,8 @@ const schema1: Schema = {
 };
 
 /**
- * Adds checksums, and the identity of the file. The identity is empty at first, so the store keeps its epoch when it is
- * next opened.
+ * Adds checksums, and the identity of the file. The identity is empty at first. So when the store is next opened, it
+ * keeps its epoch, which is the name of its history.
  */
 const schema2: Schema = {
   tables: [
@@ -87,10 +87,10 @@ const schema2: Schema = {
   },
 };
 
-/** Schemas are added at the end, and never changed. */
+/** New schemas are added at the end. Existing schemas never change. */
 const schemas: readonly Schema[] = [schema1, schema2];
 
-/** The schema that this program reads and writes. */
+/** The version of the schema that this program reads and writes. */
 export const currentSchema = schemas.length;
 
 /** The version of a store's schema. 0 if the file has no tables yet. */

@@ -30,8 +30,8 @@ export class ServedSqliteEngine implements Engine {
   /** True if a commit of the thread has failed, but may have happened. */
   #isUndecided = false;
   /**
-   * The commit that the thread is working on: the state that it leads to, and a function that waits for its end and
-   * then asks again for news.
+   * The commit that the thread is working on. `planned` is the state that the commit leads to. `settled` waits for the
+   * end of the commit, and then asks `hasNews` again.
    */
   #underWay: { planned: Bookmark; readonly settled: () => Promise<boolean> } | undefined;
 
@@ -45,14 +45,15 @@ export class ServedSqliteEngine implements Engine {
   hasNews(): boolean | Promise<boolean> {
     const news = this.#engine.newState();
     if (!news) return false;
-    // This is very likely our own commit, which the thread has not reported yet. If so, it need not be read from the
-    // file.
+    // If the new state is the planned state, it is very likely the result of our own commit, which the thread has not
+    // reported yet. Then wait for that report, instead of reading the changes from the file.
     const { planned, settled } = this.#underWay ?? {};
     return planned?.version === news.version && planned.epoch === news.epoch && settled ? settled() : true;
   }
 
   async pull(since?: Bookmark): Promise<News> {
-    // Makes sure that a commit whose outcome is not known either is in the file for good, or never will be.
+    // The outcome of a commit may be unknown. `checkReady` makes sure that this commit either is in the file for good,
+    // or never will be.
     if (this.#isUndecided && !this.#engine.isRetired) await this.#thread?.checkReady();
     this.#isUndecided = false;
     return this.#watched(this.#engine.pull(since));
@@ -67,7 +68,9 @@ export class ServedSqliteEngine implements Engine {
     if (this.#syncMs > this.#slowSyncMs) this.#startThread();
   }
 
-  /** If the engine finds that the files were replaced, the thread must not touch them any more either. */
+  /**
+   * If the engine finds that the files were replaced, this ends the thread, so that it does not touch the files either.
+   */
   async #watched<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -108,7 +111,7 @@ export class ServedSqliteEngine implements Engine {
         onThread?.(syncMs);
       })
       .catch(async (error: unknown) => {
-        // The thread cannot be used, so commits stay in this one.
+        // The thread cannot be used, so commits stay in the thread that answers requests.
         await this.#closeThread();
         if (!this.#engine.isRetired) onWarning(String(error));
       });
@@ -130,7 +133,8 @@ export class ServedSqliteEngine implements Engine {
       throw error;
     } finally {
       this.#underWay = undefined;
-      // Not earlier: the collection must have made the changes visible before a reader relies on having no news.
+      // Do not resolve this earlier. The collection must have made the changes visible before a reader relies on having
+      // no news.
       setImmediate(visible.resolve);
     }
   }

@@ -34,7 +34,10 @@ export interface SqliteEngineOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-/** A batch whose plans may be made by another thread. Nothing else may be asked of the engine in the meantime. */
+/**
+ * A batch whose plans may be made by another thread. Until `decide` has returned a plan, nothing else may be asked of
+ * the engine.
+ */
 interface DecidedLater extends Pick<Batch, "since"> {
   decide(missed: News | undefined): Plan | Promise<Plan>;
 }
@@ -111,17 +114,22 @@ export class SqliteEngine implements Engine {
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
   }
 
-  /** Throws if the files were replaced. */
+  /** Throws if another program has replaced, removed or changed the files. */
   checkFiles(): void {
     this.#files.check();
   }
 
-  /** True if the files were replaced, so that this engine does not touch them any more. */
+  /**
+   * True if another program has replaced, removed or changed the files, so that this engine does not touch them any
+   * more.
+   */
   get isRetired(): boolean {
     return this.#files.isRetired;
   }
 
-  /** Call this if another engine of this process was retired. `reason` says why. */
+  /**
+   * Makes this engine stop using the files. Call this if another engine of this process has stopped; `reason` says why.
+   */
   retireToo(reason: string): void {
     this.#files.retireToo(reason);
   }
@@ -196,8 +204,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Deletes the obsolete rows first: deleted items are then gone from the file, and the next start reads less. If this
-   * process has another engine on the same file, `closeOther` must close it.
+   * Deletes obsolete rows, and then closes the store. So deleted items are gone from the file, and the next start reads
+   * less. If this process has another engine on the same file, `closeOther` must close it.
    */
   async close(closeOther: () => Promise<void> = async () => {}): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
@@ -215,7 +223,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Throws if the files are no longer those that were opened: the last commits are then not in the file. */
+  /** Throws if the files are no longer those that were opened, because the last commits may then not be in the file. */
   #checkAtClose(): void {
     try {
       this.#files.check();
@@ -238,7 +246,10 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Writes the changes, and deletes some of the rows that a sweep has chosen. Returns how many it deleted. */
+  /**
+   * Writes the changes, and deletes some of the rows that `#sweep` has chosen for deletion. Returns how many it
+   * deleted.
+   */
   #store(changes: readonly PlannedChange[]): number {
     this.#table.append(changes);
     const swept = this.#sweep.next(changes.length);
@@ -332,7 +343,8 @@ export class SqliteEngine implements Engine {
     const { epoch, prunedThrough } = this.#storeRow.read();
     const version = this.#table.version();
     const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
-    // If there are changes newer than the last one known here, another process has stored them.
+    // If there are changes newer than the last one known here, another process has stored them. Then tell `#sweep` that
+    // it no longer knows all rows.
     if (since && version > this.#lastKnown.version) this.#sweep.missed();
     this.#lastKnown = { epoch, version };
     return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#table.readAfter(since.version, -1) };

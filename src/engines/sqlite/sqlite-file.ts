@@ -11,13 +11,14 @@ import { cannotLock, damageAdvice, explainSqliteError, notWritable } from "./sql
 import { adoptFile } from "./store-row.ts";
 import { type LogReport, scanLog } from "./write-ahead-log.ts";
 
-/** After the log has been copied into the store, it is cut back to this size. */
+/** After the log has been copied into the store, the log file is cut back to this size. */
 const logBytesKept = 16 * 1024 ** 2;
 
 export function openDatabase(path: string, readOnly: boolean): Database {
   const exists = existsSync(path);
   if (exists) checkKind(path);
-  // If the path is a symbolic link, SQLite puts the log next to the file that the link leads to.
+  // If the path is a symbolic link, SQLite puts the log next to the file that the link leads to. So check the log
+  // there.
   const file = exists ? realpathSync(path) : path;
   checkLog(file);
   if (!readOnly || !exists) {
@@ -40,8 +41,8 @@ export function openDatabase(path: string, readOnly: boolean): Database {
 }
 
 /**
- * Opens another connection to a store that this process has open. It changes nothing, so that no harm is done if somebody
- * has replaced the file in the meantime.
+ * Opens another connection to a store that this process has open. Opening changes nothing in the file, so no harm is
+ * done if somebody has replaced the file in the meantime.
  */
 export function joinDatabase(path: string): Database {
   try {

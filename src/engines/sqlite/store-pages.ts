@@ -15,7 +15,7 @@ export class StorePages {
   readonly #log: number | undefined;
   readonly #places = new Map<number, Place[]>();
   readonly pageBytes: number;
-  /** The size of the file and its log. Nothing in them can be larger. */
+  /** The size of the file and its log together. No row in them can be larger. */
   readonly bytes: number;
 
   constructor(path: string) {
@@ -34,7 +34,10 @@ export class StorePages {
     return this.#places.keys();
   }
 
-  /** The copies of a page that the newest one has replaced. A long log has very many, so they are read one by one. */
+  /**
+   * The older copies of a page, which the newest copy has replaced. A long log has very many, so they are read one by
+   * one.
+   */
   *older(page: number): Generator<Buffer> {
     for (const place of this.#places.get(page)?.slice(0, -1) ?? []) yield this.#read(place, this.pageBytes);
   }

@@ -38,8 +38,9 @@ export class StoreRow {
 }
 
 /**
- * Gives the store a new epoch if it is in another file than before. Such a file is a copy. From then on, the copy and
- * the original may have different histories. So a client must not take a state of one for a state of the other.
+ * Gives the store a new epoch, which is a new name for its history, if it is in another file than before. Such a file
+ * is a copy. From then on, the copy and the original may have different histories. So a client must not take a state of
+ * one for a state of the other.
  */
 export function adoptFile(database: Database, path: string): void {
   const row = new StoreRow(database, path);

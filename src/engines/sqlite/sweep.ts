@@ -12,7 +12,7 @@
 //         5         5  c   {"n":5}   obsolete: row 6 has replaced it
 //         6         5  c   null      tombstone: c was deleted
 //
-// What a tombstone is for: a process at version 3 pulls rows 4 to 6 and learns that b is gone. Without row 4 it would
+// What a tombstone is for: a process at version 3 reads rows 4 to 6 and learns that b is gone. Without row 4 it would
 // keep b forever. And a process that starts and finds row 2 but not row 4 would bring b back to life.
 //
 // When a sweep starts: after a commit, if enough rows are obsolete (here at least 3, and at least as many as are live),
@@ -41,7 +41,7 @@ export interface SweepLimits {
   readonly obsoleteMin: number;
   /** How many tombstones are kept, so that other processes and clients can learn of deletions. */
   readonly tombstonesMax: number;
-  /** Tombstones are pruned at least this many at a time. */
+  /** Tombstones beyond `tombstonesMax` are deleted only once there are at least this many of them. */
   readonly prunedMin: number;
 }
 
@@ -98,12 +98,15 @@ export class Sweep {
     this.#limits = limits;
   }
 
-  /** Tombstones up to this version may be missing. Store this before you delete any row. */
+  /** Tombstones up to this version may be missing. Store this version before you delete any row. */
   get prunedThrough(): Version {
     return this.#prunedThrough;
   }
 
-  /** True if so many tombstones are uncertain that it is worth reading the whole table. */
+  /**
+   * True if it is worth reading the whole table, because very many tombstones are uncertain: their items might still
+   * have older rows that this process does not know.
+   */
   get wantsSurvey(): boolean {
     return this.#uncertainCount >= this.#limits.tombstonesMax;
   }
@@ -118,7 +121,10 @@ export class Sweep {
     this.#uncertainCount = 0;
   }
 
-  /** Call this if another process has changed the table. New tombstones of this process are uncertain from then on. */
+  /**
+   * Call this if another process has changed the table. From then on, an item that this process deletes might still
+   * have older rows that this process does not know. So its tombstone counts as uncertain.
+   */
   missed(): void {
     this.#complete = false;
   }

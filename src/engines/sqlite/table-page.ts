@@ -1,7 +1,10 @@
 // Reads the cells of table pages, and the records in them. Nothing is trusted: every number may be damaged. So these
 // functions return undefined for whatever does not fit. The format is described at sqlite.org/fileformat2.html.
 
-/** The first byte of a page in a table's tree. Rows are on its leaves. */
+/**
+ * A table is a tree of pages, and the first byte of a page tells its kind. Leaves have the rows. Interior pages lead to
+ * other pages.
+ */
 const leafKind = 0x0d;
 const interiorKind = 0x05;
 const leafHeaderBytes = 8;
@@ -18,7 +21,7 @@ export interface Cell {
   readonly values: readonly Value[];
 }
 
-/** Reads a page that continues a long record. */
+/** Reads the page with this number. It is needed for a long record, which continues on other pages. */
 export type ReadPage = (page: number) => Buffer | undefined;
 
 export function kindOf(page: Buffer, number: number): "leaf" | "interior" | undefined {
@@ -44,7 +47,10 @@ export function childrenOf(page: Buffer, number: number): number[] {
   return [...offsets.filter((offset) => offset + 4 <= page.length).map((offset) => page.readUInt32BE(offset)), last];
 }
 
-/** Reads the row at this offset of a leaf. A long record continues on other pages. */
+/**
+ * Reads the row at this offset of a leaf. A long record continues on other pages. Undefined if the row is damaged, or
+ * if its record would be longer than `bytesMax`.
+ */
 export function readCell(page: Buffer, offset: number, readPage: ReadPage, bytesMax: number): Cell | undefined {
   const length = readVarint(page, offset);
   const key = length && readVarint(page, length.end);
@@ -58,7 +64,7 @@ function startOf(number: number): number {
   return number === 1 ? fileHeaderBytes : 0;
 }
 
-// The formulas for how much of a record stays on the leaf are those of the documentation.
+// The start of a long record is on the leaf. The formulas for the size of this start come from SQLite's documentation.
 function readPayload(page: Buffer, start: number, length: number, readPage: ReadPage): Buffer | undefined {
   const usable = page.length;
   const least = Math.floor(((usable - 12) * 32) / 255) - 23;
@@ -122,7 +128,10 @@ function columnValue(type: number, bytes: Buffer): Value {
   }
 }
 
-/** A number of 1 to 9 bytes, with 7 bits in each. No number of ours needs more than 8. */
+/**
+ * Reads a number of 1 to 8 bytes, with 7 bits in each. SQLite also has numbers of 9 bytes, but we store none. For
+ * these, this returns undefined.
+ */
 export function readVarint(
   bytes: Buffer,
   offset: number,

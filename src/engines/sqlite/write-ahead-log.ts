@@ -14,15 +14,16 @@ export interface LogReport {
   readonly transactions: number;
   readonly frames: number;
   /**
-   * The first frame that is not intact. Frames are counted from 1, and frame 0 is the log's header. Undefined if the log
-   * is intact. Frames from before the log was last reused do not count: they are normal.
+   * The first frame that is not intact. Frames are counted from 1, and frame 0 is the log's header. Undefined if the
+   * log is intact. When SQLite writes the log from its beginning again, it leaves old frames after the new ones. These
+   * are normal, and do not count as bad.
    */
   readonly bad: { readonly frame: number; readonly offset: number } | undefined;
   /** True if complete transactions follow the bad frame. False for the ordinary end that a crash leaves. */
   readonly isDamaged: boolean;
 }
 
-/** The part of a log that was committed. Bad frames are in it, if complete transactions follow them. */
+/** The part of a log that was committed. It includes bad frames if complete transactions follow them. */
 export interface CommittedLog {
   readonly frames: number;
   readonly pageBytes: number;
@@ -38,8 +39,8 @@ const singleBits = Array.from({ length: 32 }, (_, bit) => 2 ** bit);
 const noLog: LogReport = { bytes: 0, transactions: 0, frames: 0, bad: undefined, isDamaged: false };
 
 /**
- * Scans the log of a store. Another process may be writing to it, so damage is reported only if two readings in a row
- * find the same.
+ * Scans the log of a store. Another process may be writing to the log, so damage is reported only if two readings in a
+ * row find the same bad frame.
  */
 export function scanLog(storePath: string): LogReport {
   let last: string | undefined;
@@ -51,7 +52,7 @@ export function scanLog(storePath: string): LogReport {
   }
 }
 
-/** Finds the committed part of a store's log. Nobody should be writing to it. */
+/** Finds the committed part of a store's log. Nobody should be writing to the log meanwhile. */
 export function committedLog(storePath: string): CommittedLog {
   return scanOnce(storePath).committed;
 }
@@ -124,7 +125,10 @@ class Scan {
   #isBetween = true;
   /** True if an earlier transaction has a bad frame, but the current one is intact so far. */
   #inWhole = false;
-  /** The checksums that the next frame may continue. After a bad frame, either of two may be right. */
+  /**
+   * The checksums that the next frame may continue. After a bad frame, the checksum in that frame may be right, or the
+   * one computed from it.
+   */
   #seeds: readonly Sum[];
 
   constructor(header: Header) {
@@ -142,8 +146,8 @@ class Scan {
   note(frame: DataView, offset: number): void {
     this.#noted++;
     const salts = pairAt(frame, 8);
-    // If the header is damaged, its salts may be damaged too, and so may be those of the first frames. All intact frames
-    // have the same ones.
+    // If the header is damaged, its salts may be damaged too, and so may be those of the first frames. So take the
+    // salts of each frame until one is intact. All intact frames have the same salts.
     if (!this.#header.isIntact && !this.#hasIntactFrame) this.#salts = salts;
     const stored = pairAt(frame, 16);
     if (isSame(salts, this.#salts) && this.#seeds.some((seed) => isSame(this.#sum(frame, seed), stored))) {
