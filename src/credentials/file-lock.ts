@@ -83,7 +83,7 @@ function isAbandoned(lock: string): boolean {
   if (!holder) return ageMs(lock) > unnamedStaleMs;
   if (holder.host !== hostname()) return ageMs(lock) > foreignStaleMs;
   // After a container restarts, this process often has the same process ID as the one that died. So a lock with our
-  // process ID is ours only if `heldHere` contains it.
+  // process ID is ours only if `heldHere` contains the lock's ID.
   return holder.pid === process.pid ? !heldHere.has(holder.id) : !isAlive(holder.pid);
 }
 
@@ -103,7 +103,7 @@ function readIfThere(path: string): string {
   }
 }
 
-/** 0 if the file is gone. */
+/** The age of a file. 0 if the file is gone. */
 function ageMs(path: string): number {
   const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return made === undefined ? 0 : Date.now() - made;

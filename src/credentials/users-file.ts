@@ -1,5 +1,5 @@
-// The users file has a line `name:hash` for each user, as htpasswd writes it. Only hashes that are slow to compute are
-// accepted: bcrypt, as written by `htpasswd -B`, and argon2id.
+// The users file has a line `name:hash` for each user, in the format of htpasswd. Only hashes that are slow to compute
+// are accepted: bcrypt, as written by `htpasswd -B`, and argon2id.
 
 import {
   closeSync,
@@ -32,8 +32,8 @@ const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 /**
- * True for a bcrypt or argon2id hash with an acceptable cost: it is not too cheap to compute, and needs at most 1 GiB
- * of memory.
+ * True for a bcrypt or argon2id hash with an acceptable cost. The hash must not be too cheap to compute. Nor may it
+ * take more than 1 GiB of memory or, with bcrypt, far too long.
  */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];

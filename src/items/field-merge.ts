@@ -3,13 +3,13 @@
 import { scanObject } from "./json-text.ts";
 
 export interface FieldMerge {
-  /** Their state of the item with my changes in it. If both changed a field, my value counts. */
+  /** The other person's state of the item, with my changes made to it. If we both changed a field, my value is used. */
   readonly json: string;
-  /** The fields that both changed, to different values. */
+  /** The fields that both people changed, to different values. */
   readonly conflicts: readonly string[];
 }
 
-/** `base` is the state that both started from. */
+/** Merges two changed states of an item, `mine` and `theirs`. `base` is the state that both people started from. */
 export function mergeFields(base: string, mine: string, theirs: string): FieldMerge {
   const [old, my, their] = [scanObject(base).toMap(), scanObject(mine).toMap(), scanObject(theirs).toMap()];
   const names = [...new Set([...my.keys(), ...their.keys()])];

@@ -1,5 +1,5 @@
 // How the top-level field names of items are spelled in answers. One family of clients reads `ID, Name, Done`, the
-// other `id, name, done`, and both distinguish letter case. The store keeps whatever was sent.
+// other `id, name, done`, and both distinguish letter case. The store keeps names as they were sent.
 
 import { scanObject } from "./json-text.ts";
 import { unquote } from "./object-text.ts";
@@ -21,7 +21,11 @@ export function respell(json: string, style: FieldNames): string {
   return `{${parts.join(",")}}`;
 }
 
-/** The items of one app have the same names in the same order, so it pays to remember how they were respelled. */
+/**
+ * How sequences of names were respelled. The items of one app have the same names in the same order, so remembering
+ * this saves time. Sequences longer than `rememberedLengthMax` are not kept. Once there are `rememberedMax`, all are
+ * dropped.
+ */
 const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
 const rememberedMax = 100;
 const rememberedLengthMax = 1_000;

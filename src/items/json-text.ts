@@ -67,8 +67,8 @@ class Scanner {
   readonly #depthMax: number;
   #at = 0;
   #depth = 0;
-  // The source before #keptFrom is already in #compact, without its insignificant white space. Most documents have
-  // none. For these #compact stays empty, and the source itself is returned.
+  // The source before #keptFrom is already in #compact, without its insignificant white space. Most documents have no
+  // such white space. For these #compact stays empty, and the source itself is returned.
   #compact = "";
   #keptFrom = 0;
 

@@ -1,9 +1,9 @@
-// Counts values by their size, in plain numbers. Counting a value costs a few comparisons and two additions. The lines
-// of the metric are made only when somebody asks for them.
+// Counts values by their size. Counting a value costs only a few comparisons and two additions. The lines of the metric
+// are made only when somebody asks for them.
 
 import type { Labels, MetricValue } from "./metric.ts";
 
-/** For times in seconds: fine enough for a list from memory, wide enough for a slow disk. */
+/** The bounds for times in seconds. They are fine enough for a list from memory, and wide enough for a slow disk. */
 export const secondBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];

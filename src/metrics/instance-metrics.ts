@@ -37,7 +37,7 @@ export class InstanceMetrics {
       histogramOf("todoitems_commit_duration_seconds", "Time that a commit of the store took.", this.#commitSeconds),
       histogramOf("todoitems_commit_writes", "Number of writes that a commit stored together.", this.#commitWrites),
       gauge("todoitems_write_queue_length", "Writes that wait for the next commit.", state.waitingWrites),
-      // Every process has all items, so the values of several processes must not be added up here.
+      // Every process has all items, so the values of several processes must not be added up. "max" takes the largest.
       gauge("todoitems_items", "Items in the list.", state.itemCount, { aggregator: "max" }),
       gauge("todoitems_list_bytes", "Size of the whole list, uncompressed.", state.listBytes, { aggregator: "max" }),
       gauge("todoitems_feed_readers", "Open change feeds.", state.feedReaders),

@@ -5,7 +5,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface MetricValue {
   readonly value: number;
   readonly labels: Labels;
-  /** Used if the line has another name than the metric, as the lines of a histogram do. */
+  /** The name of the line, if it differs from the name of the metric. The lines of a histogram have such names. */
   readonly metricName?: string;
 }
 

@@ -10,7 +10,7 @@ import type { ProcessMetrics } from "./metric.ts";
 import { metricsContentType, renderMetrics } from "./render.ts";
 
 export interface MetricsHandlerOptions {
-  /** Undefined if requests may have any name in `Host`. */
+  /** The host names that requests may have in `Host`. Undefined if any name is allowed. */
   readonly hosts: AllowedHosts | undefined;
   readonly log: Log;
   /** Returns the metrics of each process. */

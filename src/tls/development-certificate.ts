@@ -2,7 +2,7 @@
 // authority signs a certificate for this machine. That certificate is renewed automatically.
 //
 // The authority is named exactly `CN=localhost`. The debug builds of the tutorial's apps accept any certificate from an
-// issuer with that name, because the development certificate of .NET has the same issuer (decision 61).
+// issuer with that name, because the development certificate of .NET has the same issuer (docs/decisions, 61).
 
 import "./reflect-metadata.ts";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";

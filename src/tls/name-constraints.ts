@@ -1,6 +1,7 @@
 // Name constraints (RFC 5280, section 4.2.1.10): which host names the development authority may certify. Whoever trusts
-// the authority trusts its key. So a stolen key must be worthless for the sites of the Internet. Addresses are not
-// constrained, because Mono refuses every certificate of an authority that constrains addresses (decision 61).
+// the authority trusts everything that its key has signed. So a stolen key must be worthless for the sites of the
+// Internet. Addresses are not constrained, because Mono refuses every certificate of an authority that constrains
+// addresses (docs/decisions, 61).
 
 import { isIP } from "node:net";
 import { Extension, GeneralName, type X509Certificate } from "@peculiar/x509";
