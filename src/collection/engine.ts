@@ -106,7 +106,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** The store could not be opened, read or written. `message` tells the operator what to do; clients never see it. */
+/** The store could not be opened, read or written. `message` is for the operator; clients never see it. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   /** True if the commit may have happened anyway: its answer was lost, and the store cannot be asked. */

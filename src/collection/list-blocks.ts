@@ -107,7 +107,7 @@ export function layOut(parts: readonly Part[]): readonly ListPiece[] {
   return pieces;
 }
 
-/** Moves each run of movable parts into one block, if the run has enough small blocks or a wasteful one. */
+/** Moves each run of movable parts into one block, if the run has enough small blocks, or one that is mostly unused. */
 function joinMovable(parts: readonly Part[]): void {
   let run: Part[] = [];
   let byteCount = 0;

@@ -217,7 +217,7 @@ export class TodoCollection {
     await this.#engine.close();
   }
 
-  /** Decides the writes, based on the newest state, and makes the result durable, then visible. */
+  /** Decides the writes, based on the newest state. Makes the result durable first, and then visible to readers. */
   async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly DecidedOutcome[]> {
     const startedAtMs = performance.now();
     const batch = new WriteBatch(this.#replica, writes, options);

@@ -1,5 +1,5 @@
 // What a write means: the outcome of create, update and delete on one list, and the changes that a batch of writes
-// makes to it. Pure: the rules look at a list and a point in its history, and change neither.
+// makes to it. The rules only look at a list and a point in its history. They change neither.
 
 import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
 import type { Bookmark, Plan, PlannedChange, Version } from "./engine.ts";
@@ -23,8 +23,8 @@ export type WriteOutcome =
   | { readonly kind: "condition-failed"; readonly current: ItemState };
 
 /**
- * An outcome, with the epoch of the history that it was decided in. The collection may have loaded another history
- * since then, in which the same version is another state.
+ * An outcome, with the epoch (the name) of the history that it was decided in. The collection may have loaded another
+ * history since then, in which the same version is another state.
  */
 export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
 
@@ -105,7 +105,7 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
  *
  * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
  * created its item. So if a position is later than the state that the plan is based on, the plan creates the item.
- * `commit_batch` in engines/postgres/postgres-migrations.ts tells new items by the same rule, `position >
+ * `commit_batch` in engines/postgres/postgres-migrations.ts recognises new items by the same rule, `position >
  * since_version`.
  */
 export function movedPlan(plan: WritePlan, by: number): WritePlan {

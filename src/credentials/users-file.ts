@@ -32,8 +32,8 @@ const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 /**
- * True for a bcrypt or argon2id hash with an acceptable cost. The hash must not be too cheap to compute. Nor may it
- * take more than 1 GiB of memory or, with bcrypt, far too long.
+ * True for a bcrypt or argon2id hash whose cost is neither too low nor too high. With argon2id, this means between 4
+ * MiB and 1 GiB of memory.
  */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];
@@ -89,8 +89,8 @@ export function readSomeUsers(path: string): Users {
 }
 
 /**
- * Sets the hash of a user, or removes the user if `hash` is undefined. Returns whether the user existed before. All
- * other lines stay as they are, even if they are invalid, because this edit may be part of a repair.
+ * Sets the hash of a user, or removes the user if `hash` is undefined. Returns whether the user existed before. The
+ * text of all other lines stays as it is, even if they are invalid, because this edit may be part of a repair.
  */
 export async function editUser(path: string, name: string, hash: string | undefined): Promise<boolean> {
   const target = existsSync(path) ? realpathSync(path) : path;

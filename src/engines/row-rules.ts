@@ -4,7 +4,7 @@ import type { Change } from "../collection/engine.ts";
 import { ItemError } from "../items/item-error.ts";
 import { idKey, parseTodoItem } from "../items/todo-item.ts";
 
-/** The deepest nesting that any setting allows. */
+/** The deepest nesting of objects and arrays that an item can have under any settings. */
 const nestingDepthMax = 1_000;
 
 /** Says what is wrong with a row. Undefined if nothing is. */

@@ -23,8 +23,8 @@ export function respell(json: string, style: FieldNames): string {
 
 /**
  * How sequences of names were respelled. The items of one app have the same names in the same order, so remembering
- * this saves time. Sequences longer than `rememberedLengthMax` are not kept. Once there are `rememberedMax`, all are
- * dropped.
+ * this saves time. Sequences of more than `rememberedLengthMax` characters are not kept. Once there are `rememberedMax`
+ * sequences, all of them are dropped.
  */
 const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
 const rememberedMax = 100;

@@ -17,7 +17,7 @@ export function formatToken({ epoch, version }: Token, fieldNames: FieldNames = 
   return fieldNames === "as-sent" ? `${epoch}-${version}` : `${epoch}-${version}-${fieldNames}`;
 }
 
-// Proxies that compress answers put `W/` before our tags, so a tag is read with it too.
+// Proxies that compress answers put `W/` before our tags, so we recognise tags with `W/` too.
 const pattern = /^(?:W\/(?="))?"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?(?:-read-only)?"?$/i;
 // We append `-gzip`. Proxies that compress answers append a suffix too: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
 const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)("?)$/;

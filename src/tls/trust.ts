@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** True if the authority is trusted now. Otherwise the reason why it is not, and what to do. */
+/** True if the authority is trusted now. Otherwise the reason why it is not. */
 export type TrustOutcome = true | { readonly reason: string };
 
 export const systemFile = "/usr/local/share/ca-certificates/todoitems.crt";

@@ -21,7 +21,7 @@ export interface PostgresHost {
   readonly port: number;
 }
 
-/** The URL cannot be used. The message says what is expected. */
+/** The URL cannot be used. The message says why. */
 export class PostgresAddressError extends Error {
   override readonly name = "PostgresAddressError";
 }

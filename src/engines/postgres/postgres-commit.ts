@@ -94,7 +94,8 @@ export class PostgresCommit {
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
       // The batch is stored. But its answer was lost, so it may not have reached the standbys. That is why we commit a
-      // write here too: the server answers it only when the standbys have everything up to this point.
+      // write here too. The server answers this write only when its synchronous standbys have everything up to this
+      // point.
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
         this.#batch.moved(missed, found.version - unanswered.version);
@@ -256,7 +257,10 @@ export class PostgresCommit {
   }
 }
 
-/** True if these changes touch something that the plan depends on, so that the optimistic step would have failed. */
+/**
+ * True if these changes touch something that the plan depends on. Then a plan that was made before the clock was locked
+ * would have been refused.
+ */
 function isTouched({ dependsOn }: Plan, changes: readonly Change[]): boolean {
   if (!dependsOn) return changes.length > 0;
   const ids = new Set(dependsOn);

@@ -18,7 +18,10 @@ import {
 } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
-  /** If true, nothing is committed: `commit` is not called, and a store that was rolled back gets no new epoch. */
+  /**
+   * If true, nothing is committed: `commit` is not called, and a store that was rolled back does not get a new epoch (a
+   * new name for its history).
+   */
   readonly readOnly: boolean;
   /** Called with a message for the operator if the store turns out to have another history than before. */
   readonly onOtherHistory: (message: string) => void;
@@ -26,13 +29,13 @@ export interface PostgresOptions {
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  /** For reads: asks whether there are changes, and reads them. */
+  /** The connection for reads: asks whether there are changes, and reads them. */
   readonly #reader: PostgresSession;
-  /** For commits. */
+  /** The connection for commits. */
   readonly #writer: PostgresSession;
   /**
-   * For loading the whole store, in a transaction that must not mix with commits or `hasNews` queries. Connected only
-   * while in use.
+   * The connection for loading the whole store. The load is a transaction that must not mix with commits or `hasNews`
+   * queries. Connected only while in use.
    */
   readonly #loader: PostgresSession;
   #loadCount = 0;

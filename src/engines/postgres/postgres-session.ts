@@ -26,8 +26,8 @@ const pauseMs = { first: 50, longest: 1_000 };
 /** How long the server may take. */
 export const timeoutsMs = {
   /**
-   * For the query that every read waits for, including the time to connect if necessary. Each of two attempts may take
-   * this long.
+   * For the query that every read waits for, including the time to connect if necessary. There are two attempts, and
+   * each may take this long.
    */
   question: 1_000,
   /** For any other query that normally takes milliseconds. */

@@ -8,7 +8,7 @@ import { checkSchema } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import { readClock, usableClock } from "./postgres-statements.ts";
 
-/** How many rows are read at once. A single item may take up to a mebibyte, so this limit bounds the memory. */
+/** How many rows are read at once. One item may take a mebibyte or more, so this limit keeps the memory small. */
 const rowsAtOnce = 100;
 
 export class PostgresSnapshot implements Snapshot {
@@ -40,8 +40,8 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /**
-   * What is wrong with the store as a whole, rather than with one row. It may be wrong with the clock, with the
-   * history, or with items that share a position or an ID.
+   * Finds what is wrong with the store as a whole, rather than with one row: with the clock, with the history, or with
+   * items that share a position or an ID.
    */
   findings(): Promise<string[]> {
     return this.#session.use(async (sql) => {
@@ -82,8 +82,8 @@ export async function* rowsInPages(readPage: (after: Version) => Promise<readonl
 }
 
 /**
- * Reads the next few rows after a version. Call this within one transaction for all pages. Otherwise, different pages
- * may show the store at different moments.
+ * Reads the next few rows after a version. Read all pages in one transaction. Otherwise, different pages may show the
+ * store at different moments.
  */
 export function pageAfter(sql: Sql, after: Version, { tombstones }: { readonly tombstones: boolean }) {
   const page = sql<Change[]>`

@@ -28,9 +28,11 @@ export interface Point extends Bookmark {
 
 /** A batch that was sent to the store. */
 export interface SentBatch {
-  /** The version that its plan is based on. */
+  /** The version that the batch's plan is based on. */
   readonly since: Version;
-  /** The planned version of its last change. If others commit first, the batch is stored with higher versions. */
+  /**
+   * The planned version of the batch's last change. If others commit first, the batch is stored with higher versions.
+   */
   readonly version: Version;
   readonly batch: string;
 }
@@ -45,8 +47,8 @@ interface ClockRow extends Point {
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
   /**
-   * False if the store's history lacks one of the points that `readChanges` asked about, `since` and `known`. A point
-   * of another epoch is not checked, because it says nothing about this history.
+   * False if the store's history lacks `since` or `known`, the points that `readChanges` asked about. A point of
+   * another epoch is not checked, because it says nothing about this history.
    */
   readonly continues: boolean;
   readonly changes: readonly Change[];

@@ -33,7 +33,10 @@ function decideAgain(missed: News): Promise<Plan> {
   return planned.promise;
 }
 
-/** Runs a checkpoint when there is a pause between commits. If there is no pause, runs it once the log is long. */
+/**
+ * Runs a checkpoint, which copies the log into the store, when there is a pause between commits. If there is no pause,
+ * runs it once the log is long.
+ */
 function checkpointLater(): void {
   if (engine?.isLogLong()) engine.checkpoint();
   else checkpointTimer = setTimeout(() => engine?.checkpoint(), quietMs);

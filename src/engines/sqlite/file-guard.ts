@@ -66,7 +66,7 @@ export class FileGuard {
   readonly #log: HeldFile;
   readonly #index: HeldFile;
   #last: Look;
-  /** The state of the folder when all three files were last seen at their places. */
+  /** The state of the folder when the store, its log and its wal-index were last seen at their places. */
   #lastFolder = "";
 
   /** Call this after SQLite has opened the store, and has created its log. `path` must not be a symbolic link. */
@@ -115,7 +115,8 @@ export class FileGuard {
     if ((log && log !== this.#log.identity) || (index && index !== this.#index.identity)) {
       return replaced("its -wal or -shm file is another one, so two processes may have written to it");
     }
-    // Another process of ours moves the log away when it finds that the store was replaced.
+    // Another process of ours moves the log away when it finds that the store was replaced. A log that was moved still
+    // has a name. A log that was removed has none.
     if (!log && this.#log.hasName) return replaced("its log was moved away");
     return { kind: "log-removed", finding: `the file ${this.#path}${log ? "-shm" : "-wal"} was removed` };
   }

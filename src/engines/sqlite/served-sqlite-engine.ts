@@ -27,7 +27,7 @@ export class ServedSqliteEngine implements Engine {
   /** True once the thread has opened the store. From then on, the thread makes the commits. */
   #isInThread = false;
   #syncMs = 0;
-  /** True if a commit of the thread has failed, but may have happened. */
+  /** True if a commit of the thread has failed, but may have been stored anyway. */
   #isUndecided = false;
   /**
    * The commit that the thread is working on. `planned` is the state that the commit leads to. `settled` waits for the

@@ -82,7 +82,7 @@ export class SqliteEngine implements Engine {
 
   /** The state of the store, if it is not the one that was last read or written here. Otherwise undefined. */
   newState(): Bookmark | undefined {
-    // This engine no longer uses the files, so what other processes do to them is not news.
+    // If this engine no longer uses the files, it does not matter what other processes do to them.
     if (this.#files.isRetired) return undefined;
     return this.#attempt(() => {
       const dataVersion = this.#readDataVersion();
@@ -105,7 +105,8 @@ export class SqliteEngine implements Engine {
 
   async pull(since?: Bookmark): Promise<News> {
     const { epoch, version } = this.#lastKnown;
-    // The file cannot be read any more. But a caller that already has everything may go on reading from memory.
+    // If the files were replaced, they are not read any more. But a caller that already has everything may go on
+    // reading from memory.
     if (this.#files.isRetired && since?.epoch === epoch && since.version === version) {
       return { epoch, version, whole: false, changes: [] };
     }

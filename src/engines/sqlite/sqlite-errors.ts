@@ -7,7 +7,7 @@ import { StoreError } from "../../collection/engine.ts";
 import { systemReason } from "../../credentials/system-reason.ts";
 import { asTyped } from "../../program-name.ts";
 
-/** True if another process holds the lock at the moment. */
+/** True if SQLite has failed because somebody else holds the lock at the moment. */
 export function isSqliteBusy(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
 }
@@ -64,7 +64,7 @@ const explanations: readonly (readonly [codes: readonly string[], advice: Advice
   [["SQLITE_FULL"], () => "the disk is full; free some space, the service continues by itself"],
   [
     ["SQLITE_IOERR"],
-    // The code says which operation failed: a write, a sync, a lock. An operator needs it to find the cause.
+    // The code says which operation failed: a write, a sync, a lock. An operator needs the code to find the cause.
     (_, { code }) =>
       `the disk reported an error (${code}) or is full; check it, the service continues by itself once it can write`,
   ],

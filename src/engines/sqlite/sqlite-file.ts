@@ -1,5 +1,5 @@
-// Opens a SQLite file as a store. Checks that the file is a store, that neither it nor its log is damaged, and that this
-// program knows its schema. Every error message says what to do.
+// Opens a SQLite file as a store. Checks that the file is a store, that neither it nor its log is damaged, and that
+// this program knows its schema. The error messages of these checks say what to do.
 
 import { constants, Database } from "bun:sqlite";
 import { accessSync, existsSync, constants as fileModes, realpathSync, statSync } from "node:fs";
@@ -33,7 +33,7 @@ export function openDatabase(path: string, readOnly: boolean): Database {
   } catch (error) {
     // SQLite has to create its lock next to the file. If it lacks the permission, we assume that nobody else writes
     // there either. So the file does not change and can be opened without a lock. But if there is a write-ahead log,
-    // its changes would be missed, so the file is not opened then.
+    // the changes in the log would be missed, so the file is not opened then.
     if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${file}-wal`)) throw error;
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));

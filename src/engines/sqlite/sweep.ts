@@ -17,8 +17,8 @@
 //
 // When a sweep starts: after a commit, if enough rows are obsolete (here at least 3, and at least as many as are live),
 // or if the limit of tombstones is exceeded by enough (here 1). The commit of row 6 starts a sweep. It chooses the
-// obsolete rows 1, 2 and 5 and the oldest tombstone, row 4. Now `prunedThrough` is 4: a bookmark before version 4 gets
-// the whole store, because row 4, which says that b was deleted, will be missing.
+// obsolete rows 1, 2 and 5 and the oldest tombstone, row 4. Now `prunedThrough` is 4: whoever asks for the changes
+// since a version before 4 gets the whole store, because row 4, which says that b was deleted, will be missing.
 //
 // What a commit deletes: up to 4 of the chosen rows for each of its changes, oldest first, in the same transaction.
 // The commit of row 7 deletes rows 1, 2, 4 and 5, so rows 3, 6 and 7 remain. Because the oldest rows go first, row 2
@@ -35,8 +35,9 @@ import { type Change, type PlannedChange, tombstonesMax, type Version } from "..
 
 export interface SweepLimits {
   /**
-   * Unless tombstones must be pruned, a sweep waits until there are at least this many obsolete rows, and at least as
-   * many as live rows. By then each page contains several obsolete rows, so deleting them touches fewer pages.
+   * A sweep deletes obsolete rows. Unless tombstones must be pruned, it waits until there are at least this many
+   * obsolete rows, and at least as many as live rows. By then each page contains several obsolete rows, so deleting
+   * them touches fewer pages.
    */
   readonly obsoleteMin: number;
   /** How many tombstones are kept, so that other processes and clients can learn of deletions. */
@@ -82,9 +83,12 @@ export class Survey {
 export class Sweep {
   readonly #limits: SweepLimits;
   #rowCount = 0;
-  /** Rows that newer rows have replaced, and that no sweep has chosen yet. */
+  /** Rows that newer rows have replaced, and that have not been chosen for deletion yet. */
   #obsolete: Version[] = [];
-  /** The chosen rows that are not deleted yet, newest first, so that the oldest can be taken off the end. */
+  /**
+   * The rows that were chosen for deletion but are not deleted yet. Newest first, so that the oldest can be taken off
+   * the end.
+   */
   #sweeping: Version[] = [];
   /** Tombstones of items whose older rows are all known, oldest first. */
   #tombstones: Version[] = [];
@@ -139,7 +143,7 @@ export class Sweep {
     return [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b);
   }
 
-  /** Call this once these changes are durable, together with the deletion of `sweptCount` rows. */
+  /** Call this once a commit is durable. It must have stored these changes, and deleted `sweptCount` rows. */
   committed(changes: readonly PlannedChange[], sweptCount: number): void {
     for (const { version, json, replaces } of changes) {
       if (json === null && this.#complete) this.#tombstones.push(version);
