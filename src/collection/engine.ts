@@ -29,7 +29,10 @@ export interface Bookmark {
   readonly version: Version;
 }
 
-/** What was committed after a bookmark. `epoch` and `version` identify the state that the changes lead to. */
+/**
+ * What was committed after a bookmark, a point in the history. `epoch` and `version` identify the state that the
+ * changes lead to.
+ */
 export interface News extends Bookmark {
   /** True if `changes` is the whole store: the bookmark was missing, too old or from another history. */
   readonly whole: boolean;
@@ -134,7 +137,7 @@ export function newEpoch(): string {
 }
 
 /**
- * A store keeps about this many tombstones, and drops the oldest ones beyond that. A bookmark that is older than a
- * dropped tombstone is answered with the whole store.
+ * A store keeps about this many tombstones (marks of deleted items), and drops the oldest ones beyond that. Whoever
+ * asks for the changes since a point before a dropped tombstone gets the whole store.
  */
 export const tombstonesMax = 10_000;

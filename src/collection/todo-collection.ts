@@ -76,7 +76,10 @@ export class TodoCollection {
     return this.#replica.bookmark.epoch;
   }
 
-  /** The version of the newest change. Two lists with the same epoch and version are identical. */
+  /**
+   * The version of the newest change. Two lists with the same version are identical if their epoch, the name of the
+   * history, is also the same.
+   */
   get version(): Version {
     return this.#replica.bookmark.version;
   }

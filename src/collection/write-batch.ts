@@ -55,9 +55,9 @@ export class WriteBatch implements Batch {
   }
 
   /**
-   * Applies the stored plan to the replica. Returns false, and applies nothing, if the replica has loaded another
-   * history in the meantime. The plan's changes do not belong to that history. Also returns false if the replica may
-   * lack changes before the plan.
+   * Applies the stored plan to the replica, which is this process's copy of the store. Returns false, and applies
+   * nothing, if the replica has loaded another history in the meantime. The plan's changes do not belong to that
+   * history. Also returns false if the replica may lack changes that others committed before the plan.
    */
   show(): boolean {
     const { decidedOn, changes } = this.#plan;

@@ -1,5 +1,5 @@
-// Checks a name and a password. Password hashes are slow on purpose, so there are limits on how many are computed at
-// the same time, how many wait, and how fast passwords may be guessed.
+// Checks a name and a password. Password hashes are slow on purpose. So there are limits on how many are computed at
+// the same time, and how many wait. There is also a limit on how fast passwords may be guessed.
 
 import { randomBytes } from "node:crypto";
 import type { Users } from "./users-file.ts";

@@ -108,8 +108,8 @@ export class PostgresCommit {
   }
 
   /**
-   * Tries to store the batch without locking the clock first. Returns false if nothing was stored. The usual reason is
-   * that other instances have changed something that the plan depends on.
+   * Tries to store the batch without first locking the clock, which is the row that orders all commits. Returns false
+   * if nothing was stored. The usual reason is that other instances have changed something that the plan depends on.
    */
   async #optimistic(): Promise<boolean> {
     const isStored = await this.#context.writer.use(async (sql) => {
@@ -258,8 +258,8 @@ export class PostgresCommit {
 }
 
 /**
- * True if these changes touch something that the plan depends on. Then a plan that was made before the clock was locked
- * would have been refused.
+ * True if these changes touch something that the plan depends on. Then the plan would have been refused if it had been
+ * made without locking the clock first.
  */
 function isTouched({ dependsOn }: Plan, changes: readonly Change[]): boolean {
   if (!dependsOn) return changes.length > 0;

@@ -115,8 +115,9 @@ export class PostgresEngine implements Engine {
     // since. So the changes may not follow the bookmark.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
-      // If a store is rolled back, a read-only engine cannot give it a new epoch. Then only the batch name of the
-      // newest known point reveals the rollback. So a read-only engine keeps this point until the caller pulls from it.
+      // If a store is rolled back, a read-only engine cannot give it a new epoch (a new name for its history). Then
+      // only the batch name of the newest known point reveals the rollback. So a read-only engine keeps this point
+      // until the caller asks for the changes since this point.
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
@@ -143,10 +144,10 @@ export class PostgresEngine implements Engine {
     }
     for (;;) {
       const whole = await this.#load();
-      // Perhaps the store got its new epoch only after `answer` was sent.
+      // Perhaps the store got its new epoch (the new name of its history) only after `answer` was sent.
       if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
       // If this epoch was already over, the store was rolled back just before it was loaded, and has lost its new
-      // epoch. Then it gets another new epoch below.
+      // epoch. Then it gets another epoch below.
       if (!this.#known.hasLeft(whole.epoch)) {
         if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
         this.#known.leave(whole.epoch);

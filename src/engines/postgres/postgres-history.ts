@@ -31,7 +31,7 @@ export class KnownHistory {
     this.#newest = { epoch, version, batch };
   }
 
-  /** Makes this the newest known point, even if a later one was known before. */
+  /** Makes this the newest known point, even if a later point was known before. */
   restart({ epoch, version, batch }: Point): void {
     this.#newest = { epoch, version, batch };
   }
@@ -45,7 +45,7 @@ export class KnownHistory {
     return this.isAt(point) && point.batch === this.#newest.batch;
   }
 
-  /** Notes that this epoch is over: the store was rolled back, or already has another epoch. */
+  /** Notes that this epoch, the name of a history, is over: the store was rolled back, or already has another epoch. */
   leave(epoch: string): void {
     this.#left.add(epoch);
   }

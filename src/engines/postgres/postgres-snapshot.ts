@@ -40,8 +40,8 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /**
-   * Finds what is wrong with the store as a whole, rather than with one row: with the clock, with the history, or with
-   * items that share a position or an ID.
+   * Finds what is wrong with the store as a whole, rather than with one row: with the clock (the row that counts
+   * versions), with the history, or with items that share a position or an ID.
    */
   findings(): Promise<string[]> {
     return this.#session.use(async (sql) => {

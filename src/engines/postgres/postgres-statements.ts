@@ -12,7 +12,9 @@ import {
 } from "../../collection/engine.ts";
 import { type Sql, standbyError } from "./postgres-session.ts";
 
-/** Old tombstones and old history are deleted each time the store's version passes a multiple of this. */
+/**
+ * Old tombstones (rows of deleted items) and old history are deleted each time the version passes a multiple of this.
+ */
 const pruneEvery = 1_000;
 const linesInPage = 1_000;
 /** Batches that are more than this many versions old are deleted from the history. */
@@ -48,7 +50,7 @@ export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
   /**
    * False if the store's history lacks `since` or `known`, the points that `readChanges` asked about. A point of
-   * another epoch is not checked, because it says nothing about this history.
+   * another epoch, which is another history, is not checked.
    */
   readonly continues: boolean;
   readonly changes: readonly Change[];
@@ -160,7 +162,7 @@ export async function commitBatch(
 // Rows are sent as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, would
 // cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
-/** The JSON field of a tombstone is empty. Real JSON is never empty. */
+/** The JSON field of a tombstone, the row of a deleted item, is empty. Real JSON is never empty. */
 export function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
@@ -203,7 +205,7 @@ function* readPages(pages: Buffer[]): Iterable<Change> {
   }
 }
 
-/** The server sends a tombstone as a line without a JSON field. */
+/** The server sends a tombstone, the row of a deleted item, as a line without a JSON field. */
 function changeOf(line: string): Change {
   const [version, position, id = "", json = null] = line.split("\t");
   return { version: Number(version), position: Number(position), id, json };
@@ -240,7 +242,7 @@ function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): b
   return point.batch === "" || point.batch === batchThen || isForgotten;
 }
 
-/** Returns the clock. Throws if it is missing, or if it comes from a standby. */
+/** Returns the clock, the only row of todoitems.store. Throws if it is missing, or if it comes from a standby. */
 export function usableClock<Row extends ClockRow>(clock: Row | undefined): Row {
   if (!clock)
     throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");

@@ -139,7 +139,7 @@ export class FileGuard {
     const { index } = this.#last;
     if (index.frames === 0 || this.#hasLastFrameOf(index)) return undefined;
     // Another process may have started the log again from its beginning while we looked. That is normal after a
-    // checkpoint, and changes the salts.
+    // checkpoint, and changes the salts, two numbers that are in every frame.
     if (this.#readIndex().salts !== index.salts) return undefined;
     return { kind: "log-spoilt", finding: `another program has written into the file ${this.#path}-wal` };
   }

@@ -99,7 +99,10 @@ class Salvage {
     return { count: offsets.length, lost };
   }
 
-  /** Searches all copies of a page for rows, because the page is not an intact leaf. Notes what is lost. */
+  /**
+   * Searches all copies of a page for rows, because the page is not an intact leaf (a page with rows). Notes what is
+   * lost.
+   */
   #search(number: number): void {
     const newest = this.#pages.newest(number);
     if (!newest) return;
@@ -168,8 +171,8 @@ function rowOf(version: Version, position: Value, id: Value, json: Value): Chang
 }
 
 /**
- * True for the one row of table `store`, which begins with its epoch. A row of an item begins with null, because SQLite
- * stores its key elsewhere.
+ * True for the one row of table `store`, which begins with its epoch, a text. A row of an item begins with null,
+ * because SQLite stores its key elsewhere.
  */
 function isStoreRow({ values: [epoch] }: Cell): boolean {
   return typeof epoch === "string";

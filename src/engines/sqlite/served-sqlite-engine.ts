@@ -133,8 +133,8 @@ export class ServedSqliteEngine implements Engine {
       throw error;
     } finally {
       this.#underWay = undefined;
-      // Do not resolve this earlier. The collection must have made the changes visible before a reader relies on having
-      // no news.
+      // Do not resolve this earlier. The collection must have made the changes visible before a reader is told that
+      // there is no news.
       setImmediate(visible.resolve);
     }
   }

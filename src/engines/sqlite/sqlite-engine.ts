@@ -140,7 +140,10 @@ export class SqliteEngine implements Engine {
     this.checkpoint();
   }
 
-  /** Commits without a checkpoint. The caller must call `checkpoint` itself, at a time when it delays nobody. */
+  /**
+   * Commits without a checkpoint, which copies the log into the store. The caller must call `checkpoint` itself, at a
+   * time when it delays nobody.
+   */
   async commitOnly(batch: Batch | DecidedLater): Promise<void> {
     try {
       await this.#commit(batch);
@@ -374,7 +377,7 @@ export class SqliteEngine implements Engine {
     this.#sweep.begin(survey);
   }
 
-  /** Reads the whole table to find out which rows a sweep can delete. */
+  /** Reads the whole table to find out which rows can be deleted. */
   #survey(): void {
     for (const _ of this.#everyChange());
   }

@@ -50,7 +50,8 @@ export function adoptFile(database: Database, path: string): void {
   if (row.read().file === file) return;
   const adopt = database.transaction(() => {
     const fields = row.read();
-    // A store that was just made, or that comes from a program that did not note the file, keeps its epoch.
+    // A store that was just made, or that comes from a program that did not note the file, keeps its epoch (the name of
+    // its history).
     const epoch = fields.file === "" || fields.file === file ? fields.epoch : newEpoch();
     row.write({ ...fields, epoch, file });
   });

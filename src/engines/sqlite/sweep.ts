@@ -40,7 +40,10 @@ export interface SweepLimits {
    * them touches fewer pages.
    */
   readonly obsoleteMin: number;
-  /** How many tombstones are kept, so that other processes and clients can learn of deletions. */
+  /**
+   * How many tombstones (rows that mark deleted items) are kept, so that other processes and clients learn of
+   * deletions.
+   */
   readonly tombstonesMax: number;
   /** Tombstones beyond `tombstonesMax` are deleted only once there are at least this many of them. */
   readonly prunedMin: number;
@@ -48,12 +51,18 @@ export interface SweepLimits {
 
 const defaultLimits: SweepLimits = { obsoleteMin: 10_000, tombstonesMax, prunedMin: 1_000 };
 
-/** How many rows are deleted per committed change. More than one, so that a sweep ends even if writers are busy. */
+/**
+ * How many of the chosen rows are deleted per committed change. More than one, so that all of them are deleted soon,
+ * even if writers are busy.
+ */
 const sweptPerChange = 4;
 
 type SurveyedRow = Pick<Change, "version" | "position" | "json">;
 
-/** Finds the obsolete rows and the tombstones of the whole table. Call `note` for every row, in order of version. */
+/**
+ * Finds the obsolete rows and the tombstones (rows that mark deleted items) of the whole table. Call `note` for every
+ * row, in order of version.
+ */
 export class Survey {
   rowCount = 0;
   readonly obsolete: Version[] = [];
@@ -155,8 +164,8 @@ export class Sweep {
     if (this.#sweeping.length === 0) this.#start();
   }
 
-  // A tombstone must not be deleted before the older rows of its item. That cannot happen: those rows are all obsolete
-  // by now, so this sweep or an earlier one has chosen them, and a sweep deletes the oldest rows first.
+  // A tombstone must not be deleted before the older rows of its item. That cannot happen. Those rows are all obsolete
+  // by now, so this sweep or an earlier one has chosen them. And every sweep deletes the oldest rows first.
   #start(): void {
     const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;

@@ -48,8 +48,8 @@ export function childrenOf(page: Buffer, number: number): number[] {
 }
 
 /**
- * Reads the row at this offset of a leaf. A long record continues on other pages. Undefined if the row is damaged, or
- * if its record would be longer than `bytesMax`.
+ * Reads the row at this offset of a leaf (a page with rows). A long record continues on other pages. Undefined if the
+ * row is damaged, or if its record would be longer than `bytesMax`.
  */
 export function readCell(page: Buffer, offset: number, readPage: ReadPage, bytesMax: number): Cell | undefined {
   const length = readVarint(page, offset);

@@ -155,7 +155,8 @@ class Scan {
       this.#seeds = [stored];
       return;
     }
-    // In a frame from an earlier use of the log, both salts differ. A flipped bit can change only one of them.
+    // The salts are two numbers. In a frame from an earlier use of the log, both differ. A flipped bit can change only
+    // one of them.
     const isOurs = salts[0] === this.#salts[0] || salts[1] === this.#salts[1];
     if (!this.#bad) this.#mayBeOld = !isOurs;
     this.#bad ??= { frame: this.#noted, offset };
