@@ -1,4 +1,5 @@
--- Deletes items, each once: -- ITEM-PATH FILE-OF-IDS FIRST
+-- Deletes each item of a file of IDs once, after skipping as many items as FIRST says.
+-- Arguments: ITEM-PATH FILE-OF-IDS FIRST
 local path, ids, count = "", {}, 0
 
 function init(args)

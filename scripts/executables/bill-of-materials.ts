@@ -4,7 +4,10 @@
 import { license, version } from "../../package.json";
 import { type LockedPackage, lockedPackages, withDependencies } from "./locked-packages.ts";
 
-/** What Bun reports besides the libraries in it: itself, interfaces, and versions that it imitates. */
+/**
+ * Names in `process.versions` that are no libraries in Bun: Bun itself, interfaces, standards, and programs whose
+ * versions Bun imitates.
+ */
 const noLibraries = ["bun", "modules", "napi", "node", "openssl", "unicode", "uv", "v8"];
 
 export function billOfMaterials(): unknown {

@@ -1,5 +1,5 @@
-// Checks the clock of this machine. Certificates are valid from one time to another, and operators compare times in
-// logs. postgres-check.ts compares this clock with PostgreSQL's.
+// Checks the clock of this machine, because certificates are valid only for a time, and because operators compare times
+// in logs. postgres-check.ts compares this clock with PostgreSQL's.
 
 import { existsSync, statSync } from "node:fs";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
@@ -22,7 +22,7 @@ export function checkClock({ settings: { store } }: Subject): Finding[] {
     : [pass(shown)];
 }
 
-/** Undefined if this system does not say. */
+/** True if the system sets its clock from the network. Undefined if the system does not say. */
 function isSynchronized(): boolean | undefined {
   const program = Bun.which("timedatectl");
   if (program === null) return undefined;
