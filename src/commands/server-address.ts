@@ -27,7 +27,10 @@ export function isOnThisMachine({ hostname }: URL): boolean {
   return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** The address in the first argument that is not a flag, if there is one, and all other arguments. */
+/**
+ * Takes the first argument that is neither a flag nor a flag's value as an address. Returns the address, or undefined
+ * if there is no such argument, and all other arguments.
+ */
 export function takeAddress(
   flags: readonly FlagShape[],
   args: readonly string[],

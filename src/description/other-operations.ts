@@ -1,4 +1,4 @@
-// The operations beside those on items: the change feed, the document of changes, and health.
+// The operations other than those on items: the change feed, the document of changes, and health.
 
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Operation, type Part, type PathItem, parameterRefs, schemaRef } from "./document.ts";

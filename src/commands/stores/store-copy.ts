@@ -1,6 +1,6 @@
-// Puts a new store in its place. The store is written under another name first, with a progress bar on a terminal. It
-// gets its real name when it is complete. So whenever the program is stopped, there is either the old file or the new
-// one.
+// Writes a snapshot of items to a new store. The store is written under another name first, with a progress bar on a
+// terminal. It gets its real name when it is complete. So whenever the program is stopped, the real name belongs either
+// to the old file or to the complete new one.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -69,8 +69,8 @@ export function isSameFile(one: string, other: string): boolean {
 }
 
 /**
- * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and need
- * not.
+ * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and does
+ * not need it.
  */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;

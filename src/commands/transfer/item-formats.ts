@@ -63,7 +63,7 @@ export async function* readItems(
 const arrayAdvice =
   "A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
 
-/** A mistake in the file. The message begins with its place. */
+/** A mistake in the file. The message begins with the place of the mistake. */
 class FileError extends Error {}
 
 function objectAt(place: string, text: string): string {
@@ -121,8 +121,8 @@ function checkedColumns(names: readonly string[], line: number): readonly string
 }
 
 /**
- * A line may have fewer cells than there are columns. It must not have more, because the others would belong to no
- * column.
+ * A line may have fewer cells than there are columns. If it has more, the additional cells must be empty, because they
+ * belong to no column.
  */
 function checkedCells(columns: readonly string[], cells: readonly string[], line: number): readonly string[] {
   if (cells.slice(columns.length).every((cell) => cell === "")) return cells;
