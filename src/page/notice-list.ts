@@ -58,8 +58,8 @@ export class NoticeList {
   }
 
   /**
-   * Runs the action of the newest message about something that was done: it takes that back. Returns false if there is
-   * no such message.
+   * Runs the action of the newest message of the kind "done" that has one, such as Undo. Returns false if there is no
+   * such message.
    */
   actOnNewest(): boolean {
     const newest = this.#notices.findLast(({ kind, action }) => kind === "done" && action);

@@ -39,13 +39,20 @@ export class Outbox {
   #epoch: string | undefined;
   #isConnected = false;
   /**
-   * True if the service is read-only, so it stores no edits. Edits from before that wait until the service is writable.
+   * True if the service is read-only, so it stores no edits. Edits that were made while it was writable wait until it
+   * is writable again.
    */
   #isReadOnly: boolean;
-  /** True if there may be a deletion that must be merged into an earlier edit when it can no longer be undone. */
+  /**
+   * True if there may be a deletion that must be merged into an earlier edit, once the deletion can no longer be
+   * undone.
+   */
   #mayMerge = false;
 
-  /** `keep` is called with all edits that the service has not stored, whenever one of them changes. */
+  /**
+   * `keep` is called whenever the edits change, with all edits that the service has not stored. Edits that the user
+   * made on a read-only service are left out.
+   */
   constructor(keep: (edits: readonly KeptEdit[]) => void, isReadOnly = false) {
     this.#keep = keep;
     this.#isReadOnly = isReadOnly;
@@ -89,7 +96,8 @@ export class Outbox {
     for (const entry of this.#entries) {
       if (entry.state === "stored") continue;
       entry.epoch ??= epoch;
-      // The user did not expect that an edit on a read-only service would ever be stored.
+      // The user made this edit on a read-only service, and does not expect it to be stored. So the user must confirm
+      // it.
       const isSurprising = entry.isTrial && !isReadOnly;
       if (isSurprising || this.#isForeign(entry.epoch)) Object.assign(entry, { held: true, isTrial: false });
     }
@@ -115,8 +123,7 @@ export class Outbox {
   /**
    * Adds an edit. If the service has certainly not stored the latest edit of the same item, an update or a deletion is
    * merged into that edit. There are two exceptions. An update is not merged if the user has not seen the result of the
-   * latest edit. A deletion that can be undone is merged only when it is due, because undoing it must bring back the
-   * earlier edit.
+   * latest edit. A deletion that can be undone is not merged yet, because undoing it must bring back the earlier edit.
    */
   add(edit: Edit, notBefore = 0): void {
     this.addAll([edit], notBefore);
@@ -135,7 +142,7 @@ export class Outbox {
     if (!latest || edit.kind === "create") this.#push(edit).notBefore = notBefore;
     // The latest edit was merged with somebody else's changes, and the user has not seen the result. So this update
     // gets the same ETag as the latest edit. That ETag is out of date as soon as the latest edit is stored. The service
-    // will then answer with the newest version, and the sender compares this update with it.
+    // will then answer with the newest version, and the sender compares this update with that version.
     else if (latest.edit.kind === "update" && edit.kind === "update" && !isBasedOn(edit, latest.edit))
       this.#push({ ...edit, etag: latest.edit.etag });
     else if (isUnsent(latest) && notBefore === 0) this.#merge(latest, edit);
@@ -293,7 +300,10 @@ export class Outbox {
     return this.#isConnected && epoch !== undefined && epoch !== this.#epoch;
   }
 
-  /** Merges each deletion that is due into the unsent edit before it, because nobody needs that edit any more. */
+  /**
+   * Merges each deletion that can no longer be undone into the unsent edit of the same item before it. Nobody needs
+   * that earlier edit any more.
+   */
   #mergeDeletions(now: number): void {
     if (!this.#mayMerge) return;
     this.#mayMerge = false;

@@ -197,7 +197,7 @@ export class Session {
       const id = newId();
       return { id, json: newItem(id, entry, shape) };
     });
-    // The newest item comes first in the list.
+    // The newest item comes first in the list, so the first entry must be created last.
     this.#outbox.addAll(added.toReversed().map(({ id, json }) => ({ kind: "create", id, json })));
     this.#changed();
     this.#sendNow();
@@ -417,8 +417,8 @@ export class Session {
     const isSameStore = event.token !== undefined && epochOf(event.token) === epochOf(this.#token);
     this.version = event.version ?? this.version;
     this.#token = event.token;
-    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with those of the
-    // stored edits. So they are all removed from the outbox.
+    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with the versions of
+    // the stored edits. So all stored edits are removed from the outbox.
     if (event.kind === "snapshot" && !isSameStore) this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();
@@ -432,7 +432,8 @@ export class Session {
     } else if (outcome.kind === "stored" || outcome.kind === "alreadyDone")
       this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     else if (outcome.kind === "signInNeeded") this.#askToSignIn();
-    // A resting tab reads no feed. So it would not notice if another store answered at this address later.
+    // A resting tab reads no feed, so it would not notice if another store answered at this address later. So stop
+    // sending.
     else if (outcome.kind === "tryLater" && this.#isResting) this.#outbox.disconnected();
     else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
     this.#changed();

@@ -27,7 +27,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useSession(session);
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
-  // The items that were added since the filter or the search was chosen.
+  // The IDs of the items that the user added since the filter or the search last changed. These items are always shown.
   const [addedIds, setAddedIds] = useState<readonly string[]>([]);
   const [doneLast, setDoneLast] = useKept("todoitems-done-last");
   const [opened, setOpened] = useState<"connect" | "shortcuts">();
