@@ -12,8 +12,8 @@ const { values } = parseArgs({ options: { rounds: { type: "string" }, seconds: {
 const rounds = Number(values.rounds ?? 5);
 const seconds = Number(values.seconds ?? 2);
 /**
- * We delete src/wire when Bun.serve reaches this fraction of its speed in every work below and passes every conformance
- * case.
+ * We delete src/wire when Bun.serve reaches this fraction of src/wire's speed in every workload below and passes every
+ * conformance case.
  */
 const threshold = 0.8;
 /** How long to wait for an answer before a case counts as failed. Bun.serve never answers some requests. */
@@ -45,7 +45,7 @@ const works: readonly Work[] = [
 const ours = "ours";
 const theirs = "Bun.serve";
 /**
- * The name under which the CPU time of a work is stored. On a busy machine, CPU time says more than requests per
+ * The name under which the CPU time of a workload is stored. On a busy machine, CPU time says more than requests per
  * second.
  */
 const cpu = (work: string) => `${work}, CPU`;

@@ -26,7 +26,7 @@ export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
-/** How many items a scene of deletions has for its three runs: more than the service can delete in them. */
+/** The number of items that a scene may delete in its three runs. The service cannot delete so many in that time. */
 const deletable = 200_000;
 
 export const work = {
@@ -93,7 +93,7 @@ const notModified: Scene = {
   title: work.notModified,
   async run({ seconds, results }) {
     await side(100, [ours, nginx], async (server, { name }) => {
-      // Take the tag of the uncompressed list. nginx has another tag for its compressed file. With that one, the
+      // Take the tag of the uncompressed list. nginx has another tag for its compressed file. With that tag, the
       // requests below would be answered with the whole list.
       const uncompressed = { headers: { "Accept-Encoding": "identity" } };
       const response = await fetch(`${server.url}${server.listPath}`, uncompressed);

@@ -56,7 +56,10 @@ function packages(): string[] {
   return [project, ...(existsSync(client) ? [client] : [])];
 }
 
-/** Throws unless everything is committed and the tag, the changelog and package.json are ready for this version. */
+/**
+ * Throws if something is not committed, if this version has a tag already, or if CHANGELOG.md or package.json lacks
+ * what a release needs.
+ */
 function checkState(): void {
   const problems = [
     ...(output("git", "status", "--porcelain") === "" ? [] : ["the working tree has changes: commit them"]),

@@ -31,7 +31,8 @@ export function withoutSignature(file: Uint8Array<ArrayBuffer>): Uint8Array<Arra
   changed.setUint32(16, commandCount - 1, true);
   changed.setUint32(20, commandBytes - length, true);
   unsigned.fill(0, command, command + length);
-  // The last segment of the file contained the signature, so it gets shorter. It begins at this offset of the file.
+  // The last segment of the file contained the signature, so the segment gets shorter. The segment begins at this
+  // offset of the file.
   const segmentStart = changed.getBigUint64(linkEdit + 40, true);
   changed.setBigUint64(linkEdit + 48, BigInt(start) - segmentStart, true);
   return unsigned;

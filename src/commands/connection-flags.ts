@@ -39,7 +39,7 @@ export const connectionFlags: readonly Flag[] = [
   },
 ];
 
-/** The flags above that were given, as they can be typed again. */
+/** The flags above that were given, written so that they can be typed again. */
 export function givenConnection(args: Arguments): string {
   return connectionFlags
     .flatMap(({ name }) => {

@@ -11,7 +11,7 @@ import { isOnThisMachine } from "./server-address.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
-/** A failure that only the user can fix: a file that cannot be imported, an ID that no item has. */
+/** A failure that only the user can fix, such as a file that cannot be imported, or an ID that no item has. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }

@@ -37,7 +37,10 @@ export function parseField(argument: string): Field {
   }
 }
 
-/** Words that become true or false in a field that marks an item as done. A text would not mark the item as done. */
+/**
+ * If a field that marks items as done is set to one of these words, its value becomes true or false. A text would not
+ * mark the item.
+ */
 const yesAndNo = new Map([
   ...["true", "yes", "on", "1"].map((word) => [word, "true"] as const),
   ...["false", "no", "off", "0"].map((word) => [word, "false"] as const),

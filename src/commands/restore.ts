@@ -77,11 +77,11 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
     const summary = await copyStore(snapshot, path, {
       like: path,
       beforeRename(partial) {
-        // A service may have made the store in the meantime, and may have it open.
+        // A service may have made the store in the meantime, and may have it open. Then it must not be replaced.
         if (!replaces && existsSync(path)) throw new CommandError(exists);
         copyOwner(path, partial);
         keepOldStore(path, kept);
-        // Windows cannot replace a file that is open.
+        // Windows cannot replace a file that is open, so close it first.
         if (process.platform === "win32") unlock?.();
       },
     });

@@ -16,7 +16,7 @@ export function parseServer(text: string): URL {
 }
 
 function completeUrl(text: string): URL | undefined {
-  // A number alone is a port. As a host it would be an IPv4 address, which nobody writes like that.
+  // A number alone is a port. A URL would take it for an IPv4 address, but nobody writes addresses like that.
   const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];
   if (port !== undefined) return URL.parse(`http://127.0.0.1:${port}`) ?? undefined;
   return URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`) ?? undefined;

@@ -16,7 +16,10 @@ export interface CodeSample {
   readonly steps: Steps;
 }
 
-/** The address in samples, without a final slash. A relative address would be of no use in a program. */
+/**
+ * The service's address in samples, without a final slash. A relative address would be of no use in a program, so it is
+ * replaced.
+ */
 export function sampleServer(serverUrl: string): string {
   return serverUrl === "/" ? "http://localhost:5000" : serverUrl;
 }
@@ -64,7 +67,7 @@ function curl(options: SampleOptions): CodeSample {
   const create = `${writes} -X POST ${target} ${json}`;
   const commands = {
     list: `${reads} ${listUrl}`,
-    // In form B, this item has no ID, so the service makes one. So the command can be used again and again.
+    // In form B, this item has no ID, and the service makes one. So the command can be used again and again.
     create: `${create} ${form === "a" ? item(false) : `'${JSON.stringify(fields(false))}'`}`,
     read: `${reads} ${listUrl}${exampleId}`,
     update: `${writes} -X PUT ${target} ${json} ${item(true)}`,

@@ -29,6 +29,6 @@ export interface DescribedInstance {
   readonly staleSecondsMax: number;
   /** True if answers are compressed for clients that accept it. */
   readonly compress: boolean;
-  /** Undefined if there is no limit. */
+  /** The largest size of the store. Undefined if there is no limit. */
   readonly storeBytesMax: number | undefined;
 }

@@ -33,7 +33,7 @@ function events(instance: DescribedInstance): Operation {
             schema: {
               type: "string",
               description: "Server-sent events in UTF-8.",
-              // OpenAPI 3.1 has no standard field for the data of an event.
+              // OpenAPI 3.1 has no standard field for the data of an event, so this is a field of our own.
               "x-events": {
                 ready: schemaRef("FeedReady"),
                 change: schemaRef("Change"),

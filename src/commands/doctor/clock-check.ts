@@ -6,7 +6,7 @@ import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /** This program was written after this moment, so an earlier clock is wrong. */
 const earliest = Date.UTC(2026, 10, 1);
-/** Clocks that differ by less do no harm. */
+/** Clocks that differ by less than this do no harm. */
 export const toleratedMs = 5_000;
 
 export const clockHint = "let the system set its clock from the network (systemd-timesyncd, chrony)";

@@ -11,7 +11,7 @@ import { ProgressBar } from "../transfer/progress-bar.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
 interface CopyOptions {
-  /** The new file gets the permissions of this one, if it exists. */
+  /** The path of a file. If the file exists, the new store gets its permissions. */
   readonly like?: string | undefined;
   /** Called with the path of the new store when it is complete, before it gets its real name. */
   readonly beforeRename?: (partial: string) => void;
@@ -70,7 +70,7 @@ export function isSameFile(one: string, other: string): boolean {
 
 /**
  * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and does
- * not need it.
+ * not need to.
  */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;

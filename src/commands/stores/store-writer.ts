@@ -19,11 +19,14 @@ export interface StoreSummary {
   readonly items: number;
   /** The size of the new file. Undefined if the store is a PostgreSQL database. */
   readonly bytes?: number;
-  /** The hash of the items that were read back. `export` prints the same for the same items. */
+  /** The hash of the items that were read back. `export` prints the same hash for the same items. */
   readonly hash: string;
 }
 
-/** `items` is the number of items so far. `fraction` is the finished part of the whole work, from 0 to 1. */
+/**
+ * `items` is the number of items that were written or read back so far. `fraction` is the finished part of the whole
+ * work, from 0 to 1.
+ */
 export type OnProgress = (items: number, fraction: number) => void;
 
 /** Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. */
@@ -91,7 +94,8 @@ export async function* portions(items: AsyncIterable<Change>): AsyncGenerator<Pl
 }
 
 // In WAL mode, SQLite makes two more files beside the store whenever it is read. Without WAL mode, the store is a
-// single file, which can be read even on a read-only disk. The service switches WAL mode on again.
+// single file, which can be read even on a read-only disk. A service switches WAL mode on again when it opens the
+// store.
 function leaveLogMode(path: string): void {
   const database = new Database(path, { readwrite: true });
   try {

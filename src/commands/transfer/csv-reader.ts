@@ -1,4 +1,4 @@
-// Reads the rows of a CSV text as the text arrives. The cells are separated by commas, semicolons or tabs: by the one
+// Reads the rows of a CSV text as the text arrives. The separator of cells is a comma, a semicolon or a tab: the one
 // that is most frequent in the first line. Spreadsheets choose one of the three by the user's language.
 
 /** The text is not valid CSV. The message says what to change, and `line` is where the mistake is. */

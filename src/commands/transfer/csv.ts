@@ -45,8 +45,8 @@ function literalOf(cell: string): string | undefined {
   return isJson(cell) ? cell : undefined;
 }
 
-// Cells with semicolons or tabs are quoted too. CsvReader counts the possible separators outside quotes to find the
-// right one.
+// Cells with semicolons or tabs are quoted too. To find the separator, CsvReader counts commas, semicolons and tabs,
+// but only those outside quotes.
 function quoteCell(cell: string): string {
   return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -1,9 +1,9 @@
 // Stores the items of a file, several at the same time, and still keeps their order.
 //
-// The items of a batch are sent together, so the service may store them in another order. The ETag in each answer tells
-// the item's version, so a wrong order is noticed. The items from the first wrong one on are then deleted and created
-// again, one after the other. The next batch is only a quarter as large. A service whose ETags have no version gets one
-// item at a time.
+// The items of a batch are sent together, so the service may store them in another order. The ETag in each answer
+// contains the item's version, so a wrong order is noticed. The items from the first wrong one on are then deleted and
+// created again, one after the other. The next batch is only a quarter as large. A service whose ETags have no version
+// gets one item at a time.
 
 import { isPassing, isTodoError } from "../../client/errors.ts";
 import { hasId, idOf, sameContent } from "../../client/item-text.ts";
@@ -65,7 +65,7 @@ export class ImportRun {
     this.#counts = this.#checkpoint?.counts ?? { created: 0, present: 0, replaced: 0, skipped: 0 };
   }
 
-  /** Counts the bytes as they are read. The pieces are so small that the progress bar moves steadily. */
+  /** Counts the bytes as they are read. It yields them in small pieces, so that the progress bar moves steadily. */
   async *counting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks)
       for (let start = 0; start < chunk.byteLength; start += pieceBytes) {

@@ -71,7 +71,7 @@ function objectAt(place: string, text: string): string {
     return scanObject(text).text;
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    // The scanner counts lines and columns from the beginning of the item.
+    // The scanner counts lines and columns from the beginning of the item, so the message must say that.
     const message = error.message.replace(/\.$/, "").replace(/column [0-9]+/, "$& of this item");
     throw new FileError(`${place}: ${message}`, { cause: error });
   }

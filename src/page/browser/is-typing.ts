@@ -1,4 +1,4 @@
-// Tells whether the user can type into an element. If so, most keys belong to that element and are no shortcuts.
+// Tells whether the user can type into an element. If so, most keys belong to that element and are not shortcuts.
 
 export function isTyping(target: EventTarget | null): boolean {
   return (
