@@ -32,8 +32,8 @@ export class NoticeList {
   }
 
   /**
-   * Adds a message. An older message with the same text and no action is closed. If there are too many messages, the
-   * oldest is closed.
+   * Adds a message. An older message with the same text and no action is closed. If there are more than `noticesMax`
+   * messages, the oldest is closed.
    */
   add(kind: Notice["kind"], text: string, action?: NoticeAction): void {
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);

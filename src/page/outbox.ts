@@ -27,7 +27,7 @@ export interface OutboxEntry {
   /** The item's ETag and version after the service stored this edit. Undefined until then. */
   storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
   conflict: Conflict | undefined;
-  /** Why the service refused the edit. Undefined unless it did. */
+  /** Why the service refused the edit. Undefined if the edit was not refused. */
   problem: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export class Outbox {
   readonly #keep: (edits: readonly KeptEdit[]) => void;
   #entries: OutboxEntry[] = [];
   #number = 0;
-  /** The store that the page is connected to, or was connected to last. */
+  /** Identifies the store that the page is connected to, or was connected to last. */
   #epoch: string | undefined;
   #isConnected = false;
   /**
@@ -336,7 +336,8 @@ export class Outbox {
     if (before.kind === "create" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind === "update" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: etag ?? before.etag };
-    // A conflict or a refusal of the earlier edit says nothing about the merged edit.
+    // A conflict or a refusal of the earlier edit says nothing about the merged edit. So the merged edit waits to be
+    // sent.
     if (entry.state !== "sending") this.waits(entry, false);
   }
 

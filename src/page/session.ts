@@ -49,8 +49,8 @@ export interface SessionParts {
 }
 
 /**
- * How long a deletion waits at most for the user to undo it. Usually the message is closed sooner, and the deletion is
- * sent then.
+ * How long a deletion waits at most for the user to undo it. Usually the message with the Undo button is closed sooner,
+ * and the deletion is sent then.
  */
 const undoMsMax = 15_000;
 
@@ -263,7 +263,7 @@ export class Session {
     });
   }
 
-  /** Drops the user's edit of an item that the service refused. */
+  /** Drops the edit of this item that the service refused. */
   discard(id: string): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "refused");
     if (entry) this.#outbox.drop(entry);
@@ -271,8 +271,8 @@ export class Session {
   }
 
   /**
-   * Resolves a conflict: "mine" sends the user's edit again, "theirs" gives up those changes of the user that
-   * contradict the other version, and "both" drops the edit and adds the user's version as a new item.
+   * Resolves a conflict. "mine" sends the user's edit again. "theirs" gives up those changes of the user that
+   * contradict the other version. "both" drops the edit and adds the user's version as a new item.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
@@ -357,7 +357,7 @@ export class Session {
 
   async #watch(): Promise<void> {
     const { signal } = this.#watching;
-    // Somebody who signs in reads a feed of their own, because only that checks the password.
+    // Somebody who signs in reads a feed of their own, because the shared feed does not check the password.
     const feed = this.username === undefined ? (this.#parts.feed ?? ownFeed) : ownFeed;
     try {
       await feed(this.#client, {
@@ -432,7 +432,7 @@ export class Session {
     } else if (outcome.kind === "stored" || outcome.kind === "alreadyDone")
       this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     else if (outcome.kind === "signInNeeded") this.#askToSignIn();
-    // A resting tab reads no feed, so it would not notice if another store answered at this address later. So stop
+    // A resting tab reads no feed. It would not notice if another store answered at this address later, so it stops
     // sending.
     else if (outcome.kind === "tryLater" && this.#isResting) this.#outbox.disconnected();
     else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));

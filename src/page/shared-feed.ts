@@ -109,7 +109,8 @@ async function lead(client: TodoClient<string>, reader: FeedReader, self: string
   };
   const onEvent = (event: WatchEvent<string>) => {
     reader.onEvent(event);
-    // Until the first state, the other tabs get no events. Then `onState` sends them the whole list.
+    // Before the connection has its first state, the other tabs get no events. `onState` then sends them the whole
+    // list.
     if (state) post({ kind: "event", from: self, event });
   };
   const onState = (next: FeedState) => {
