@@ -1,5 +1,5 @@
-// `npm run bench:bun-serve`: is src/wire still worth maintaining? This runs the service on src/wire and on Bun.serve in
-// alternating rounds and prints the ratio of their speeds. It also sends the requests of the conformance tests to
+// `npm run bench:bun-serve`: is src/wire still worth maintaining? In each round, this runs the service on src/wire and
+// then on Bun.serve. It prints the ratio of their speeds. It also sends the requests of the conformance tests to
 // Bun.serve. docs/decisions/0002-connections-of-our-own.md says when to delete src/wire.
 
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-// The benchmark scenarios, called scenes. Each has several contenders. In every round, each scene is set up again and
+// The benchmark scenarios, called scenes. Most have several contenders. In every round, each scene is set up again and
 // its contenders take turns, so that other load on the machine affects all of them.
 
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Short facts about an item that the page shows beside its name: the due date, the priority and the tags.
+// Short facts about an item that the page shows below its name: the due date, the priority and the tags.
 
 import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";

@@ -16,8 +16,8 @@ export interface OutboxEntry {
    */
   state: "waiting" | "sending" | "stored" | "conflict" | "refused";
   /**
-   * True if the edit was sent before and the answer was lost. The edit must not change, because it may have been
-   * stored.
+   * True if the edit was sent before, and nobody knows whether the service has stored it. Then the edit must not
+   * change.
    */
   maybeStored: boolean;
   /** True if the user must confirm the edit before it is sent, because it may belong to another store. */

@@ -134,7 +134,10 @@ export class Session {
     this.start();
   }
 
-  /** Stops following the list, until `reconnect` is called. Edits are still sent, until one of them gets no answer. */
+  /**
+   * Stops following the list, until `reconnect` is called. Edits are still sent, until one of them has to be sent again
+   * later.
+   */
   rest(): void {
     this.#isResting = true;
     this.#watching.abort();
