@@ -1,4 +1,5 @@
--- Deletes each item of a file of IDs once, after skipping as many items as FIRST says.
+-- Deletes the items whose IDs are in a file, each once. FIRST is the number of items to skip at the beginning of the
+-- file.
 -- Arguments: ITEM-PATH FILE-OF-IDS FIRST
 local path, ids, count = "", {}, 0
 

@@ -9,8 +9,8 @@ const segmentCommand = 0x19;
 const signatureCommand = 0x1d;
 
 /**
- * The signature must belong to the last load command and be at the end of the file, as linkers and `codesign` write it.
- * Throws otherwise.
+ * Returns the file without its signature. The signature must belong to the last load command and be at the end of the
+ * file, as linkers and `codesign` write it. Throws otherwise.
  */
 export function withoutSignature(file: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const header = new DataView(file.buffer, file.byteOffset, file.byteLength);

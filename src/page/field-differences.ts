@@ -11,8 +11,8 @@ export interface FieldDifference {
 }
 
 /**
- * Returns the fields that differ, in the order of the user's version. The fields that only the other version has come
- * last.
+ * Returns the fields that differ, in the order of the user's version. At the end are the fields that only the other
+ * version has.
  */
 export function fieldDifferences(mine: string, theirs: string): FieldDifference[] {
   const [own, other] = [scanObject(mine).toMap(), scanObject(theirs).toMap()];

@@ -88,7 +88,9 @@ export class Outbox {
     this.#keepUnsent();
   }
 
-  /** Call this when the page is connected to a store. Edits for another store are held until the user confirms them. */
+  /**
+   * Call this when the page is connected to a store. Edits for another store then wait until the user confirms them.
+   */
   connected(epoch: string | undefined, isReadOnly = false): void {
     this.#epoch = epoch;
     this.#isConnected = true;
@@ -109,7 +111,10 @@ export class Outbox {
     this.#isConnected = false;
   }
 
-  /** Allows the held edits to be sent to the store that the page is connected to. */
+  /**
+   * Call this when the user has confirmed the held edits. They may then be sent to the store that the page is connected
+   * to.
+   */
   confirmHeld(): void {
     for (const entry of this.held) Object.assign(entry, { held: false, epoch: this.#epoch });
     this.#keepUnsent();

@@ -79,7 +79,10 @@ export class Session {
    */
   signInPostponed = false;
   username: string | undefined;
-  /** The item that the user has just brought back or decided on. It should get the focus. */
+  /**
+   * The ID of the item that the user has just brought back, or whose conflict the user has just decided. That item
+   * should get the focus.
+   */
   focusId: string | undefined;
   /** Messages for the user. */
   readonly notices = new NoticeList(() => this.#changed());
@@ -295,8 +298,8 @@ export class Session {
     this.#sendNow();
   }
 
-  // Returns the ETag of the version that the user edited. If that version came from an edit that was not stored yet, it
-  // had no ETag of its own. If it has been stored since then, its ETag is known now.
+  // Returns the ETag of the version that the user edited. That version may have come from an edit that was not stored
+  // yet, so it had no ETag of its own. If the edit has been stored since then, the ETag is known now.
   #tagOf({ id, json, etag }: ShownItem): string | undefined {
     const now = this.items.find((item) => item.id === id);
     return now?.json === json ? now.etag : etag;
