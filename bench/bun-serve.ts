@@ -1,5 +1,5 @@
-// `npm run bench:bun-serve`: is src/wire still worth maintaining? This runs the service on src/wire and on Bun.serve in
-// alternating rounds and prints the ratio of their speeds. It also sends the requests of the conformance tests to
+// `npm run bench:bun-serve`: is src/wire still worth maintaining? In each round, this runs the service on src/wire and
+// then on Bun.serve. It prints the ratio of their speeds. It also sends the requests of the conformance tests to
 // Bun.serve. docs/decisions/0002-connections-of-our-own.md says when to delete src/wire.
 
 import { parseArgs } from "node:util";
@@ -11,9 +11,12 @@ import { bunServe, type Contender, type Server, todoitems } from "./servers.ts";
 const { values } = parseArgs({ options: { rounds: { type: "string" }, seconds: { type: "string" } } });
 const rounds = Number(values.rounds ?? 5);
 const seconds = Number(values.seconds ?? 2);
-/** We delete src/wire when Bun.serve reaches this fraction of its speed in every work and passes every case. */
+/**
+ * We delete src/wire when Bun.serve reaches this fraction of src/wire's speed in every workload below and passes every
+ * conformance case.
+ */
 const threshold = 0.8;
-/** How long to wait for an answer. Bun.serve never answers some requests. */
+/** How long to wait for an answer before a case counts as failed. Bun.serve never answers some requests. */
 const answerMs = 3_000;
 
 if (!Bun.which("wrk")) {
@@ -34,14 +37,17 @@ const works: readonly Work[] = [
     name: "create",
     items: 0,
     scheme: "http",
-    // The script makes its IDs from this number, so that no two runs create the same ones.
+    // The script makes the IDs of its items from the number of the run, so that no two runs create the same ID.
     script: ({ listPath }, run) => ["create.lua", listPath, String(run)],
   },
   { name: "list of 100, HTTPS", items: 100, scheme: "https" },
 ];
 const ours = "ours";
 const theirs = "Bun.serve";
-/** The name for a work's CPU time. On a busy machine, CPU time says more than requests per second. */
+/**
+ * The name under which the CPU time of a workload is stored. On a busy machine, CPU time says more than requests per
+ * second.
+ */
 const cpu = (work: string) => `${work}, CPU`;
 
 const results = new Results();
@@ -63,7 +69,10 @@ await conform(bunServe());
 // Exit explicitly, because connections that were never answered are still open.
 process.exit(0);
 
-/** The median, and in parentheses the slowest and the fastest round. A wide range means that the machine was busy. */
+/**
+ * The median speed, and in parentheses the speeds of the slowest and the fastest round. A wide range means that the
+ * machine was busy.
+ */
 function perSecond(work: string, contender: string): string {
   const [slowest, fastest] = results.range(work, contender);
   const [median, from, to] = [results.median(work, contender), slowest, fastest].map((value) =>

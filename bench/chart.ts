@@ -54,7 +54,10 @@ const plotWidth = 520;
 const pointsMax = 520;
 const colours = ["#2563eb", "#d97706", "#059669", "#9333ea"];
 
-/** Draws curves over time, one panel below the other. Of many values that share a point, the largest is drawn. */
+/**
+ * Draws curves over time, with the panels one below the other. Where several values fall on one point, only the largest
+ * is drawn.
+ */
 export function lineChart(
   title: string,
   subtitle: string,

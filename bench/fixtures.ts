@@ -4,14 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// The benchmarks need a real disk, so this must not be a RAM disk.
+// The benchmarks need a real disk, so the system's temporary folder must not be on a RAM disk.
 export const folder = mkdtempSync(join(tmpdir(), "todoitems-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 export interface Fixture {
-  /** A JSON array of the items, 140 bytes each. */
+  /** The path of a file with a JSON array of the items, each about 140 bytes long. */
   readonly file: string;
-  /** The IDs of the items, one on each line. */
+  /** The path of a file with the IDs of the items, one on each line. */
   readonly idsFile: string;
   items(): unknown[];
 }
@@ -39,7 +39,7 @@ export async function user(): Promise<{ readonly usersFile: string; readonly hea
   return { usersFile, header: `Authorization: Basic ${btoa("bench:bench")}` };
 }
 
-/** A self-signed certificate. It is made with openssl, so that no development authority is needed. */
+/** A self-signed certificate. openssl makes it, so that no local certificate authority is needed. */
 export function certificate(): { readonly cert: string; readonly key: string } {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   if (!existsSync(cert)) {

@@ -1,14 +1,15 @@
-// Runs the load generator against one server, and returns its throughput and the CPU time that the server used.
+// Runs the load generator against one server. Returns the server's throughput, its latency and the CPU time that it
+// used.
 
 import { join } from "node:path";
 import { benchFolder, cpuSeconds, type Server } from "./servers.ts";
 
 export interface Load {
   readonly connections: number;
-  /** A script in loads/ and its arguments. Without one, all requests are the same. */
+  /** A script in loads/ and its arguments. Without a script, all requests are the same. */
   readonly script?: readonly string[];
   readonly headers?: readonly string[];
-  /** What to request, if there is no script. The list, by default. */
+  /** The path to request if there is no script. By default it is the path of the list. */
   readonly path?: string;
   readonly seconds: number;
 }
@@ -51,7 +52,7 @@ export async function run(
   };
 }
 
-/** Requests the list over HTTP/2, and returns how many were answered in a second. */
+/** Requests the list over HTTP/2, and returns how many requests were answered per second. */
 export async function runHttp2(server: Server, seconds: number): Promise<number> {
   const shape = ["--clients", "20", "--max-concurrent-streams", "20", "--duration", String(seconds)];
   const command = ["h2load", ...shape, "--warm-up-time", "1", `${server.url}${server.listPath}`];

@@ -1,6 +1,6 @@
 // `npm run bench:postgres`: what does PostgreSQL cost, and how much does batching gain? The contenders take turns
-// within each round. All use the same PostgreSQL server, with its default settings for durability, on one machine. It
-// writes its section of docs/performance.md; `npm run bench:postgres -- --rounds 1` only prints it.
+// within each round. Those on PostgreSQL use the same server, with its default settings for durability, on one machine.
+// The benchmark writes its section of docs/performance.md. With `-- --rounds 1`, it only prints the section.
 
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -18,8 +18,8 @@ const { values } = parseArgs({ options: { rounds: { type: "string" } } });
 const rounds = Number(values.rounds ?? 5);
 const seconds = 3;
 /**
- * The time before each measurement. A process that has just started is busy compiling its own code. With three
- * instances, that still took a fifth of the CPU after two seconds.
+ * How long each load runs before it is measured. A process that has just started is busy compiling its own code. With
+ * three instances, compiling still took a fifth of the CPU after two seconds.
  */
 const warmUpSeconds = 4;
 const connectionCounts = [64, 256, 1024];

@@ -22,7 +22,10 @@ interface Goal {
   readonly unit?: string;
 }
 
-/** Prints the results. If everything was measured, writes the document instead of printing all figures. */
+/**
+ * Prints which goals were reached. Then writes the document if everything was measured, and prints all figures
+ * otherwise.
+ */
 export async function writeReport(results: Results, rounds: number, seconds: number, whole: boolean): Promise<void> {
   console.log(goalTable(goals(results).filter(({ value }) => !Number.isNaN(value))));
   if (!whole) {

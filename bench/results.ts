@@ -1,4 +1,4 @@
-// The results: one value per round for each work and contender.
+// The results: one value per round for each work (a kind of load) and each contender.
 
 export class Results {
   readonly #values = new Map<string, number[]>();

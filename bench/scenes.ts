@@ -1,4 +1,4 @@
-// The benchmark scenarios, called scenes. Each has several contenders. In every round, each scene is set up again and
+// The benchmark scenarios, called scenes. Most have several contenders. In every round, each scene is set up again and
 // its contenders take turns, so that other load on the machine affects all of them.
 
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
-/** The number of items to delete: more than any contender can delete in one run. */
+/** The number of items that a scene may delete in its three runs. The service cannot delete so many in that time. */
 const deletable = 200_000;
 
 export const work = {
@@ -55,7 +55,7 @@ function size(items: number): string {
   return items === 0 ? "empty store" : `${items.toLocaleString("en")} items`;
 }
 
-/** A process that has just started may still be busy compiling its own code. */
+/** Runs a load that is not measured. A process that has just started may still be busy compiling its own code. */
 function warmUp(server: Server): Promise<Measured> {
   return run(server, { connections: 64, seconds: 1 });
 }
@@ -93,7 +93,8 @@ const notModified: Scene = {
   title: work.notModified,
   async run({ seconds, results }) {
     await side(100, [ours, nginx], async (server, { name }) => {
-      // nginx has another tag for its compressed file, and would answer with the whole list.
+      // Take the tag of the uncompressed list. nginx has another tag for its compressed file. With that tag, the
+      // requests below would be answered with the whole list.
       const uncompressed = { headers: { "Accept-Encoding": "identity" } };
       const response = await fetch(`${server.url}${server.listPath}`, uncompressed);
       await response.arrayBuffer();
@@ -176,7 +177,7 @@ function writes(items: number, contenders: readonly Contender[], connectionCount
           const create: Load = { connections, seconds, script: ["create.lua", server.listPath, id] };
           record(name, work.create(items, connections), await run(server, create));
         }
-        // An empty store has nothing to update. The smallest store for updates has a hundred items.
+        // Updates are measured for our own service only. An empty store has nothing to update.
         if (name !== ours.name || items === 0) return;
         for (const connections of connectionCounts) {
           const update: Load = { connections, seconds, script: updates(server, items, 100) };
@@ -280,7 +281,7 @@ const million: Scene = {
   async run({ results }) {
     await side(1_000_000, [ours], async (server, { name }) => {
       results.add(work.start(1_000_000), name, server.startMs);
-      // The process returns the memory that it used for starting within seconds.
+      // Within seconds, the process returns the memory that it needed only for starting.
       await Bun.sleep(3_000);
       results.add(work.memory, name, residentBytes(server.pid) / 1_000_000);
       await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();

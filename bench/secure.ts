@@ -1,5 +1,5 @@
-// What HTTPS costs, and what a new connection costs. Besides nginx, bare listeners of the runtime show how much of that is
-// the runtime's own.
+// What HTTPS costs, and what a new connection costs. The service is compared with nginx, and with bare listeners of the
+// runtime. These listeners show how much of the cost comes from the runtime itself.
 
 import { run, runHttp2 } from "./load.ts";
 import { type Scene, side } from "./scene.ts";

@@ -14,7 +14,7 @@ const peersFolder = join(benchFolder, "node_modules");
 export interface Server {
   readonly url: string;
   readonly listPath: string;
-  /** The path of an item without its ID, which is appended. */
+  /** The path of an item up to its ID. The load generator appends the ID. */
   readonly itemPath: string;
   readonly headers: readonly string[];
   readonly pid: number;
@@ -25,7 +25,7 @@ export interface Server {
 
 export interface Contender {
   readonly name: string;
-  /** Why it cannot run here. Undefined if it can. */
+  /** Why the contender cannot run here. Undefined if it can. */
   readonly missing?: string | undefined;
   start(items: number): Promise<Server>;
 }
@@ -39,7 +39,7 @@ interface Launch {
   readonly headers?: readonly string[];
   /** The path to request until the server answers. */
   readonly readyPath?: string;
-  /** True if the server does not answer HTTP/1.1. It is ready then once it accepts a connection. */
+  /** True if the server does not answer HTTP/1.1. Such a server counts as ready once it accepts a connection. */
   readonly onlyHttp2?: boolean;
   readonly afterStart?: (url: string) => Promise<void>;
 }
@@ -95,7 +95,7 @@ export interface TodoitemsOptions {
   readonly flags?: readonly string[];
   readonly scheme?: "http" | "https";
   readonly headers?: readonly string[];
-  /** A command that runs the service, such as a tracer. */
+  /** A command to put before the service's own command, such as a tracer. */
   readonly under?: readonly string[];
 }
 
@@ -124,7 +124,7 @@ export function todoitems(options: TodoitemsOptions = {}) {
   } satisfies Contender;
 }
 
-/** Each store is filled once and then copied. */
+/** Copies a store with this number of items. Each such store is filled only once, when it is first needed. */
 async function copyStore(items: number, to: string): Promise<void> {
   if (items === 0) return;
   const filled = join(folder, `items-${items}.db`);
@@ -277,7 +277,7 @@ export interface FloorOptions {
   readonly gzip?: boolean;
 }
 
-/** A bare listener of the runtime, which sends the same bytes. */
+/** A bare listener of the runtime, which sends the same bytes for each request. */
 export function floor({ scheme = "http", gzip = false }: FloorOptions = {}): Contender {
   return {
     name: scheme === "https" ? "bare TLS listener" : "bare Bun.listen",
@@ -292,7 +292,7 @@ export function floor({ scheme = "http", gzip = false }: FloorOptions = {}): Con
   };
 }
 
-/** A bare server of the runtime's own HTTP/2. */
+/** A bare HTTP/2 server of the runtime. */
 export const bareHttp2: Contender = {
   name: "bare node:http2",
   start(items) {

@@ -15,11 +15,12 @@ export const slowWork = {
   readBesideWriters: "ms to read one item beside 64 writers, median, syncs of 10 ms",
   p99BesideWriters: "ms to read one item beside 64 writers, p99, syncs of 10 ms",
   create: (connections: number) => `create, ${connections} connections, syncs of 10 ms`,
-  /** What would be possible if each sync served everybody who writes. */
+  /** The most creates that are possible: each sync stores one create of every connection. */
   syncsOnly: (connections: number) => `${connections} creates every 10 ms`,
 } as const;
 
-// With -D the service is our own child. With --seccomp-bpf only its syncs are traced, and nothing else becomes slower.
+// With -D, the service is a child of this process, not of strace. With --seccomp-bpf, only the syncs of the service are
+// traced, and nothing else becomes slower.
 const slowSyncs = [
   ...["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"],
   ...["-e", "trace=fsync,fdatasync", "-e", `inject=fsync,fdatasync:delay_enter=${syncMs * 1_000}`],
@@ -39,7 +40,7 @@ export const slowDisk: Scene = {
         seconds,
         script: ["create.lua", server.listPath, String(number * 1_000 + id)],
       });
-      // By the end of this, the service knows that the disk is slow.
+      // This load is not measured. By its end, the service knows that the disk is slow.
       await run(server, creating(64, 1));
       for (const connections of connectionCounts) {
         const { perSecond } = await run(server, creating(connections, connections));

@@ -1,4 +1,4 @@
-// The description of an instance with default settings, at the address it then has.
+// The API description of an instance with default settings, at its default address.
 
 import { describeApi } from "../src/description/api-description.ts";
 import type { ApiDescription } from "../src/description/document.ts";

@@ -1,9 +1,9 @@
-// What clients rely on, taken from the description as short sentences. A promise that disappears, or a demand that is
-// new, breaks clients that exist.
+// What clients rely on, taken from the API description as short sentences. A promise that disappears, or a demand that
+// is new, breaks existing clients.
 
 import type { ApiDescription, Operation, Part } from "../src/description/document.ts";
 
-/** What the API offers. Sentences may be added to it. */
+/** What the API promises. A new version may add sentences, but must not remove any. */
 export function promisesOf(description: ApiDescription): string[] {
   const ofOperations = operationsOf(description).flatMap(([method, path, operation]) => {
     const { operationId: name, responses } = operation;
@@ -28,7 +28,7 @@ export function promisesOf(description: ApiDescription): string[] {
   return [...ofOperations, ...ofSchemas].sort();
 }
 
-/** What a request must have. Sentences may be removed from it. */
+/** What a request must have. A new version may remove sentences, but must not add any. */
 export function demandsOf(description: ApiDescription): string[] {
   const ofOperations = operationsOf(description).flatMap(([, , operation]) => {
     const name = operation.operationId;

@@ -1,5 +1,5 @@
 // `npm run release`: makes everything that a release consists of in `release/`, and says what to upload. It uploads
-// nothing. `--skip tests,container` leaves steps out; the last lines then say so.
+// nothing. `--skip tests,container` leaves out these steps, and the last lines of the output then say so.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -56,7 +56,10 @@ function packages(): string[] {
   return [project, ...(existsSync(client) ? [client] : [])];
 }
 
-/** Throws unless the tree is what the version and the changelog say it is. */
+/**
+ * Throws if something is not committed, if this version has a tag already, or if CHANGELOG.md or package.json lacks
+ * what a release needs.
+ */
 function checkState(): void {
   const problems = [
     ...(output("git", "status", "--porcelain") === "" ? [] : ["the working tree has changes: commit them"]),
@@ -100,7 +103,8 @@ if (flag !== "--skip" || skipped.some((name) => !steps.some((step) => step.name 
   process.exit(2);
 }
 
-// Files of an older version must not get into the checksums.
+// Files of an older version must not get into the checksums. If the executables are not built again, keep those that
+// are there.
 if (!skipped.includes("executables")) rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const { name, run: take } of steps.filter((step) => !skipped.includes(step.name))) {

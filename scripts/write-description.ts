@@ -1,5 +1,6 @@
-// `npm run describe`: writes openapi.yaml, the description of an instance with default settings, and adds its new
-// promises to test/description/promises.txt. A promise that was broken stays there, until somebody takes it back by hand.
+// `npm run describe`: writes openapi.yaml, the description of an instance with default settings. It also adds the new
+// promises of that description to test/description/promises.txt. A promise that was broken stays in that file until
+// somebody removes it by hand.
 
 import { join } from "node:path";
 import { defaultDescription, defaultDescriptionText } from "./default-description.ts";

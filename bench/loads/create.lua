@@ -1,4 +1,5 @@
--- Creates items, each with an ID that no other run uses: -- PATH RUN
+-- Creates items, each with an ID that no other run uses.
+-- Arguments: PATH RUN
 local path, run, count = "", 0, 0
 local template = '{"ID":"%08x-%04x-4000-8000-%012x","Name":"Buy %07d bottles","Notes":"and bring the empty ones back, twelve","Done":false}'
 

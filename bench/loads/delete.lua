@@ -1,4 +1,6 @@
--- Deletes items, each once: -- ITEM-PATH FILE-OF-IDS FIRST
+-- Deletes the items whose IDs are in a file, each once. FIRST is the number of items to skip at the beginning of the
+-- file.
+-- Arguments: ITEM-PATH FILE-OF-IDS FIRST
 local path, ids, count = "", {}, 0
 
 function init(args)

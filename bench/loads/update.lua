@@ -1,4 +1,5 @@
--- Updates items at random, and lists in between: -- LIST-PATH ITEM-PATH FILE-OF-IDS PERCENT-OF-UPDATES
+-- Updates items at random, and requests the list in between.
+-- Arguments: LIST-PATH ITEM-PATH FILE-OF-IDS PERCENT-OF-UPDATES
 local list, item, percent, ids, count = "", "", 100, {}, 0
 local template = '{"ID":"%s","Name":"Buy %07d bottles","Notes":"and bring the empty ones back, twelve","Done":true}'
 

@@ -1,5 +1,5 @@
 // The service with Bun.serve instead of src/wire: the same app and the same store behind the runtime's own HTTP server.
-// bun bun-serve.ts PORT STORE [--tls-cert FILE --tls-key FILE]
+// Usage: bun bun-serve.ts PORT STORE [--tls-cert FILE --tls-key FILE]
 
 import { parseArgs } from "node:util";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
@@ -41,7 +41,8 @@ function requestOf(request: Request): HttpRequest {
     headers: { get: (name) => request.headers.get(name) ?? undefined },
     peer: "127.0.0.1",
     isSecure: false,
-    // Bun.serve does not tell which requests arrived in the same turn, so each list needs its own query to the store.
+    // Bun.serve does not say which requests arrived in the same turn of the event loop. So each list needs its own
+    // query to the store.
     turn: undefined,
     readBody: (bytesMax) => (request.body === null ? noContent : readBody(request, bytesMax)),
   };

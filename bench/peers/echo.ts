@@ -1,5 +1,5 @@
 // The upper limit for requests with a body: a bare Bun.serve that reads the body and sends it back.
-// bun echo.ts PORT
+// Usage: bun echo.ts PORT
 
 Bun.serve({
   hostname: "127.0.0.1",

@@ -1,5 +1,6 @@
-// The usual service: Fastify and better-sqlite3, a statement and a commit for each request, as durable as ours.
-// node fastify.js PORT DATABASE [FILE OF ITEMS]
+// A typical service to compare ours with: Fastify and better-sqlite3, with one statement and one commit for each
+// request. Its writes are as durable as ours.
+// Usage: node fastify.js PORT DATABASE [FILE-OF-ITEMS]
 
 import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";

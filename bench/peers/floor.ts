@@ -1,6 +1,6 @@
-// The floor: a bare Bun.listen that sends the same prepared bytes for each request, and reads nothing but where a request
-// ends. With a certificate it speaks TLS.
-// bun floor.ts PORT FILE-OF-THE-BODY [CERTIFICATE KEY]
+// The least work that a server can do: a bare Bun.listen that sends the same prepared bytes for each request. In a
+// request, it looks only for the end of the head and for "Connection: close". With a certificate it speaks TLS.
+// Usage: bun floor.ts PORT FILE-OF-THE-BODY [CERTIFICATE KEY]
 
 const [port, file = "", cert, key] = process.argv.slice(2);
 const body = await Bun.file(file).bytes();

@@ -1,5 +1,5 @@
-// A bare server of the runtime's HTTP/2, which sends the same bytes for each request.
-// bun http2.ts PORT FILE-OF-THE-BODY CERTIFICATE KEY
+// A bare HTTP/2 server of the runtime, which sends the same bytes for each request.
+// Usage: bun http2.ts PORT FILE-OF-THE-BODY CERTIFICATE KEY
 
 import { readFileSync } from "node:fs";
 import { createSecureServer, type ServerHttp2Stream } from "node:http2";

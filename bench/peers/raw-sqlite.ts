@@ -1,5 +1,5 @@
 // The upper limit for durable writes: SQLite alone, batches of 64 inserts, synchronous=FULL. Prints rows per second.
-// bun raw-sqlite.ts items|log DATABASE MILLISECONDS
+// Usage: bun raw-sqlite.ts items|log DATABASE MILLISECONDS
 
 import { Database } from "bun:sqlite";
 
@@ -7,7 +7,7 @@ const [table, path = "", milliseconds] = process.argv.slice(2);
 const database = new Database(path, { create: true });
 database.run("PRAGMA journal_mode = WAL");
 database.run("PRAGMA synchronous = FULL");
-// "items" is the obvious table. "log" is ours, which only appends rows in order.
+// "items" is the table that most services would have. "log" is like our own table, to which rows are only appended.
 database.run(
   table === "items"
     ? "CREATE TABLE item (id TEXT PRIMARY KEY, json TEXT NOT NULL)"

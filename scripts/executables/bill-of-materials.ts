@@ -4,7 +4,10 @@
 import { license, version } from "../../package.json";
 import { type LockedPackage, lockedPackages, withDependencies } from "./locked-packages.ts";
 
-/** What Bun reports besides the libraries in it: itself, interfaces, and versions that it imitates. */
+/**
+ * Names in `process.versions` that do not name a library in Bun. They name Bun itself, interfaces, standards, and
+ * programs whose versions Bun imitates.
+ */
 const noLibraries = ["bun", "modules", "napi", "node", "openssl", "unicode", "uv", "v8"];
 
 export function billOfMaterials(): unknown {
@@ -63,7 +66,7 @@ function component(one: LockedPackage): unknown {
   };
 }
 
-/** The libraries in Bun's binary. Their versions are often commits. */
+/** The libraries in Bun's binary. Their versions are often Git commits. */
 function runtimeLibraries(): [name: string, version: string][] {
   return Object.entries(process.versions).flatMap(([name, version]): [string, string][] =>
     version === undefined || noLibraries.includes(name) ? [] : [[name, version]],

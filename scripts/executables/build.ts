@@ -1,5 +1,5 @@
-// `npm run build:executables`: writes an executable for each platform into release/, with their checksums and sizes, a
-// bill of materials and the licences of what is inside. Arguments select platforms: `-- linux-x64 macos-arm64`.
+// `npm run build:executables`: writes an executable for each platform into release/. It also writes their checksums and
+// sizes, a bill of materials, and the licences of what is inside. Arguments select platforms, as in `-- linux-x64`.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,10 @@ interface Figures {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** From the start of the process to its ready line. Undefined if the executable does not run on this machine. */
+  /**
+   * The time from the start of the process to the line that says it is ready. Undefined if the executable does not run
+   * on this machine.
+   */
   readonly startMs: number | undefined;
 }
 
@@ -58,7 +61,10 @@ function selectedPlatforms(names: readonly string[]): readonly Platform[] {
   return names.length === 0 ? platforms : platforms.filter(({ name }) => names.includes(name));
 }
 
-/** Installs the Bun binaries of all platforms, unless they are there. npm compares them with the hashes in the lock file. */
+/**
+ * Installs the Bun binaries of all platforms, unless the wanted ones are there. npm compares them with the hashes in
+ * the lock file.
+ */
 function installRuntimes(wanted: readonly Platform[]): void {
   if (wanted.every((platform) => runtimeOf(platform) !== undefined)) return;
   // Without --force, npm refuses packages that are meant for another platform.

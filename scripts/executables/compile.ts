@@ -1,5 +1,6 @@
 // Makes one executable: the program and a Bun binary in a single file, which needs neither Node nor node_modules. The
-// page's scripts, styles and icons are embedded, because the program cannot bundle them without its sources.
+// page's scripts, styles and icons are embedded. Elsewhere the program bundles them from its sources, which an
+// executable does not have.
 
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -9,24 +10,25 @@ import { projectFolder } from "./platforms.ts";
 
 export interface CompileOptions {
   readonly outfile: string;
-  /** The Bun binary that goes into the executable. It decides about the platform. */
+  /** The Bun binary that goes into the executable. It decides on which platform the executable runs. */
   readonly runtime: string;
   readonly target?: Bun.Build.CompileTarget;
 }
 
 const source = (path: string) => join(projectFolder, "src", path);
 
-/** The main program first, then the program of its thread. */
+/** The main program must be first. The other one is the program of its SQLite thread. */
 const entryPoints = [source("main.ts"), source("engines/sqlite/commit-thread-main.ts")];
 
 /** What the bundler has put into the executable, besides the page. */
 export interface Compiled {
-  /** The names of packages. */
+  /** The names of the npm packages whose code is inside. */
   readonly packages: readonly string[];
 }
 
 export async function compile({ outfile, runtime, target }: CompileOptions): Promise<Compiled> {
-  // The bundler also writes source maps beside the executable, which contains them already.
+  // Build in a temporary folder, because the bundler also writes source maps beside the executable. Nobody needs them,
+  // because the executable contains them too.
   const folder = mkdtempSync(`${outfile}-`);
   try {
     const assets = join(folder, assetFolder);
@@ -35,18 +37,18 @@ export async function compile({ outfile, runtime, target }: CompileOptions): Pro
     for (const asset of await pageAssets()) writeFileSync(join(assets, assetFile(asset)), asset.bytes);
     const { metafile } = await Bun.build({
       entrypoints: entryPoints,
-      // All in one folder: the main program looks for the thread's program beside itself.
+      // Put both programs in one folder: the main program looks for the thread's program beside itself.
       naming: "[name].[ext]",
       compile: {
         outfile: made,
         executablePath: runtime,
         ...(target === undefined ? {} : { target }),
         assets: [assets],
-        // Bun would read these from the current folder. Both could make the program do something else.
+        // Bun would read .env and bunfig.toml from the current folder. Both files could change what the program does.
         autoloadDotenv: false,
         autoloadBunfig: false,
       },
-      // Stack traces in a log name the files and lines of the sources.
+      // With a source map, stack traces in a log name the files and lines of the sources.
       sourcemap: "inline",
       metafile: true,
     });

@@ -1,4 +1,5 @@
-// The licences of everything inside the executables, as one text. Most of them ask to be passed on with every copy.
+// The licences of everything inside the executables, as one text. Most licences require that their text is passed on
+// with every copy.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ function licenceOf({ path, license }: LockedPackage): string {
   return files.map((name) => readFileSync(join(path, name), "utf8").trim()).join("\n\n");
 }
 
-/** Bun's own page about its licences. Its first lines are not part of the text. */
+/** Bun's own page about its licences, without the metadata in its first lines. */
 function runtimeLicences(): string {
   const page = readFileSync(join(projectFolder, "node_modules/bun-types/docs/project/license.mdx"), "utf8");
   return page.replace(/^---\n[\s\S]*?\n---\n/, "");

@@ -12,7 +12,7 @@ export interface LockedPackage {
   readonly license: string;
   /** The hash of the package's tarball, as in `sha512-…`. */
   readonly integrity: string;
-  /** Its folder. */
+  /** The package's folder. */
   readonly path: string;
   readonly dependencies: readonly LockedPackage[];
 }
@@ -58,7 +58,7 @@ export function lockedPackages(): LockedPackage[] {
     return names.map((name) => packageAt(nearest(key, name)));
   }
 
-  /** Where Node finds a dependency: in the package's own folder, or in the nearest one around it. */
+  /** Where Node finds a dependency: in the node_modules folder of the package, or in the nearest one above it. */
   function nearest(key: string, name: string): string {
     const inside = `${key}${key === "" ? "" : "/"}${separator}${name}`;
     if (inside in packages || key === "") return inside;
@@ -68,7 +68,7 @@ export function lockedPackages(): LockedPackage[] {
   return dependenciesOf("");
 }
 
-/** These packages and everything that they depend on, each once, by name. */
+/** These packages and everything that they depend on, each once, sorted by folder. */
 export function withDependencies(packages: readonly LockedPackage[]): LockedPackage[] {
   const all = new Set<LockedPackage>();
   const add = (one: LockedPackage) => {

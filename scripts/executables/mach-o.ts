@@ -1,13 +1,17 @@
-// Removes the signature from an executable for Macs with Intel processors. Bun leaves the signature of its own binary in
-// it, which is wrong for the changed file, and macOS ends a program whose signature is wrong. Without one, such a program
-// runs. (Programs for Apple's processors need a signature, and there Bun makes a new one.)
+// Removes the signature from an executable for Macs with Intel processors. Bun leaves the signature of its own binary
+// in the executable. That signature does not match the changed file, and macOS ends a program whose signature does not
+// match. Without any signature, such a program runs. (Programs for Apple's own processors need a signature, and Bun
+// makes a new one for them.)
 
 const headerBytes = 32;
 const magic = 0xfeedfacf;
 const segmentCommand = 0x19;
 const signatureCommand = 0x1d;
 
-/** The signature must be the last load command and the end of the file, as linkers and `codesign` write it. */
+/**
+ * Returns the file without its signature. The signature must belong to the last load command and be at the end of the
+ * file, as linkers and `codesign` write it. Throws otherwise.
+ */
 export function withoutSignature(file: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const header = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const word = (offset: number) => header.getUint32(offset, true);
@@ -27,7 +31,8 @@ export function withoutSignature(file: Uint8Array<ArrayBuffer>): Uint8Array<Arra
   changed.setUint32(16, commandCount - 1, true);
   changed.setUint32(20, commandBytes - length, true);
   unsigned.fill(0, command, command + length);
-  // The segment at the end of the file gets shorter. It begins at this offset.
+  // The last segment of the file contained the signature, so the segment gets shorter. The segment begins at this
+  // offset of the file.
   const segmentStart = changed.getBigUint64(linkEdit + 40, true);
   changed.setBigUint64(linkEdit + 48, BigInt(start) - segmentStart, true);
   return unsigned;

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Platform {
-  /** As in the executable's name, `todoitems-linux-x64`. */
+  /** The platform as in the executable's name: `linux-x64` in `todoitems-linux-x64`. */
   readonly name: string;
   readonly target: Bun.Build.CompileTarget;
   readonly runtimePackage: string;
@@ -28,7 +28,7 @@ export function executableName({ name }: Platform): string {
   return `todoitems-${name}${name.startsWith("windows") ? ".exe" : ""}`;
 }
 
-/** The Bun binary of a platform. Undefined if its package is not installed. */
+/** The path of a platform's Bun binary. Undefined if its package is not installed. */
 export function runtimeOf({ runtimePackage }: Platform): string | undefined {
   const folder = join(toolsFolder, "node_modules", runtimePackage, "bin");
   return ["bun", "bun.exe"].map((name) => join(folder, name)).find((path) => existsSync(path));

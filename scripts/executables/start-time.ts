@@ -1,10 +1,10 @@
-// How long an executable takes from its start to its ready line.
+// How long an executable takes from its start to the line that says it is ready.
 
 import { tmpdir } from "node:os";
 
 const rounds = 9;
 
-/** The median, in milliseconds. Undefined if the executable is for another platform. */
+/** The median of several starts, in milliseconds. Undefined if the executable does not run on this machine. */
 export async function startMs(executable: string): Promise<number | undefined> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -31,7 +31,7 @@ function spawn(executable: string) {
     const command = [executable, "serve", "--port", "0", "--store", "memory:"];
     return Bun.spawn(command, { cwd: tmpdir(), stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   } catch (error) {
-    // The system does not know this kind of executable, or lacks what it needs to load it.
+    // The system cannot run this executable. It does not know the format, or lacks a file that is needed to load it.
     if (error instanceof Error && "code" in error && ["ENOEXEC", "ENOENT", "EACCES"].includes(String(error.code)))
       return undefined;
     throw error;

@@ -22,7 +22,7 @@ export interface Command {
   readonly flags: readonly Flag[];
   /** Shown below the flags in the help text. */
   readonly notes?: string;
-  /** Shown below the notes, after the name of the program. */
+  /** Shown below the notes, with the name of the program before it. */
   readonly example?: string;
   /** Resolves to the exit code. */
   readonly run: (args: readonly string[], environment: Environment) => Promise<number>;
@@ -36,7 +36,7 @@ export class UsageError extends Error {
 /** The parsed arguments of a command. */
 export interface Arguments {
   readonly positionals: readonly string[];
-  /** The value of a flag, if it was given. */
+  /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */
   text(flag: string): string | undefined;
   /** All values of a flag that may be repeated. */
   texts(flag: string): readonly string[];

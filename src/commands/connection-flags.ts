@@ -1,5 +1,5 @@
-// The flags of all commands that talk to a service. `serve` has to know their environment variables too: it warns about
-// variables that nobody reads.
+// The flags of all commands that talk to a service. `serve` has to know their environment variables too, because it
+// warns about variables that no command reads.
 
 import { variableOf } from "../serve/environment.ts";
 import type { Arguments, Flag } from "./command.ts";
@@ -39,7 +39,7 @@ export const connectionFlags: readonly Flag[] = [
   },
 ];
 
-/** The flags above that were given, as they can be typed again. */
+/** The flags above that were given, written so that they can be typed again. */
 export function givenConnection(args: Arguments): string {
   return connectionFlags
     .flatMap(({ name }) => {

@@ -88,7 +88,10 @@ async function examine(args: readonly string[], environment: Environment): Promi
   return findings;
 }
 
-/** An error that the operator can fix is a finding, too. Any other error is a defect. */
+/**
+ * Runs one check. An error that the operator can fix becomes a finding. Any other error is a defect of the program, and
+ * is thrown.
+ */
 async function findingsOf(check: Check, subject: Subject): Promise<readonly Finding[]> {
   try {
     return await check(subject);

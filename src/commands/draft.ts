@@ -76,7 +76,7 @@ export async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   process.stderr.write(`${question} [Y/n] `);
   const { promise: declined, resolve } = Promise.withResolvers<boolean>();
-  // If Ctrl-C ended the program here, nobody would learn where the text is.
+  // If Ctrl-C ended the program here, the user would not learn in which file the text is.
   const decline = () => {
     process.stderr.write("\n");
     resolve(false);

@@ -1,4 +1,4 @@
-// The user's editor, which VISUAL or EDITOR names. Says in plain words why it failed.
+// The user's editor, which VISUAL or EDITOR names. If the editor fails, this class says why in plain words.
 
 import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";
@@ -45,9 +45,9 @@ export class Editor {
   }
 
   /**
-   * The words of the command that opens a file. EDITOR often contains arguments, as in "code --wait", and a path with
-   * spaces is in quotes. So a shell separates these words. But the shell does not run the editor unless the text needs
-   * that, because it would print messages of its own if the editor fails.
+   * The words of the command that opens a file. EDITOR may contain arguments, as in "code --wait", and quotes around a
+   * path with spaces. So a shell separates the words. But the shell runs the editor only if the text needs that,
+   * because a shell prints messages of its own if the editor fails.
    */
   #commandFor(path: string): string[] | undefined {
     if (process.platform === "win32") return ["cmd", "/c", `${this.#text} "${path}"`];

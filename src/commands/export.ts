@@ -55,7 +55,7 @@ export const exportItems = defineCommand(
 );
 
 function refuseToReplace(path: string, force: boolean): void {
-  // The export is renamed to its final name, which would destroy a device or a pipe.
+  // The complete export is renamed to its final name. A device or a pipe with that name would be destroyed.
   if (!statSync(path).isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
   if (!force) throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
 }

@@ -11,7 +11,7 @@ import { isOnThisMachine } from "./server-address.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
-/** A failure that only the user can fix: a file that cannot be imported, an ID that no item has. */
+/** A failure that only the user can fix, such as a file that cannot be imported, or an ID that no item has. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
@@ -27,7 +27,7 @@ export function describeFailure(error: unknown): { message: string; exitCode: nu
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
   if (error instanceof NotKeptError) return { message: error.message, exitCode: exitCodes.notKept };
   if (error instanceof CommandError || error instanceof FileLocked) {
-    // If a command explains a failure in its own words, the failure itself is the cause and decides the exit code.
+    // If a command explains a failure in its own words, the original failure is the `cause`, and decides the exit code.
     const { cause } = error;
     const isExplained = isTodoError(cause) || cause instanceof CommandError;
     return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : exitCodes.refused };

@@ -37,7 +37,10 @@ export function parseField(argument: string): Field {
   }
 }
 
-/** Words for the mark of what is done. A text would not count as such a mark. */
+/**
+ * If a field that marks items as done is set to one of these words, its value becomes true or false. A text would not
+ * mark the item.
+ */
 const yesAndNo = new Map([
   ...["true", "yes", "on", "1"].map((word) => [word, "true"] as const),
   ...["false", "no", "off", "0"].map((word) => [word, "false"] as const),
@@ -87,7 +90,8 @@ function setField(json: string, { name, json: value }: Field): string {
   return object.withField(found, name, value);
 }
 
-// Apps use different names for the same field. The first of these names that an item has counts, in any letter case.
+// Apps use different names for the same field. If an item has several of these names, the one that is listed first here
+// is used. Letter case does not matter.
 const nameFields = ["name", "title", "text", "task", "summary"];
 const doneFields = ["done", "completed", "isdone", "iscomplete"];
 

@@ -11,9 +11,9 @@ import { CommandError } from "./failure.ts";
 const shortestPrefix = 4;
 
 /**
- * The full ID that starts with this prefix. Throws if no item has such an ID, or if several have one. A full ID is
- * returned without looking at the list. If no item is found, `consequence` is part of the error message. It says what
- * this means for the other items that the user named.
+ * The full ID that starts with this prefix. Throws if no item or several items have such an ID. A full ID is returned
+ * without looking at the list. If no item is found, `consequence` is part of the error message. It says what this means
+ * for the other items that the user named.
  */
 export async function findId(client: TodoClient<string>, prefix: string, consequence = ""): Promise<string> {
   if (isItemId(prefix)) return prefix;

@@ -40,7 +40,7 @@ export function overview(commands: readonly Command[]): string {
     .join("\n");
 }
 
-/** The words that people try first, because other programs use them. */
+/** Words that people try because other programs use them, and what to type instead. */
 const otherNames: Readonly<Record<string, string>> = {
   create: "add",
   new: "add",

@@ -55,8 +55,8 @@ export function chosenColumns(all: readonly string[], items: readonly string[], 
 }
 
 /**
- * The beginning of each ID, as long as other commands need it to be. That depends on all items, even on those that are
- * not shown.
+ * The beginning of each ID, long enough to name the item in other commands. The length depends on all items, even on
+ * those that are not shown.
  */
 function idColumn(all: readonly string[], items: readonly string[]): Column {
   const short = shortIds(all.map((json) => idOf(json) ?? ""));

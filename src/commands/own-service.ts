@@ -1,4 +1,4 @@
-// Asks a service that runs with these settings on this machine whether it is ready.
+// Makes the address of a service on this machine from its settings, and asks a service whether it is ready.
 
 import { isIPv6 } from "node:net";
 import { addressesOf } from "../serve/loopback.ts";

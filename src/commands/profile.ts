@@ -52,7 +52,7 @@ export function readProfile(name: string | undefined, environment: Environment):
   return profile;
 }
 
-/** Many programs use -p for a port. */
+/** A hint for users who give a port with -p, as in many other programs. Here, -p takes the name of a profile. */
 function portHint(name: string): string {
   return Number.isInteger(Number(name || "none")) ? ` For a port, use --server http://127.0.0.1:${name}/` : "";
 }

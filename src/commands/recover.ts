@@ -1,4 +1,5 @@
-// `todoitems recover`: saves every row of a damaged store that can be trusted into a new store, and names the rest.
+// `todoitems recover`: finds the rows of a damaged store that can still be trusted. It saves their items in a new
+// store, and lists what was lost.
 
 import { existsSync } from "node:fs";
 import type { Change } from "../collection/engine.ts";
@@ -31,7 +32,8 @@ export const recover = defineCommand(
     refuseLog(newPath);
     const startedAt = performance.now();
     const { rows, losses } = salvage(path);
-    // Even without the marks of a store, a damaged file may have rows.
+    // A damaged store may have lost the marks of a store and still have rows. So the marks are checked only if no rows
+    // were found.
     if (rows.length === 0) refuseForeign(path);
     const items = currentItems(rows);
     const summary = await copyStore(snapshotOf(items), newPath);

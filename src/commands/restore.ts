@@ -1,5 +1,5 @@
-// `todoitems restore`: makes a backup the content of a store. The store gets a new epoch, so that clients do not rely
-// on what they remember of the old content.
+// `todoitems restore`: makes a backup the content of a store. The store gets a new epoch, which identifies its history.
+// So clients do not rely on what they remember of the old content.
 
 import { existsSync } from "node:fs";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
@@ -77,11 +77,11 @@ async function toSqlite(file: string, path: string, force: boolean): Promise<Res
     const summary = await copyStore(snapshot, path, {
       like: path,
       beforeRename(partial) {
-        // A service may have made the store in the meantime, and may have it open.
+        // A service may have made the store in the meantime, and may have it open. Then it must not be replaced.
         if (!replaces && existsSync(path)) throw new CommandError(exists);
         copyOwner(path, partial);
         keepOldStore(path, kept);
-        // Windows cannot replace a file that is open.
+        // Windows cannot replace a file that is open, so close it first.
         if (process.platform === "win32") unlock?.();
       },
     });

@@ -16,7 +16,7 @@ export function parseServer(text: string): URL {
 }
 
 function completeUrl(text: string): URL | undefined {
-  // A number alone is a port. As a host it would be an IPv4 address, which nobody writes like that.
+  // A number alone is a port. A URL would take it for an IPv4 address, but nobody writes addresses like that.
   const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];
   if (port !== undefined) return URL.parse(`http://127.0.0.1:${port}`) ?? undefined;
   return URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`) ?? undefined;
@@ -27,7 +27,10 @@ export function isOnThisMachine({ hostname }: URL): boolean {
   return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** The address in the first argument that is not a flag, if there is one, and all other arguments. */
+/**
+ * Takes the first argument that is neither a flag nor a flag's value as an address. Returns the address, or undefined
+ * if there is no such argument, and all other arguments.
+ */
 export function takeAddress(
   flags: readonly FlagShape[],
   args: readonly string[],

@@ -40,8 +40,8 @@ export function printable(text: string): string {
 /** Shortens the text to at most this many columns. A wide character takes two columns. */
 export function shorten(text: string, columns: number): string {
   if (Bun.stringWidth(text) <= columns) return text;
-  // `sliceAnsi` does not split a wide character at the end of the slice, so the slice may be wider than asked. If it is
-  // too wide, try a shorter slice.
+  // `sliceAnsi` does not split a wide character at the end of the slice, so the slice may be wider than asked for. If
+  // it is too wide, try a shorter slice.
   for (let end = columns - 1; end > 0; end--) {
     const start = Bun.sliceAnsi(text, 0, end);
     if (Bun.stringWidth(start) < columns) return `${start}…`;

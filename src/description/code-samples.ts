@@ -1,5 +1,5 @@
 // How a client talks to the service, in several languages. Every sample is made here: the page shows whole programs,
-// and the API's description has the code for each operation. This code also runs outside a browser.
+// and the API's description has the code for each operation. This module runs in the browser and in the service.
 
 import { exampleId, exampleToken } from "./examples.ts";
 import { dart, kotlin, swift } from "./mobile-sample-programs.ts";
@@ -12,11 +12,14 @@ export interface CodeSample {
   readonly isRun: boolean;
   /** What a reader copies: several commands, or one program. */
   readonly parts: readonly { readonly label: string; readonly code: string }[];
-  /** The code for each operation. It can be run alone. */
+  /** The code for each operation. It is complete, so it can be run alone. */
   readonly steps: Steps;
 }
 
-/** The address in samples, without a final slash. A relative address would be of no use in a program. */
+/**
+ * The service's address in samples, without a final slash. A relative address would be of no use in a program, so it is
+ * replaced.
+ */
 export function sampleServer(serverUrl: string): string {
   return serverUrl === "/" ? "http://localhost:5000" : serverUrl;
 }
@@ -64,7 +67,7 @@ function curl(options: SampleOptions): CodeSample {
   const create = `${writes} -X POST ${target} ${json}`;
   const commands = {
     list: `${reads} ${listUrl}`,
-    // This item has no ID, so the service makes one. So the command can be used again and again.
+    // In form B, this item has no ID, and the service makes one. So the command can be used again and again.
     create: `${create} ${form === "a" ? item(false) : `'${JSON.stringify(fields(false))}'`}`,
     read: `${reads} ${listUrl}${exampleId}`,
     update: `${writes} -X PUT ${target} ${json} ${item(true)}`,

@@ -1,5 +1,6 @@
 // The description as files: OpenAPI 3.1 as JSON and YAML, and OpenAPI 3.0 as JSON. They contain the address at which
-// the reader reached the service. So there is one set of files for each address, made when it is first asked for.
+// the reader reached the service. So there is one set of files for each address. Each set is made when it is first
+// asked for.
 
 import type { HttpRequest } from "../wire/message.ts";
 import { describeApi } from "./api-description.ts";

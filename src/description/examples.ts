@@ -1,5 +1,5 @@
-// The items, tokens and tags that appear in the description's examples. All examples tell one story: the item is
-// created at version 13 of a store, and marked as done at version 14.
+// The items, ETags and tokens that appear in the description's examples. (A token names one version of a store.) All
+// examples tell one story: the item is created at version 13 of a store, and marked as done at version 14.
 
 import { type FieldNames, respell } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
@@ -15,7 +15,7 @@ export function exampleTag(version: number, fieldNames: FieldNames): string {
   return `"${formatToken({ epoch: exampleEpoch, version }, fieldNames)}"`;
 }
 
-/** The example item, spelled as the instance spells field names. */
+/** The example item. Its field names are spelled as the instance spells them. */
 export function exampleItem(fieldNames: FieldNames, fields: Readonly<Record<string, unknown>> = {}): unknown {
   const item = { ID: exampleId, Name: "Buy milk", Notes: "two litres", Done: false, ...fields };
   return JSON.parse(respell(JSON.stringify(item), fieldNames));

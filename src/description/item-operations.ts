@@ -1,4 +1,5 @@
-// The operations on items: list, read, create, update and delete, in the forms that the instance offers.
+// The operations on items: list, read, create, update and delete. Create and update have the item's ID in the path
+// (form A) or in the body (form B). The settings of the instance decide which forms it offers.
 
 import type { ProblemCode } from "../http/problem.ts";
 import type { DescribedInstance } from "./described-instance.ts";
@@ -167,7 +168,7 @@ class ItemOperationsDescription {
       {
         "204": {
           description: "The item is deleted. There is no body.",
-          // A tag that ends in `-not-kept` says that nothing was stored.
+          // A read-only instance sends an ETag that ends in `-not-kept`, which says that nothing was stored.
           ...(this.#instance.readOnly && { headers: headerRefs("ETag") }),
         },
       },

@@ -1,4 +1,4 @@
-// The operations beside those on items: the change feed, the document of changes, and health.
+// The operations other than those on items: the change feed, the document of changes, and health.
 
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Operation, type Part, type PathItem, parameterRefs, schemaRef } from "./document.ts";
@@ -33,7 +33,7 @@ function events(instance: DescribedInstance): Operation {
             schema: {
               type: "string",
               description: "Server-sent events in UTF-8.",
-              // OpenAPI 3.1 has no standard field for the data of an event.
+              // OpenAPI 3.1 has no standard field for the data of an event, so this is a field of our own.
               "x-events": {
                 ready: schemaRef("FeedReady"),
                 change: schemaRef("Change"),

@@ -13,7 +13,9 @@ interface Explanation {
   readonly detail: string | ((instance: DescribedInstance, operation: ProblemContext) => string);
 }
 
-/** What the description of an operation's problems depends on: which ones it lists, their headers and their examples. */
+/**
+ * Facts about an operation. They decide which problems its description lists, with which headers and which examples.
+ */
 interface ProblemContext {
   readonly needsCredentials: boolean;
   readonly writes?: boolean;
@@ -147,7 +149,7 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
 };
 
-/** Every operation can answer with these. */
+/** Every operation can answer with these problems. */
 const anywhere: readonly ProblemCode[] = [
   "InvalidRequest",
   "RequestTimeout",
@@ -213,7 +215,8 @@ function problemResponse(
   codes: readonly ProblemCode[],
   context: ProblemContext,
 ): Part {
-  // Only reads are answered from memory while the store is unavailable.
+  // Only reads are answered from memory while the store is unavailable. So only a read's 412 can have the headers for
+  // that.
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
   const hasCurrent = codes.includes("PreconditionFailed");
   const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];

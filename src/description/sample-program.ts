@@ -13,11 +13,14 @@ export interface SampleOptions {
   readonly form: "a" | "b";
   /** The names of the fields of an item. */
   readonly names: { readonly id: string; readonly name: string; readonly notes: string; readonly done: string };
-  /** The file with the authority's certificate, if clients must be told to trust it. */
+  /** The name of the file with the certificate authority's certificate, if clients must be told to trust it. */
   readonly authorityFile: string | undefined;
 }
 
-/** What a sample shows. `changes` is the document of changes. `live` and `ready` are the health checks. */
+/**
+ * What a sample shows. `follow` is the change feed, and `changes` is the document of changes. `live` and `ready` are
+ * the health checks.
+ */
 export type SampleStep = "create" | "list" | "read" | "update" | "delete" | "follow" | "changes" | "live" | "ready";
 export type Steps = { readonly [Step in SampleStep]?: string };
 
@@ -39,7 +42,9 @@ export function addresses({ server }: SampleOptions): { listUrl: string; feedUrl
   };
 }
 
-/** The programs that ask whether the service is live and ready. `ask` makes one of them. */
+/**
+ * The two programs that ask whether the service is live and whether it is ready. `ask` makes the program for one URL.
+ */
 export function health({ server }: SampleOptions, ask: (url: string) => string): Steps {
   return { live: ask(`${server}/health/live`), ready: ask(`${server}/health/ready`) };
 }

@@ -1,5 +1,5 @@
-// What the user has typed into the editor of an item: a name and notes in a form, or the whole item as JSON. Checks it
-// before it is saved.
+// What the user has typed into the editor of an item: a name and notes in a form, or the whole item as JSON. This
+// module also checks what was typed before it is saved.
 
 import { idOf } from "../client/item-text.ts";
 import { compacted, readFields, withFields } from "./item-fields.ts";
@@ -8,7 +8,10 @@ import type { ShownItem } from "./overlay.ts";
 export interface Draft {
   /** The version of the item that the user started to edit. */
   readonly base: ShownItem;
-  /** The item as the JSON view left it. The form changes its name and notes. */
+  /**
+   * The text of the item, without what the user has typed into the form. `filledIn` puts the form's name and notes into
+   * it.
+   */
   readonly json: string;
   readonly name: string;
   readonly notes: string;

@@ -22,8 +22,8 @@ export interface Theirs {
 }
 
 /**
- * The texts that are stored if the user decides for their own version (`mine`) or for the other person's version
- * (`theirs`). Each text may also contain changes from the other side, in fields that only one side has changed.
+ * The texts that are stored if the user chooses their own version (`mine`) or the other person's version (`theirs`).
+ * Each text may also contain changes from the other side, in fields that only one side has changed.
  */
 export interface Versions {
   readonly mine: string;

@@ -10,7 +10,10 @@ export interface FieldDifference {
   readonly theirs: string | undefined;
 }
 
-/** Returns the fields that differ, in the order of the user's version, and then those that only the other one has. */
+/**
+ * Returns the fields that differ, in the order of the user's version. At the end are the fields that only the other
+ * version has.
+ */
 export function fieldDifferences(mine: string, theirs: string): FieldDifference[] {
   const [own, other] = [scanObject(mine).toMap(), scanObject(theirs).toMap()];
   return [...new Set([...own.keys(), ...other.keys()])]

@@ -1,4 +1,4 @@
-// Short facts about an item that the page shows beside its name: the due date, the priority and the tags.
+// Short facts about an item that the page shows below its name: the due date, the priority and the tags.
 
 import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -22,7 +22,9 @@ const kinds: ReadonlyMap<string, Chip["kind"]> = new Map([
   ["category", "tag"],
 ]);
 
-/** Returns the chips of a field; undefined if the field has another meaning or a value that makes no chip. */
+/**
+ * Returns the chips of a field. Undefined if the field has another meaning, or a value that cannot be shown as a chip.
+ */
 export function chipsOf(name: string, json: string): Chip[] | undefined {
   const kind = kinds.get(name.replaceAll("_", "").toLowerCase());
   if (!kind) return undefined;
@@ -42,8 +44,8 @@ function textsOf(kind: Chip["kind"], json: string): string[] | undefined {
 }
 
 /**
- * Returns how a due date is shown, and whether it has passed. A date without a time lasts until the end of that day.
- * A text that is no date is shown as it is.
+ * Returns how a due date is shown, and whether it has passed. A date without a time lasts until the end of that day. A
+ * text that is not a date is shown as it is.
  */
 export function dueText(text: string, now: Date): { readonly text: string; readonly isPast: boolean } {
   const hasTime = text.includes(":");

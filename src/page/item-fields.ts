@@ -137,7 +137,9 @@ export function withId(json: string, id: string): string {
   return object.withField(object.find(isIdName), "ID", JSON.stringify(id));
 }
 
-/** Returns a JSON object without insignificant white space, or a message that says why the text is no JSON object. */
+/**
+ * Returns a JSON object without insignificant white space, or a message that says why the text is not a JSON object.
+ */
 export function compacted(text: string): { readonly json: string } | { readonly problem: string } {
   try {
     return { json: scanObject(text).text };

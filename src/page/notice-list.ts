@@ -32,8 +32,8 @@ export class NoticeList {
   }
 
   /**
-   * Adds a message. An older message with the same text and no action is closed. If there are too many messages, the
-   * oldest is closed.
+   * Adds a message. An older message with the same text and no action is closed. If there are more than `noticesMax`
+   * messages, the oldest is closed.
    */
   add(kind: Notice["kind"], text: string, action?: NoticeAction): void {
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);
@@ -58,8 +58,8 @@ export class NoticeList {
   }
 
   /**
-   * Runs the action of the newest message about something that was done: it takes that back. Returns false if there is
-   * no such message.
+   * Runs the action of the newest message of the kind "done" that has one, such as Undo. Returns false if there is no
+   * such message.
    */
   actOnNewest(): boolean {
     const newest = this.#notices.findLast(({ kind, action }) => kind === "done" && action);

@@ -16,8 +16,8 @@ export interface OutboxEntry {
    */
   state: "waiting" | "sending" | "stored" | "conflict" | "refused";
   /**
-   * True if the edit was sent before and the answer was lost. The edit must not change, because it may have been
-   * stored.
+   * True if the edit was sent before, and nobody knows whether the service has stored it. Then the edit must not
+   * change.
    */
   maybeStored: boolean;
   /** True if the user must confirm the edit before it is sent, because it may belong to another store. */
@@ -27,7 +27,7 @@ export interface OutboxEntry {
   /** The item's ETag and version after the service stored this edit. Undefined until then. */
   storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
   conflict: Conflict | undefined;
-  /** Why the service refused the edit. Undefined unless it did. */
+  /** Why the service refused the edit. Undefined if the edit was not refused. */
   problem: string | undefined;
 }
 
@@ -35,17 +35,24 @@ export class Outbox {
   readonly #keep: (edits: readonly KeptEdit[]) => void;
   #entries: OutboxEntry[] = [];
   #number = 0;
-  /** The store that the page is connected to, or was connected to last. */
+  /** Identifies the store that the page is connected to, or was connected to last. */
   #epoch: string | undefined;
   #isConnected = false;
   /**
-   * True if the service is read-only, so it stores no edits. Edits from before that wait until the service is writable.
+   * True if the service is read-only, so it stores no edits. Edits that were made while it was writable wait until it
+   * is writable again.
    */
   #isReadOnly: boolean;
-  /** True if there may be a deletion that must be merged into an earlier edit when it can no longer be undone. */
+  /**
+   * True if there may be a deletion that must be merged into an earlier edit, once the deletion can no longer be
+   * undone.
+   */
   #mayMerge = false;
 
-  /** `keep` is called with all edits that the service has not stored, whenever one of them changes. */
+  /**
+   * `keep` is called whenever the edits change, with all edits that the service has not stored. Edits that the user
+   * made on a read-only service are left out.
+   */
   constructor(keep: (edits: readonly KeptEdit[]) => void, isReadOnly = false) {
     this.#keep = keep;
     this.#isReadOnly = isReadOnly;
@@ -81,7 +88,9 @@ export class Outbox {
     this.#keepUnsent();
   }
 
-  /** Call this when the page is connected to a store. Edits for another store are held until the user confirms them. */
+  /**
+   * Call this when the page is connected to a store. Edits for another store then wait until the user confirms them.
+   */
   connected(epoch: string | undefined, isReadOnly = false): void {
     this.#epoch = epoch;
     this.#isConnected = true;
@@ -89,7 +98,8 @@ export class Outbox {
     for (const entry of this.#entries) {
       if (entry.state === "stored") continue;
       entry.epoch ??= epoch;
-      // The user did not expect that an edit on a read-only service would ever be stored.
+      // The user made this edit on a read-only service, and does not expect it to be stored. So the user must confirm
+      // it.
       const isSurprising = entry.isTrial && !isReadOnly;
       if (isSurprising || this.#isForeign(entry.epoch)) Object.assign(entry, { held: true, isTrial: false });
     }
@@ -101,7 +111,10 @@ export class Outbox {
     this.#isConnected = false;
   }
 
-  /** Allows the held edits to be sent to the store that the page is connected to. */
+  /**
+   * Call this when the user has confirmed the held edits. They may then be sent to the store that the page is connected
+   * to.
+   */
   confirmHeld(): void {
     for (const entry of this.held) Object.assign(entry, { held: false, epoch: this.#epoch });
     this.#keepUnsent();
@@ -115,8 +128,7 @@ export class Outbox {
   /**
    * Adds an edit. If the service has certainly not stored the latest edit of the same item, an update or a deletion is
    * merged into that edit. There are two exceptions. An update is not merged if the user has not seen the result of the
-   * latest edit. A deletion that can be undone is merged only when it is due, because undoing it must bring back the
-   * earlier edit.
+   * latest edit. A deletion that can be undone is not merged yet, because undoing it must bring back the earlier edit.
    */
   add(edit: Edit, notBefore = 0): void {
     this.addAll([edit], notBefore);
@@ -135,7 +147,7 @@ export class Outbox {
     if (!latest || edit.kind === "create") this.#push(edit).notBefore = notBefore;
     // The latest edit was merged with somebody else's changes, and the user has not seen the result. So this update
     // gets the same ETag as the latest edit. That ETag is out of date as soon as the latest edit is stored. The service
-    // will then answer with the newest version, and the sender compares this update with it.
+    // will then answer with the newest version, and the sender compares this update with that version.
     else if (latest.edit.kind === "update" && edit.kind === "update" && !isBasedOn(edit, latest.edit))
       this.#push({ ...edit, etag: latest.edit.etag });
     else if (isUnsent(latest) && notBefore === 0) this.#merge(latest, edit);
@@ -293,7 +305,10 @@ export class Outbox {
     return this.#isConnected && epoch !== undefined && epoch !== this.#epoch;
   }
 
-  /** Merges each deletion that is due into the unsent edit before it, because nobody needs that edit any more. */
+  /**
+   * Merges each deletion that can no longer be undone into the unsent edit of the same item before it. Nobody needs
+   * that earlier edit any more.
+   */
   #mergeDeletions(now: number): void {
     if (!this.#mayMerge) return;
     this.#mayMerge = false;
@@ -326,7 +341,8 @@ export class Outbox {
     if (before.kind === "create" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind === "update" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
     else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: etag ?? before.etag };
-    // A conflict or a refusal of the earlier edit says nothing about the merged edit.
+    // A conflict or a refusal of the earlier edit says nothing about the merged edit. So the merged edit waits to be
+    // sent.
     if (entry.state !== "sending") this.waits(entry, false);
   }
 

@@ -13,7 +13,7 @@ export interface ShownItem {
   /** True if the shown text comes from an edit that the service has not stored yet. */
   readonly pending: boolean;
   readonly conflict: Conflict | undefined;
-  /** Why the service refused the user's edit of this item. Undefined unless it did. */
+  /** Why the service refused the user's edit of this item. Undefined if no edit was refused. */
   readonly problem: string | undefined;
 }
 

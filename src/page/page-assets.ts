@@ -50,7 +50,10 @@ function make(source: string, asset: Omit<PageAsset, "bytes">): Promise<Uint8Arr
   return asset.extension === "js" || asset.extension === "css" ? bundle(path) : read(path);
 }
 
-/** Each source is bundled by itself. Bundled together, each would contain code that only the other one uses. */
+/**
+ * Bundles one source by itself. If the page and the reference were bundled together, each would contain code that only
+ * the other one uses.
+ */
 async function bundle(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const { outputs } = await Bun.build({
     entrypoints: [path],

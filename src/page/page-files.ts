@@ -1,5 +1,5 @@
-// The files that make up the page and the reference. They are made when one is first requested. So there is no build
-// step, no generated file that can be out of date, and no cost if nobody opens the page.
+// The files that make up the page and the reference. All of them are made when one of them is first requested. So there
+// is no build step, no generated file that can be out of date, and no cost if nobody opens the page.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -46,8 +46,8 @@ export class PageFiles {
   }
 
   /**
-   * Reads the authority's certificate again on every request, because it may have been renewed. If it has not, the same
-   * object is returned again.
+   * Reads the authority's certificate again on every request, because it may have been renewed. If the certificate is
+   * unchanged, returns the same object as before.
    */
   async #authority(findFile: () => Promise<string>): Promise<PageFile> {
     this.#authorityPath ??= findFile();

@@ -1,9 +1,9 @@
-// The HTML of the page and of the reference. All addresses in it are relative, because a proxy may serve them under any
-// path.
+// The HTML of the page and of the reference. All addresses in the HTML are relative, because a proxy may serve these
+// documents under any path.
 
 import { apiDescriptionPath, listPath, manifestPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
-/** The path of an asset, by its name. */
+/** Returns the path of the asset with this name. */
 export type AssetPath = (name: string) => string;
 
 /** The colours behind the page, as in page.css. */

@@ -21,7 +21,10 @@ export type SendOutcome =
   | { readonly kind: "alreadyDone" }
   /** The edit now contains somebody else's changes of other fields, or a later edit of the user, and is sent again. */
   | { readonly kind: "merged" }
-  /** Somebody else has deleted the item, or changed a field that the user has changed. The user must decide which version to keep. */
+  /**
+   * Somebody else has deleted the item, or has changed it so that the edit cannot be merged. The user must decide which
+   * version to keep.
+   */
   | { readonly kind: "conflict" }
   /** The service asks for credentials. The edit waits until the user signs in. */
   | { readonly kind: "signInNeeded" }

@@ -49,8 +49,8 @@ export interface SessionParts {
 }
 
 /**
- * How long a deletion waits at most for the user to undo it. Usually the message is closed sooner, and the deletion is
- * sent then.
+ * How long a deletion waits at most for the user to undo it. Usually the message with the Undo button is closed sooner,
+ * and the deletion is sent then.
  */
 const undoMsMax = 15_000;
 
@@ -79,7 +79,10 @@ export class Session {
    */
   signInPostponed = false;
   username: string | undefined;
-  /** The item that the user has just brought back or decided on. It should get the focus. */
+  /**
+   * The ID of the item that the user has just brought back, or whose conflict the user has just decided. That item
+   * should get the focus.
+   */
   focusId: string | undefined;
   /** Messages for the user. */
   readonly notices = new NoticeList(() => this.#changed());
@@ -134,7 +137,10 @@ export class Session {
     this.start();
   }
 
-  /** Stops following the list, until `reconnect` is called. Edits are still sent, until one of them gets no answer. */
+  /**
+   * Stops following the list, until `reconnect` is called. Edits are still sent, until one of them has to be sent again
+   * later.
+   */
   rest(): void {
     this.#isResting = true;
     this.#watching.abort();
@@ -197,7 +203,7 @@ export class Session {
       const id = newId();
       return { id, json: newItem(id, entry, shape) };
     });
-    // The newest item comes first in the list.
+    // The newest item comes first in the list, so the first entry must be created last.
     this.#outbox.addAll(added.toReversed().map(({ id, json }) => ({ kind: "create", id, json })));
     this.#changed();
     this.#sendNow();
@@ -263,7 +269,7 @@ export class Session {
     });
   }
 
-  /** Drops the user's edit of an item that the service refused. */
+  /** Drops the edit of this item that the service refused. */
   discard(id: string): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "refused");
     if (entry) this.#outbox.drop(entry);
@@ -271,8 +277,8 @@ export class Session {
   }
 
   /**
-   * Resolves a conflict: "mine" sends the user's edit again, "theirs" gives up those changes of the user that
-   * contradict the other version, and "both" drops the edit and adds the user's version as a new item.
+   * Resolves a conflict. "mine" sends the user's edit again. "theirs" gives up those changes of the user that
+   * contradict the other version. "both" drops the edit and adds the user's version as a new item.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
@@ -292,8 +298,8 @@ export class Session {
     this.#sendNow();
   }
 
-  // Returns the ETag of the version that the user edited. If that version came from an edit that was not stored yet, it
-  // had no ETag of its own. If it has been stored since then, its ETag is known now.
+  // Returns the ETag of the version that the user edited. That version may have come from an edit that was not stored
+  // yet, so it had no ETag of its own. If the edit has been stored since then, the ETag is known now.
   #tagOf({ id, json, etag }: ShownItem): string | undefined {
     const now = this.items.find((item) => item.id === id);
     return now?.json === json ? now.etag : etag;
@@ -357,7 +363,7 @@ export class Session {
 
   async #watch(): Promise<void> {
     const { signal } = this.#watching;
-    // Somebody who signs in reads a feed of their own, because only that checks the password.
+    // Somebody who signs in reads a feed of their own, because the shared feed does not check the password.
     const feed = this.username === undefined ? (this.#parts.feed ?? ownFeed) : ownFeed;
     try {
       await feed(this.#client, {
@@ -417,8 +423,8 @@ export class Session {
     const isSameStore = event.token !== undefined && epochOf(event.token) === epochOf(this.#token);
     this.version = event.version ?? this.version;
     this.#token = event.token;
-    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with those of the
-    // stored edits. So they are all removed from the outbox.
+    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with the versions of
+    // the stored edits. So all stored edits are removed from the outbox.
     if (event.kind === "snapshot" && !isSameStore) this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     this.#changed();
@@ -432,7 +438,8 @@ export class Session {
     } else if (outcome.kind === "stored" || outcome.kind === "alreadyDone")
       this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
     else if (outcome.kind === "signInNeeded") this.#askToSignIn();
-    // A resting tab reads no feed. So it would not notice if another store answered at this address later.
+    // A resting tab reads no feed. It would not notice if another store answered at this address later, so it stops
+    // sending.
     else if (outcome.kind === "tryLater" && this.#isResting) this.#outbox.disconnected();
     else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
     this.#changed();

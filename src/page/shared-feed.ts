@@ -1,7 +1,7 @@
 // Lets all tabs of the page share one change feed. Over plain HTTP, a browser opens at most six connections to a host,
 // and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads.
-// When it is closed or stops reading, the lock elects the next tab. The next tab continues from the version of the list
-// that it has, so nothing is lost. Every tab sends its own edits.
+// When that tab is closed or stops reading, the lock elects the next tab. The next tab continues from the version of
+// the list that it has, so nothing is lost. Every tab sends its own edits.
 
 import type { TodoClient, WatchEvent, WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
@@ -109,7 +109,8 @@ async function lead(client: TodoClient<string>, reader: FeedReader, self: string
   };
   const onEvent = (event: WatchEvent<string>) => {
     reader.onEvent(event);
-    // Until the first state, the other tabs get no events. Then `onState` sends them the whole list.
+    // Before the connection has its first state, the other tabs get no events. `onState` then sends them the whole
+    // list.
     if (state) post({ kind: "event", from: self, event });
   };
   const onState = (next: FeedState) => {

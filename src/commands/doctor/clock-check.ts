@@ -1,12 +1,12 @@
-// Checks the clock of this machine. Certificates are valid from one time to another, and operators compare times in
-// logs. postgres-check.ts compares this clock with PostgreSQL's.
+// Checks the clock of this machine, because certificates are valid only for a time, and because operators compare times
+// in logs. postgres-check.ts compares this clock with PostgreSQL's.
 
 import { existsSync, statSync } from "node:fs";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /** This program was written after this moment, so an earlier clock is wrong. */
 const earliest = Date.UTC(2026, 10, 1);
-/** Clocks that differ by less do no harm. */
+/** Clocks that differ by less than this do no harm. */
 export const toleratedMs = 5_000;
 
 export const clockHint = "let the system set its clock from the network (systemd-timesyncd, chrony)";
@@ -22,7 +22,7 @@ export function checkClock({ settings: { store } }: Subject): Finding[] {
     : [pass(shown)];
 }
 
-/** Undefined if this system does not say. */
+/** True if the system sets its clock from the network. Undefined if the system does not say. */
 function isSynchronized(): boolean | undefined {
   const program = Bun.which("timedatectl");
   if (program === null) return undefined;

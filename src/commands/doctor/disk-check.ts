@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import { formatBytes } from "../stores/store-summary.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
-/** SQLite's log alone may need this much. */
+/** The check fails if less than this is free, because SQLite's log alone may need this much. */
 const leastBytes = 128 * 1024 ** 2;
 const comfortableBytes = 1024 ** 3;
 

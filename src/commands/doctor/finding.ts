@@ -8,7 +8,7 @@ export type Verdict = "pass" | "warn" | "fail";
 export interface Finding {
   readonly verdict: Verdict;
   readonly text: string;
-  /** What to do. A finding that passes has none. */
+  /** What to do. A finding with the verdict "pass" has no hint. */
   readonly hint?: string;
 }
 

@@ -14,7 +14,7 @@ export async function checkPorts({ settings }: Subject): Promise<Finding[]> {
   if (port !== undefined) checked.push(await checkPort("http", port, settings));
   if (httpsPort !== undefined) checked.push(await checkPort("https", httpsPort, settings));
   const findings = checked.map(({ finding }) => finding);
-  // If the service is running, it uses this port itself, so the port is not checked.
+  // If the service is running, it uses the metrics port itself, so that port is not checked.
   if (metricsPort === undefined || checked.some(({ isService }) => isService)) return findings;
   return [...findings, checkFree("--metrics-port", metricsPort, settings)];
 }

@@ -11,8 +11,8 @@ import { askHealth, type Health, reasonOf } from "../own-service.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /**
- * An address for documentation (RFC 5737), which no client has. The check claims to have it. A proxy has to append the
- * real address to it, or replace it.
+ * An address for documentation (RFC 5737), which no client has. The check sends it in X-Forwarded-For as its own
+ * address. A proxy has to append the real address, or replace this one.
  */
 const forged = "192.0.2.1";
 const probeMs = 5_000;

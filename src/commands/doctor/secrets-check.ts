@@ -10,7 +10,7 @@ import { type Finding, fail, pass, type Subject, type Verdict, warn } from "./fi
 interface Secret {
   readonly path: string;
   readonly what: string;
-  /** The verdict if other users can read it. */
+  /** The verdict if other users can read the file. */
   readonly ifReadable: Exclude<Verdict, "pass">;
 }
 

@@ -5,7 +5,7 @@ import { isLoopback } from "../../serve/loopback.ts";
 import { dangers } from "../../serve/serve.ts";
 import { type Finding, pass, type Subject, warn } from "./finding.ts";
 
-/** Files and sockets that the service needs besides one for each connection. */
+/** The number of files and sockets that the service needs besides one for each connection. */
 const ownDescriptors = 64;
 
 export function checkSettings({ settings }: Subject): Finding[] {

@@ -1,5 +1,5 @@
-// Checks the store: can it be opened and written, and is its content sound? The content is read as by `todoitems
-// check`.
+// Checks the store: can it be opened and written, and is its content sound? The content is checked in the same way as
+// by `todoitems check`.
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";

@@ -6,7 +6,7 @@ import { type Completed, completedArguments, completedValue } from "./completed-
 export function fishCompletion(commands: readonly Command[]): string {
   return [
     "# fish completion for todoitems",
-    // Files are offered only where a file is expected.
+    // With -f, fish offers files only where a later line asks for them.
     "complete -c todoitems -f",
     placeFunction(commands),
     ...commands.map(

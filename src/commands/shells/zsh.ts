@@ -30,7 +30,10 @@ ${cases.join("\n")}
 if [ "$funcstack[1]" = _todoitems ]; then _todoitems "$@"; else compdef _todoitems todoitems; fi`;
 }
 
-/** Escapes characters that have a special meaning in zsh's specifications. For example, colons separate their parts. */
+/**
+ * Escapes characters that have a special meaning in zsh's completion specifications. For example, a colon separates the
+ * parts of a specification.
+ */
 function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll(":", "\\:").replaceAll("[", "\\[").replaceAll("]", "\\]");
 }

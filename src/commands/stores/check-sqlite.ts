@@ -48,8 +48,8 @@ export function checkSqlite(path: string): CheckReport {
 }
 
 /**
- * Throws if the file is not a store at all. A store has two marks, and one of them is enough, because the file may be
- * damaged.
+ * Throws if the file is not a store at all. A store has two marks: the name of SQLite's file format, and "todo" at byte
+ * 68. One of them is enough, because the file may be damaged.
  */
 export function refuseForeign(path: string): void {
   const start = Buffer.alloc(100);

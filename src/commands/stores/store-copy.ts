@@ -1,6 +1,6 @@
-// Puts a new store in its place. The store is written under another name first, with a progress bar on a terminal. It
-// gets its real name when it is complete. So whenever the program is stopped, there is either the old file or the new
-// one.
+// Writes a snapshot of items to a new store. The store is written under another name first, with a progress bar on a
+// terminal. It gets its real name when it is complete. So whenever the program is stopped, the real name belongs either
+// to the old file or to the complete new one.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,7 +11,7 @@ import { ProgressBar } from "../transfer/progress-bar.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
 interface CopyOptions {
-  /** The new file gets the permissions of this one, if it exists. */
+  /** The path of a file. If the file exists, the new store gets its permissions. */
   readonly like?: string | undefined;
   /** Called with the path of the new store when it is complete, before it gets its real name. */
   readonly beforeRename?: (partial: string) => void;
@@ -69,8 +69,8 @@ export function isSameFile(one: string, other: string): boolean {
 }
 
 /**
- * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and need
- * not.
+ * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and does
+ * not need to.
  */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;

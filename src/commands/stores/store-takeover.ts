@@ -1,5 +1,4 @@
-// Keeps all other programs from using a SQLite store, and keeps its file under another name when a new store replaces
-// it.
+// Locks a SQLite store against all other programs, and saves its file under another name when a new store replaces it.
 
 import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
@@ -12,13 +11,13 @@ const busyMs = 500;
 
 /**
  * Makes sure that no other program has the store open, and that none can open it until the returned function is called.
- * This also moves the content of the log into the file, so that the file is complete in itself. A damaged log is kept,
- * too, under the name `kept` with the ending `-wal`. If the file is too damaged to be locked, other programs may have
- * it open, and the result is undefined.
+ * This also moves the content of the log into the file, so that the file is complete in itself. If the log is damaged,
+ * it is saved under the name `kept` with the ending `-wal`. If the file is too damaged to be locked, the log is saved
+ * as well, and the result is undefined. Other programs may then have the file open.
  */
 export function lockStore(path: string, kept: string): (() => void) | undefined {
   const isLogDamaged = scanLog(path).isDamaged;
-  // When SQLite closes the file, it deletes the log, even a log that it could not use.
+  // When SQLite closes the file, it deletes the log, even a log that it could not use. So save the log first.
   if (existsSync(`${path}-wal`)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
   let keepsLog = isLogDamaged;
   try {
@@ -34,7 +33,7 @@ function lock(path: string): (() => void) | undefined {
   const database = new Database(path, { readwrite: true });
   try {
     database.run(`PRAGMA busy_timeout = ${busyMs}`);
-    // Only the last program that has the file open can leave WAL mode.
+    // Only the last program that has the file open can leave WAL mode. So this fails if another program has it open.
     database.run("PRAGMA journal_mode = DELETE");
     database.run("BEGIN EXCLUSIVE");
     return () => database.close();
@@ -65,7 +64,7 @@ export function keepOldStore(path: string, kept: string): void {
   rmSync(`${path}-shm`, { force: true });
 }
 
-/** Puts the log that `lockStore` kept back, if the store was not replaced after all. */
+/** Puts back the log that `lockStore` saved, if the store was not replaced after all. */
 export function putLogBack(path: string, kept: string): void {
   if (!existsSync(`${path}-wal`) && existsSync(`${kept}-wal`)) renameSync(`${kept}-wal`, `${path}-wal`);
 }

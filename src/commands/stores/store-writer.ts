@@ -1,6 +1,7 @@
 // Writes the items of a snapshot to a new SQLite store, and reads the file back to prove that it has all of them.
-// Backups and restored SQLite stores are made here. The file is written by the same engine that serves stores, so it
-// gets an epoch of its own. So clients do not rely on what they remember of another store.
+// Backups and restored SQLite stores are made here. The file is written by the same engine that the service uses, so it
+// gets an epoch of its own. The epoch identifies a history, so clients do not rely on what they remember of another
+// store.
 
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
@@ -10,9 +11,7 @@ import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
 
-/**
- * A commit has at most this many items, and about this many characters. Both numbers limit the memory that is needed.
- */
+/** A commit ends once it has this many items or this many characters. Both numbers limit the memory that is needed. */
 const itemsAtOnce = 1_000;
 const charactersAtOnce = 4_000_000;
 
@@ -20,11 +19,14 @@ export interface StoreSummary {
   readonly items: number;
   /** The size of the new file. Undefined if the store is a PostgreSQL database. */
   readonly bytes?: number;
-  /** The hash of the items that were read back. `export` prints the same for the same items. */
+  /** The hash of the items that were read back. `export` prints the same hash for the same items. */
   readonly hash: string;
 }
 
-/** `items` is the number of items that are done. `fraction` is the part of the work that is done, from 0 to 1. */
+/**
+ * `items` is the number of items that were written or read back so far. `fraction` is the finished part of the whole
+ * work, from 0 to 1.
+ */
 export type OnProgress = (items: number, fraction: number) => void;
 
 /** Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. */
@@ -92,7 +94,8 @@ export async function* portions(items: AsyncIterable<Change>): AsyncGenerator<Pl
 }
 
 // In WAL mode, SQLite makes two more files beside the store whenever it is read. Without WAL mode, the store is a
-// single file, which can be read even on a read-only disk. The service switches WAL mode on again.
+// single file, which can be read even on a read-only disk. A service switches WAL mode on again when it opens the
+// store.
 function leaveLogMode(path: string): void {
   const database = new Database(path, { readwrite: true });
   try {

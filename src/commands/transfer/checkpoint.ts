@@ -16,12 +16,12 @@ export interface ImportCounts {
 export class Checkpoint {
   readonly #path: string;
   /**
-   * Identifies the import: the server, and the size and time of the file. Progress that was saved for another server,
-   * or before the file was changed, is ignored.
+   * Identifies the import: the server, the size of the file, and the time of its last change. Progress that was saved
+   * for another server, or before the file was changed, is ignored.
    */
   readonly #subject: string;
   #savedAt = performance.now();
-  /** How many items of the source are done. */
+  /** How many items of the source have been imported or skipped, from its beginning. */
   done = 0;
   counts: ImportCounts = { created: 0, present: 0, replaced: 0, skipped: 0 };
 

@@ -1,5 +1,5 @@
-// Reads lines of cells as the text arrives. Commas, semicolons or tabs separate the cells: whichever is most frequent
-// in the first line counts. Spreadsheets choose one of them by the user's language.
+// Reads the rows of a CSV text as the text arrives. The separator of cells is a comma, a semicolon or a tab: the one
+// that is most frequent in the first line. Spreadsheets choose one of the three by the user's language.
 
 /** The text is not valid CSV. The message says what to change, and `line` is where the mistake is. */
 export class CsvError extends Error {

@@ -45,7 +45,8 @@ function literalOf(cell: string): string | undefined {
   return isJson(cell) ? cell : undefined;
 }
 
-// Cells with semicolons or tabs are quoted too, because CsvReader guesses the separator from the first line.
+// Cells with semicolons or tabs are quoted too. To find the separator, CsvReader counts commas, semicolons and tabs,
+// but only those outside quotes.
 function quoteCell(cell: string): string {
   return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

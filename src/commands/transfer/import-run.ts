@@ -1,9 +1,9 @@
 // Stores the items of a file, several at the same time, and still keeps their order.
 //
-// The items of a batch are sent together, so the service may store them in another order. The ETag in each answer tells
-// the item's version, so a wrong order is noticed. The items from the first wrong one on are then deleted and created
-// again, one after the other. The following batches are smaller. A service whose ETags have no version gets one item at
-// a time.
+// The items of a batch are sent together, so the service may store them in another order. The ETag in each answer
+// contains the item's version, so a wrong order is noticed. The items from the first wrong one on are then deleted and
+// created again, one after the other. The next batch is only a quarter as large. A service whose ETags have no version
+// gets one item at a time.
 
 import { isPassing, isTodoError } from "../../client/errors.ts";
 import { hasId, idOf, sameContent } from "../../client/item-text.ts";
@@ -40,7 +40,7 @@ interface Outcome {
 
 const interruptedExitCode = 130;
 const pieceBytes = 8 * 1024;
-/** The statuses that say that an item is wrong. Any other status concerns the request, whichever item it has. */
+/** The statuses that say that an item is wrong. Any other status has another reason, such as missing credentials. */
 const itemStatuses: readonly number[] = [400, 413];
 
 export class ImportRun {
@@ -65,7 +65,7 @@ export class ImportRun {
     this.#counts = this.#checkpoint?.counts ?? { created: 0, present: 0, replaced: 0, skipped: 0 };
   }
 
-  /** Counts the bytes as they are read. The pieces are so small that the progress bar moves steadily. */
+  /** Counts the bytes as they are read. It yields them in small pieces, so that the progress bar moves steadily. */
   async *counting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks)
       for (let start = 0; start < chunk.byteLength; start += pieceBytes) {
@@ -91,7 +91,8 @@ export class ImportRun {
           continue;
         }
         const key = idOf(json)?.toLowerCase() ?? "";
-        // If several items have the same ID, the last one counts. So they must not be sent together.
+        // Items with the same ID must not be sent together, because the service has to get them in the order of the
+        // file.
         if (batch.size >= this.#batchSize || batch.has(key)) {
           await this.#storeBatch([...batch.values()]);
           batch = new Map();
@@ -116,9 +117,9 @@ export class ImportRun {
 
   /**
    * Sends these items all at once, and makes sure that they are stored in order. It looks for the first item that
-   * failed or was stored before an earlier one. From there on, created items are deleted and sent again one by one, up
-   * to the one that failed. So nothing is created after an item that failed. Items that existed before keep their
-   * place, and are not deleted.
+   * failed, or that was stored before an item that precedes it in the file. From there on, it deletes the created items
+   * and sends them again one by one. It stops at an item that failed, so nothing is created after that item. Items that
+   * existed before this batch keep their place, and are not deleted.
    */
   async #storeBatch(batch: readonly FileItem[]): Promise<void> {
     const results = await Promise.allSettled(batch.map((one) => this.#storeItem(one)));
@@ -139,7 +140,7 @@ export class ImportRun {
     if (this.#interrupted) this.#exit();
   }
 
-  /** Deletes the items that were created from this index on, and returns their indexes. */
+  /** Deletes those items that this batch created and whose index is `from` or more. Returns their indexes. */
   async #undo(batch: readonly FileItem[], outcomes: readonly (Outcome | undefined)[], from: number) {
     const undone = new Set<number>();
     const undoOne = async ({ json }: FileItem, index: number) => {

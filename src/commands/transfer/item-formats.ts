@@ -63,7 +63,7 @@ export async function* readItems(
 const arrayAdvice =
   "A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
 
-/** A mistake in the file. The message begins with its place. */
+/** A mistake in the file. The message begins with the place of the mistake. */
 class FileError extends Error {}
 
 function objectAt(place: string, text: string): string {
@@ -71,7 +71,7 @@ function objectAt(place: string, text: string): string {
     return scanObject(text).text;
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    // The scanner counts lines and columns from the beginning of the item.
+    // The scanner counts lines and columns from the beginning of the item, so the message must say that.
     const message = error.message.replace(/\.$/, "").replace(/column [0-9]+/, "$& of this item");
     throw new FileError(`${place}: ${message}`, { cause: error });
   }
@@ -121,8 +121,8 @@ function checkedColumns(names: readonly string[], line: number): readonly string
 }
 
 /**
- * A line may have fewer cells than there are columns. It must not have more, because the others would belong to no
- * column.
+ * A line may have fewer cells than there are columns. If it has more, the additional cells must be empty, because they
+ * belong to no column.
  */
 function checkedCells(columns: readonly string[], cells: readonly string[], line: number): readonly string[] {
   if (cells.slice(columns.length).every((cell) => cell === "")) return cells;

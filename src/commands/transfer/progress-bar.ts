@@ -21,7 +21,7 @@ export class ProgressBar {
     this.#stream = stream;
   }
 
-  /** `fraction` is the part of the work that is done, from 0 to 1, if that is known. */
+  /** `fraction` is the finished part of the work, from 0 to 1. Undefined if that is not known. */
   update(items: number, fraction: number | undefined): void {
     this.#begin ??= { items: items - 1, fraction: fraction ?? 0 };
     const now = performance.now();

@@ -27,7 +27,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useSession(session);
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
-  // The items that were added since the filter or the search was chosen.
+  // The IDs of the items that the user added since the filter or the search last changed. These items are always shown.
   const [addedIds, setAddedIds] = useState<readonly string[]>([]);
   const [doneLast, setDoneLast] = useKept("todoitems-done-last");
   const [opened, setOpened] = useState<"connect" | "shortcuts">();
@@ -91,7 +91,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     if (edited.isGone(base.id)) session.addAgain(base.id, json);
     else session.save(base, json);
   };
-  // What the user has left unsaved can be saved, or opened again if it cannot be saved as it is.
+  // If the user closes an editor without saving, a notice offers to save the draft. If the draft cannot be saved as it
+  // is, the notice offers to go on editing.
   const offerDraft = (draft: Draft) => {
     const result = checkedDraft(draft);
     if ("problem" in result) session.offerDraft(draft.base, "Go on editing", () => edited.open(draft.base, draft));

@@ -1,4 +1,4 @@
-// The form for new items. Pasting several lines makes an item of each line.
+// The form for new items. If the user pastes several lines, each line becomes an item.
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";

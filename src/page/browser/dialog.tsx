@@ -17,7 +17,8 @@ export function Dialog({ title, kind, onClose, children }: DialogProps) {
   useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
-    // The button that gets the focus may come after a long text. Begin with the text. The buttons are in sight anyway.
+    // The button that gets the focus may be below a long text. Show the beginning of the text first. The buttons are in
+    // sight anyway.
     dialog.current?.scrollTo(0, 0);
     return () => {
       if (before instanceof HTMLElement) before.focus();

@@ -1,4 +1,4 @@
-// Tells whether an element takes text, so that keys and the focus belong to it.
+// Tells whether the user can type into an element. If so, most keys belong to that element and are not shortcuts.
 
 export function isTyping(target: EventTarget | null): boolean {
   return (

@@ -14,7 +14,7 @@ interface ItemEditorProps {
   readonly isGone: boolean;
   /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;
-  /** The draft of an earlier editor, to go on with. Undefined if there is none. */
+  /** The draft that the user goes on with. Undefined if the editor starts with the item as it is. */
   readonly draft: Draft | undefined;
   /** `draft` is what the user has typed; undefined if nothing was changed. */
   readonly onCancel: (draft: Draft | undefined) => void;
@@ -188,7 +188,7 @@ function linesOf(text: string): number {
   return Math.min(8, text.split("\n").length);
 }
 
-/** Returns the draft of somebody who starts to edit this text. If a form cannot show it, the draft is JSON. */
+/** Returns the draft with which the editing of `json` starts. If a form cannot show the item, the draft is JSON. */
 function draftOf(base: ShownItem, json: string): Draft {
   const { isText, name, notes } = readFields(json);
   return { base, json, name, notes, text: isText ? undefined : indented(json) };

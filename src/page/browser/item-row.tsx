@@ -23,8 +23,8 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
     onDelete();
   };
   const isSpace = (event: KeyboardEvent) => event.key === " " && !event.ctrlKey && !event.metaKey && !event.altKey;
-  // Space ticks the item, wherever in its row the focus is. Browsers press a button with Space when the key comes up, so
-  // that must be prevented, too.
+  // Space also ticks the item if the focus is on the item's text, which is a button. Browsers press a button when the
+  // Space key is released, so that must be prevented, too.
   const onTextKey = (event: KeyboardEvent) => {
     deleteByKey(event);
     if (!isSpace(event)) return;

@@ -1,7 +1,7 @@
 // Keeps the unsent edits of each open page in the browser's database, so that they survive a reload and a closed tab.
 // Each page owns one record. As long as the page lives, it holds a lock with the name of its record. A new page takes
-// over the records whose lock is free. So an edit belongs to one page at a time, and no two pages send it. A browser
-// without locks cannot tell, so there the user must confirm the edits.
+// over the records whose lock is free. So an edit belongs to one page at a time, and no two pages send it. Without
+// locks, a page cannot tell whether the owner of a record is still open. Then the user must confirm the edits.
 
 import { newId } from "../../client/item-text.ts";
 import type { KeptEdit } from "../edit.ts";

@@ -26,9 +26,9 @@ function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
 const settings = readSettings();
 const listUrl = new URL(listPath, document.baseURI);
 /**
- * Browsers offer locks only to pages that come over HTTPS or from this machine. Without locks, each tab reads a feed of
- * its own, so a hidden tab must soon free its connection. If the list needs a sign-in, tabs do not share a feed either,
- * because each tab has its own sign-in.
+ * True if the tabs of this page share one change feed. They need locks for that. Browsers offer locks only to pages
+ * that come over HTTPS or from this machine. If the list needs a sign-in, tabs do not share a feed either, because each
+ * tab has its own sign-in. A tab with a feed of its own must free its connection soon after it is hidden.
  */
 const sharesFeed = "locks" in navigator && settings.auth !== "all";
 const restAfterMs = sharesFeed ? 20_000 : 2_000;

@@ -20,7 +20,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" kind="shortcuts" onClose={onClose}>
-      {/* This button gets the focus. If it came last, the dialog would open at its end in a low window. */}
+      {/* This button gets the focus. It comes first, so that it is in sight even if the window is low. */}
       <button type="button" class="bare close" onClick={onClose} aria-label="Close">
         <CloseIcon />
       </button>

@@ -63,7 +63,8 @@ export function useRowFocus(
       if (items.length === 0) onNowhere();
       else focus(before);
     } else if (before && neighbour !== undefined)
-      // The focused row has moved away: it was ticked, and done items come last. The user stays at the old place.
+      // The focused row has moved away, because it was ticked and done items come last. The focus stays at the old
+      // place.
       focus({ ...before, index: neighbour }, { preventScroll: true });
     else if (before && document.activeElement === document.body) {
       const row = focusedRow();
@@ -98,7 +99,7 @@ export function useRowFocus(
 }
 
 /**
- * If an item was ticked or unticked and has moved past one of its neighbours, returns the index of that neighbour now.
+ * If an item was ticked or unticked and has moved past one of its neighbours, returns the neighbour's present index.
  * Otherwise returns undefined.
  */
 function leftNeighbour(movedId: string, before: readonly ShownItem[], now: readonly ShownItem[]): number | undefined {
@@ -107,14 +108,14 @@ function leftNeighbour(movedId: string, before: readonly ShownItem[], now: reado
     items.findIndex(({ id }) => id === wanted);
   const from = indexIn(before, movedId);
   const to = indexIn(now, movedId);
-  // If the item itself is as done as before, it is a neighbour that has moved.
+  // If the item itself was neither ticked nor unticked, only its neighbours may have moved.
   if (before[from]?.fields.done === now[to]?.fields.done) return undefined;
   const [next, previous] = [before[from + 1], before[from - 1]].map((item) => indexIn(now, item?.id));
   if (next !== undefined && next !== -1 && next < to) return next;
   return previous !== undefined && previous > to ? previous : undefined;
 }
 
-/** The text of the first row below this element, if there is one. */
+/** The button with the text of the first row below this element. Undefined if there is no such row. */
 export function rowBelow(element: Element): HTMLElement | undefined {
   const { bottom } = element.getBoundingClientRect();
   const top = (row: HTMLElement) => row.getBoundingClientRect().top;

@@ -30,7 +30,7 @@ export function useRowLayout(items: readonly ShownItem[]) {
   return { layout, observeRow };
 }
 
-/** Records the height of a row. Returns whether the height differs from the recorded one. */
+/** Records the height of a row. Returns true if the recorded height has changed. */
 function measure({ dataset, offsetHeight }: HTMLElement, heights: Map<string, number>): boolean {
   const id = dataset["id"] ?? "";
   // A row that is being removed from the document has the height 0, which must not be recorded.

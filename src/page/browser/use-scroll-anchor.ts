@@ -12,7 +12,7 @@ export interface View {
   readonly height: number;
 }
 
-/** What stays in place. Undefined while there is no list. */
+/** What must stay in place when the list is drawn again. */
 interface Held {
   readonly rows: readonly { readonly id: string; readonly top: number }[];
   readonly scrollY: number;
@@ -27,8 +27,9 @@ export function useScrollAnchor(
   layout: RowLayout,
 ): View {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first two rows in the window, and where their top edges are in the window. There are none if the list begins in
-  // the window. Then the page stays where it was scrolled to: Chromium would follow a focused row that moves away.
+  // The first two rows in the window, and where their top edges are in the window. If the list begins in the window,
+  // there are no such rows, and the page keeps its scroll position instead. (Chromium would follow a focused row that
+  // moves away.) Undefined while there is no list.
   const held = useRef<Held | undefined>(undefined);
 
   const look = useCallback(() => {
@@ -53,7 +54,8 @@ export function useScrollAnchor(
       index: items.findIndex((item) => item.id === id),
       top,
     }));
-    // The first row may be gone, or past the second one: the user has ticked it, and done items come last.
+    // The first row may be gone. Or it may come after the second one, because the user has ticked it and done items
+    // come last. Then the second row stays in place.
     const hasLeft = first && second && second.index !== -1 && (first.index === -1 || first.index > second.index);
     const kept = hasLeft ? second : first;
     if (list.current && kept && kept.index !== -1) {

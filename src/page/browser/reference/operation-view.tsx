@@ -124,7 +124,8 @@ function ResponseView({ response, isSuccess }: { response: Response; isSuccess: 
 }
 
 /**
- * The examples of errors are left out. Each operation has dozens of them, and the table of errors explains every error.
+ * Shows the types and the examples of a body. The examples of errors are left out: each operation has dozens of them,
+ * and the table of errors explains every error.
  */
 function Content({ content, hasExamples }: { content: Readonly<Record<string, MediaType>>; hasExamples: boolean }) {
   return Object.entries(content).map(([mediaType, { schema, examples = {} }]) => (
