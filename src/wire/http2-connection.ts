@@ -10,6 +10,7 @@ import {
 import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 import { Http2Exchange } from "./http2-exchange.ts";
 import { TransportStream } from "./transport-stream.ts";
+import type { Turn } from "./turn.ts";
 
 const streamsMax = 100;
 /** A connection is dropped if its client cancels more requests than this, each before its answer has begun. */
@@ -36,13 +37,15 @@ export class Http2Connection implements Connection {
   #finishing = false;
   /** True if the client sends no more. The connection closes after the exchanges in progress. */
   #leaving = false;
+  /** The token of the requests in the bytes that are being read. See turn.ts. */
+  #turn: Turn | undefined;
 
   constructor(transport: Transport, peer: string, host: ConnectionHost) {
     this.#transport = transport;
     this.#peer = peer;
     this.#host = host;
     this.#idleDeadline = host.clock.now + host.limits.idleTimeoutMs;
-    this.#stream = new TransportStream(transport);
+    this.#stream = new TransportStream(transport, () => host.sendSoon(this));
     this.#session = openSession(this.#stream);
     this.#session.on("stream", (stream, headers) => this.#begin(stream, headers));
     // The session itself cuts off a peer that breaks the protocol, so there is nothing left to do here.
@@ -65,8 +68,10 @@ export class Http2Connection implements Connection {
 
   receive(bytes: Buffer): void {
     this.#idleBytes += bytes.length;
-    if (this.#idleBytes > idleBytesMax) this.cut();
-    else this.#stream.receive(bytes);
+    if (this.#idleBytes > idleBytesMax) return this.cut();
+    this.#turn = {};
+    this.#stream.receive(bytes);
+    this.#turn = undefined;
   }
 
   drained(): void {
@@ -135,7 +140,7 @@ export class Http2Connection implements Connection {
       exchange.closed();
       if (this.#leaving && !this.busy) this.#end();
     });
-    exchange.run(headers);
+    exchange.run(headers, this.#turn);
   }
 }
 

@@ -15,6 +15,7 @@ import {
 import { bodyTooLarge, closingRefusal, headTooLarge, leftEarly, Refusal, tooManyBodies, tooSlow } from "./refusal.ts";
 import { checkHost, checkMethod, parseLength, parseTarget } from "./request-head.ts";
 import { SendQueue } from "./send-queue.ts";
+import type { Turn } from "./turn.ts";
 import type { SlowReader } from "./unsent-bytes.ts";
 
 /** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
@@ -52,10 +53,10 @@ export class Http2Exchange implements SlowReader {
     this.#bodyDeadline = host.clock.now + host.limits.requestTimeoutMs;
   }
 
-  run(fields: IncomingHttpHeaders): void {
+  run(fields: IncomingHttpHeaders, turn: Turn | undefined): void {
     let answer: Answer | Promise<Answer>;
     try {
-      answer = this.#host.handler.handle(this.#requestOf(fields));
+      answer = this.#host.handler.handle(this.#requestOf(fields, turn));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       answer = this.#host.handler.refuse(error);
@@ -97,7 +98,7 @@ export class Http2Exchange implements SlowReader {
     this.#source = undefined;
   }
 
-  #requestOf(fields: IncomingHttpHeaders): HttpRequest {
+  #requestOf(fields: IncomingHttpHeaders, turn: Turn | undefined): HttpRequest {
     const { headerBytesMax } = this.#host.limits;
     const headers = new Map<string, string>();
     let byteCount = 0;
@@ -122,7 +123,7 @@ export class Http2Exchange implements SlowReader {
       headers,
       peer: this.#peer,
       isSecure: true,
-      turn: undefined,
+      turn,
       readBody: (bytesMax) => this.#readBody(bytesMax),
     };
   }
@@ -191,19 +192,21 @@ export class Http2Exchange implements SlowReader {
     this.answered = true;
     this.closesConnection = answer.closesConnection;
     const content = typeof body === "string" ? Buffer.from(body) : isStream(body) ? undefined : body;
-    this.#stream.respond(headersOf(answer, this.#host.clock.date, content?.byteLength), {
+    this.#stream.respond(fieldsOf(answer, this.#host.clock.date, content?.byteLength), {
       endStream: body === undefined,
     });
     // From here on, the rest of the request's body is read and thrown away.
-    this.#stream.on("data", this.#onContent);
+    if (!this.#stream.endAfterHeaders) this.#stream.on("data", this.#onContent);
     if (stream) this.#openStream(stream);
     else if (content) this.#send(content);
     else this.#sendDeadline = this.#giveUpAt();
   }
 
   #send(content: Uint8Array | PieceBody): void {
-    const pieces = content instanceof PieceBody ? content.pieces : [content];
-    for (const piece of pieces) this.#unsent.add(piece);
+    // The runtime makes a frame of each write, so a short body is sent with one write.
+    if (content instanceof Uint8Array) this.#unsent.add(content);
+    else if (content.byteLength <= pieceBytes) this.#unsent.add(content.joined());
+    else for (const piece of content.pieces) this.#unsent.add(piece);
     this.#sendRest(content.byteLength);
   }
 
@@ -249,9 +252,15 @@ export class Http2Exchange implements SlowReader {
   }
 }
 
-function headersOf({ status, headers }: Answer, date: string, length: number | undefined): OutgoingHttpHeaders {
-  const fields: OutgoingHttpHeaders = { ":status": status, date };
-  for (const name in headers) fields[name.toLowerCase()] = headers[name];
+/** The fields of standing answers, with the date they contain. The runtime copies the fields before it changes them. */
+const standingFields = new WeakMap<Answer, { readonly date: string; readonly fields: OutgoingHttpHeaders }>();
+
+function fieldsOf(answer: Answer, date: string, length: number | undefined): OutgoingHttpHeaders {
+  const known = standingFields.get(answer);
+  if (known?.date === date) return known.fields;
+  const fields: OutgoingHttpHeaders = { ":status": answer.status, date };
+  for (const name in answer.headers) fields[name.toLowerCase()] = answer.headers[name];
   if (length !== undefined) fields["content-length"] = length;
+  if (answer.isStanding) standingFields.set(answer, { date, fields });
   return fields;
 }

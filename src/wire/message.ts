@@ -28,8 +28,8 @@ export interface HttpRequest {
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
   /**
-   * The token of a turn of the event loop. It proves that the request was sent before that turn began. Undefined if
-   * there is no proof. See turn.ts.
+   * Requests with the same token were all sent before the store was queried for the first of them. Undefined if there
+   * is no proof of that for this request. See turn.ts.
    */
   readonly turn: Turn | undefined;
   /** Reads the whole body; call it once. A body that is too large, too slow or malformed fails with a `Refusal`. */
@@ -90,10 +90,17 @@ export interface BodyPiece {
 export class PieceBody {
   readonly pieces: readonly BodyPiece[];
   readonly byteLength: number;
+  #joined: Uint8Array | undefined;
 
   constructor(pieces: readonly BodyPiece[]) {
     this.pieces = pieces;
     this.byteLength = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
+  /** The whole body in one array. The first call copies the pieces, and the body keeps that copy. */
+  joined(): Uint8Array {
+    this.#joined ??= Buffer.concat(this.pieces.map(({ bytes }) => bytes));
+    return this.#joined;
   }
 }
 

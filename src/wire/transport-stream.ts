@@ -3,14 +3,26 @@
 import { Duplex } from "node:stream";
 import type { Transport } from "./connection.ts";
 
+/** With more unsent bytes than this, the stream does not wait for the end of the turn, and asks its writer to wait. */
+const unsentMax = 128 * 1024;
+
 export class TransportStream extends Duplex {
   readonly #transport: Transport;
+  readonly #sendSoon: () => void;
   #inputEnded = false;
-  #waiting: { bytes: Buffer; offset: number; done: () => void } | undefined;
+  /** The bytes that the socket has not accepted yet. */
+  #unsent: Uint8Array[] = [];
+  #unsentCount = 0;
+  /** True if the writer waits for a "drain" event. */
+  #isFull = false;
+  /** True if our side closes as soon as everything is sent. */
+  #isShutDown = false;
 
-  constructor(transport: Transport) {
+  /** `sendSoon` has to arrange that `drained` is called at the end of this turn of the event loop. */
+  constructor(transport: Transport, sendSoon: () => void) {
     super();
     this.#transport = transport;
+    this.#sendSoon = sendSoon;
   }
 
   receive(bytes: Buffer): void {
@@ -25,36 +37,53 @@ export class TransportStream extends Duplex {
     this.push(null);
   }
 
-  /** Closes our side of the connection. */
+  /** Closes our side of the connection, after everything that was written is sent. */
   shutdown(): void {
-    this.#transport.resume();
-    if (this.#inputEnded) this.#transport.end();
-    else this.#transport.shutdown();
+    this.#isShutDown = true;
+    this.drained();
   }
 
-  /** Call it when the socket accepts bytes again. */
+  /** Call it when the socket accepts bytes again, and at the end of a turn in which `sendSoon` was called. */
   drained(): void {
-    const waiting = this.#waiting;
-    if (!waiting) return;
-    const missing = waiting.bytes.length - waiting.offset;
-    const written = this.#transport.write(waiting.bytes, waiting.offset, missing);
-    waiting.offset += Math.max(0, written);
-    if (written < missing) return;
-    this.#waiting = undefined;
-    waiting.done();
+    const [first] = this.#unsent;
+    if (first) {
+      const bytes = this.#unsent.length === 1 ? first : Buffer.concat(this.#unsent);
+      const rest = bytes.subarray(Math.max(0, this.#transport.write(bytes)));
+      this.#unsent = rest.length === 0 ? [] : [rest];
+      this.#unsentCount = rest.length;
+      if (rest.length > 0) return;
+    }
+    if (this.#isFull) {
+      this.#isFull = false;
+      this.emit("drain");
+    } else if (this.#isShutDown) this.#closeOurSide();
+  }
+
+  /**
+   * Replaces the writing half of the duplex stream. The session writes each frame by itself. Here, all frames of a turn
+   * are gathered and sent together, because sending them one by one would cost more than the rest of an answer.
+   */
+  override write(bytes: Uint8Array): boolean {
+    this.#unsent.push(bytes);
+    this.#unsentCount += bytes.length;
+    if (this.#unsent.length === 1) this.#sendSoon();
+    if (this.#unsentCount > unsentMax) this.drained();
+    this.#isFull = this.#unsentCount > unsentMax;
+    return !this.#isFull;
   }
 
   override _read(): void {
     this.#transport.resume();
   }
 
-  override _write(bytes: Buffer, _encoding: string, done: () => void): void {
-    this.#waiting = { bytes, offset: 0, done };
-    this.drained();
-  }
-
   override _final(done: () => void): void {
     this.shutdown();
     done();
+  }
+
+  #closeOurSide(): void {
+    this.#transport.resume();
+    if (this.#inputEnded) this.#transport.end();
+    else this.#transport.shutdown();
   }
 }
