@@ -1,5 +1,5 @@
 // A codec turns an item's JSON text into a value and back. The client itself handles only text, so the codec alone
-// decides how exact numbers are, which type an item has, and whether it is validated.
+// decides how exact numbers are, which type an item has, and whether an item is validated.
 
 import { readObject } from "./item-text.ts";
 

@@ -40,11 +40,15 @@ export function noAnswer(request: RequestName, cause: unknown): NetworkError {
   return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
 }
 
-/** What to do if the browser refused the request because of the page's origin. Empty outside a browser. */
+/**
+ * Advice for the case that the browser refused the request because of the page's origin. Empty outside a browser, or if
+ * the page and the server have the same origin.
+ */
 function originHint(request: RequestName): string {
   const origin = otherOrigin(request);
   if (origin === undefined) return "";
-  // A page that was opened from a file has the origin `null`. `--cors` cannot allow that one alone, only all origins.
+  // A page that was opened from a file has the origin `null`. `--cors` cannot allow this origin alone, so it has to
+  // allow all origins.
   const allowed = origin === "null" ? '"*"' : origin;
   return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
 }
@@ -116,7 +120,7 @@ export class BadRequestError extends HttpError {
 /** 401: credentials are missing or wrong. */
 export class UnauthorizedError extends HttpError {
   override readonly name = "UnauthorizedError";
-  /** True if the request had credentials, which are wrong then. */
+  /** True if the request had credentials. In that case they are wrong. */
   readonly hadCredentials: boolean;
 
   constructor(request: RequestName, refusal: ErrorReply, hadCredentials: boolean) {
@@ -125,7 +129,7 @@ export class UnauthorizedError extends HttpError {
   }
 }
 
-/** 403: the credentials are correct but do not allow this. */
+/** 403: the credentials are correct but do not allow this request. */
 export class ForbiddenError extends HttpError {
   override readonly name = "ForbiddenError";
 }
@@ -234,8 +238,8 @@ export function isPassing(error: unknown): error is TodoClientError {
 }
 
 /**
- * An error's message, followed by that of its cause. When `fetch` fails in Node, the message is only "fetch failed",
- * and the cause says why.
+ * An error's message, followed by the message of its cause. When `fetch` fails in Node, the message is only "fetch
+ * failed", and the cause says why.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,4 +1,4 @@
-// Waits for the server until it has been silent for too long or the caller aborts.
+// Waits for the server, but gives up if the server is silent for too long or the caller aborts.
 
 import { noAnswer, type RequestName, TimeoutError } from "./errors.ts";
 

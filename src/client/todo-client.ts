@@ -1,7 +1,7 @@
 // The client for a to-do service. It works with any server that implements the specification, in either of its two
-// forms. Form A has the item's ID in the path of every write. Form B has it only in the body of a create or update. If
-// a server lacks something optional (status 201, ETags, problem documents, the request for one item), the client does
-// without it.
+// forms. In form A, the path of every write contains the item's ID. In form B, the ID of a created or updated item is
+// only in the body. If a server lacks something optional (status 201, ETags, problem documents, the request for one
+// item), the client does without it.
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
@@ -50,9 +50,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. Then
-   * the next call transfers nothing if the list has not changed. If a long list has changed, it transfers only the
-   * changes.
+   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. If the
+   * list has not changed before the next call, that call transfers no items. If a long list has changed, and the server
+   * can list changes, the call transfers only the changes.
    */
   list(options: RequestOptions = {}): Promise<Item[]> {
     return this.#requester.retrying(options, () => this.#listReader.read(options, this.#parseItem));
@@ -98,9 +98,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Stores a new item. If it has no ID, the client generates one. So if an answer is lost, the request can be sent
-   * again without creating a second item. If a later attempt finds an item with this ID and this content, an earlier
-   * attempt created it, and the call succeeds.
+   * Stores a new item. If it has no ID, the client generates one. With the ID, the request can be sent again after a
+   * lost answer, without creating a second item. If a later attempt finds an item with this ID and this content, an
+   * earlier attempt created it, and the call succeeds.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
@@ -108,8 +108,8 @@ export class TodoClient<Item = TodoItem> {
     const id = idIn(object) ?? newId();
     const isGiven = hasId(object);
     const json = isGiven ? given : withId(object, id);
-    // When a connection breaks, browsers send a request again without telling us. So if an ID that we generated just
-    // now is already taken, the browser's first attempt probably created the item.
+    // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
+    // just now is already taken, the browser's first attempt probably created the item.
     return this.#requester.retrying(options, (replyWasLost) =>
       this.#createOnce(id, json, replyWasLost || !isGiven, options),
     );
@@ -154,7 +154,10 @@ export class TodoClient<Item = TodoItem> {
     }
   }
 
-  /** Deletes an item. The ETag is undefined, unless the service is read-only: then it ends in `-not-kept`. */
+  /**
+   * Deletes an item. A todoitems service returns an ETag only if it is read-only and therefore did not keep the
+   * deletion. That ETag ends in `-not-kept`.
+   */
   async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
     return this.#requester.retrying(options, async (replyWasLost) => {
       try {
@@ -178,7 +181,8 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * The list as a value that stays current, for user interfaces. It connects while somebody subscribes. See `LiveList`.
+   * The list as a value that stays current, for user interfaces. It is connected while somebody subscribes to it. See
+   * `LiveList`.
    */
   liveList(options: LiveListOptions = {}): LiveList<Item> {
     return new LiveList(this.#requester, options);

@@ -39,8 +39,8 @@ export type WatchEvent<Item> = WatchedChange<Item> & {
 
 type WatchedChange<Item> =
   /**
-   * The whole list. This event comes first, and again whenever changes may have been missed. Its items replace
-   * everything that earlier events said.
+   * The whole list. This event comes first (unless you give `since`), and again whenever changes may have been missed.
+   * Its items replace everything that earlier events said.
    */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
@@ -48,7 +48,10 @@ type WatchedChange<Item> =
   | { readonly kind: "removed"; readonly id: string };
 
 export type WatchState =
-  /** Connected to the change feed. `epoch` names the store's history: another epoch is another store. */
+  /**
+   * Connected to the change feed. `epoch` names the store's history. If it changes, the store was replaced by another
+   * one.
+   */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The server has no change feed; the list is requested every `pollMs`. */
   | { readonly kind: "polling" }
@@ -57,11 +60,11 @@ export type WatchState =
 
 export interface WatchOptions extends RequestOptions {
   /**
-   * The `token` of the last event that you have applied to your copy of the list. Only what has changed since then is
-   * sent. If the server cannot say what that is, a `snapshot` comes first, as it does without this option.
+   * The `token` of the last event that you have applied to your copy of the list. The server then sends only the
+   * changes since that event. If it no longer knows them, a `snapshot` comes first, as it does without this option.
    */
   readonly since?: string | undefined;
-  /** Called when the connection is made, lost or restored. */
+  /** Called when the connection is made, lost or restored, and when the store's `epoch` changes. */
   readonly onState?: (state: WatchState) => void;
   /** The time between two requests for the list, if there is no change feed. Default: 5,000. */
   readonly pollMs?: number;
@@ -125,8 +128,8 @@ class Feed<Item> {
   }
 
   /**
-   * Yields a snapshot of the list, unless there is a token to continue from, and then its changes. Returns only if the
-   * server has no feed. Throws if the connection breaks.
+   * Yields a snapshot of the list and then its changes. If there is a token to continue from, it leaves out the
+   * snapshot. Returns only if the server has no feed. Throws if the connection breaks.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (let resyncs = 0; ; resyncs++) {

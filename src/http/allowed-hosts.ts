@@ -7,7 +7,9 @@ import { Problem } from "./problem.ts";
 
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /** The last header that was allowed. Most clients send the same one with every request. */
+  /**
+   * The last header that was allowed. Most clients send the same header with every request, so it is compared first.
+   */
   #lastAllowed = "";
 
   /** `names` are allowed besides IP addresses, `localhost` and names below `.localhost`. */

@@ -34,8 +34,8 @@ export class BasicAuth {
   readonly #onFailure: (() => void) | undefined;
   readonly #verifier: PasswordVerifier;
   /**
-   * For each headers object, the key of its credentials in `#remembered`. A connection reuses the object as long as its
-   * requests have identical heads, so the key is not computed again for each of them.
+   * For each headers object, the key of its credentials in `#remembered`. A connection reuses this object while its
+   * requests have identical header fields. So the key is not computed again for each request.
    */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
   /**
@@ -90,7 +90,8 @@ export class BasicAuth {
     const verdict = await verifying;
     if (verdict.kind === "wrong" || verdict.kind === "slowed") this.#onFailure?.();
     if (verdict.kind !== "right") throw problemOf(verdict);
-    // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads that any more.
+    // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads the old map any
+    // more.
     this.#remember(key, remembered);
   }
 

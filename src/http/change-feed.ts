@@ -1,8 +1,8 @@
 // The change feed sends every committed change as it happens (server-sent events), or one document with all changes
 // since the state that the reader has seen. For each reader we store little more than the version that it has reached.
-// The latest events are stored once for all readers. So are long lists of changes that readers missed before they
-// connected. A reader that needs older events is told to fetch the list again. So a slow reader needs no more memory
-// than a fast one.
+// The latest events are stored once for all readers. Long lists of changes that readers missed before they connected
+// are shared too. A reader that needs older events is told to fetch the list again. So a slow reader needs no more
+// memory than a fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -31,11 +31,11 @@ const pollMs = 250;
  * one address. And one address cannot use up all connections with feeds.
  */
 const feedsPerAddressMax = 100;
-/** How long a client should wait before it tries to open another feed. */
+/** How long a client that has reached this limit should wait before it tries to open another feed. */
 const feedRetrySeconds = 5;
 /**
- * When the service stops, it tells each reader to reconnect after a random time between these. Otherwise all readers
- * would reconnect to the other instances, or to this one, at the same moment.
+ * When the service stops, it tells each reader to reconnect after a random time between these two. Otherwise all
+ * readers would reconnect to the other instances, or to this one, at the same moment.
  */
 const stopRetryMs = { min: 500, max: 2_500 };
 
@@ -223,7 +223,10 @@ export class ChangeFeed {
     for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
   }
 
-  /** Writes a reader's next events, or a resync event, if there is anything to write. */
+  /**
+   * Writes a reader's next events, or a `resync` event if the reader must fetch the list again. Does nothing if there
+   * is nothing to write.
+   */
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
@@ -288,8 +291,8 @@ function acceptsOnlyJson(request: HttpRequest): boolean {
 }
 
 /**
- * Used if the reader sent text that is not a valid token. No store has this epoch, so the reader gets the whole list or
- * is told to fetch it.
+ * Used if the reader sent text that is not a valid token. No store has an empty epoch (the name of its history). So the
+ * reader gets the whole list or is told to fetch it.
  */
 const nowhere: Bookmark = { epoch: "", version: 0 };
 

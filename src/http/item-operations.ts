@@ -25,7 +25,10 @@ export interface ItemOperationsOptions {
   readonly nestingDepthMax: number;
   /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
-  /** While the store is unavailable, answers from memory may be up to this old. */
+  /**
+   * While the store is unavailable, reads are answered from memory, but only this long after the memory was last up to
+   * date.
+   */
   readonly staleSecondsMax: number;
   /** If true, answers are compressed for clients that accept it. */
   readonly compress: boolean;
@@ -35,13 +38,13 @@ export interface ItemOperationsOptions {
 /** The client in the specification does not read responses longer than this (note 2 in its section Limits). */
 const clientBufferBytes = 256_000;
 
-/** The answers with status 200 and 304. */
+/** The two answers to a request for the list: with status 200 and with status 304. */
 interface ListAnswers {
   readonly whole: Answer;
   readonly notModified: Answer;
 }
 
-/** The list at one version: its tag, and its answers. */
+/** The list at one version: its ETag, and the answers that send it. */
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly plain: ListAnswers;
@@ -223,8 +226,9 @@ export class ItemOperations {
 
   /**
    * A read-only instance answers a write but does not store it, so `kept` is false. Another write may later be stored
-   * under the same version. The suffix keeps the tag of the first from matching the state after the second. It also
-   * tells clients that nothing was stored, so a deletion that is not kept has a tag too.
+   * under the same version. Because of the suffix, the ETag of the write that was not stored does not match the state
+   * after that other write. The suffix also tells clients that nothing was stored. So even a deletion gets an ETag if
+   * it is not kept.
    */
   #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version, epoch);

@@ -5,10 +5,13 @@ import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import { Problem } from "./problem.ts";
 
-/** If the changes that a reader missed have more characters than this, they are not sent. The whole list is cheaper. */
+/**
+ * If the changes that a reader missed have more characters than this, they are not sent, because the whole list is
+ * cheaper.
+ */
 const charactersMax = 8 * 1024 ** 2;
 /**
- * Results of at most this many bytes are not kept, but encoded again for each reader. Longer ones are kept for other
+ * Results of at most this many bytes are not kept, but encoded again for each reader. Longer results are kept for other
  * readers.
  */
 const shortBytesMax = 64 * 1024;
@@ -25,7 +28,10 @@ const keptMs = 30_000;
  * many entries.
  */
 const keptMax = 1_000;
-/** If a reader is at most this many versions behind, its changes are always read, because that is cheap. */
+/**
+ * If a reader is at most this many versions behind, the changes that it missed are always read, because reading so few
+ * is cheap.
+ */
 const youngAge = 1_000;
 /** At most this many results are made at the same time. Further ones wait. */
 const encodingMax = 2;
@@ -61,8 +67,8 @@ export class MissedChangesCache {
   #encodingCount = 0;
   #keptBytes = 0;
   /**
-   * When changes last found no room, their reader was this many versions behind. Reset to infinity whenever a kept
-   * result is dropped, because there may be room again.
+   * The last reader whose changes could not be kept for lack of room was this many versions behind. Reset to infinity
+   * whenever a kept result is dropped, because there may be room again.
    */
   #ageWithoutRoom = Number.POSITIVE_INFINITY;
 
@@ -107,8 +113,9 @@ export class MissedChangesCache {
   }
 
   async #encode(since: Bookmark, key: string): Result {
-    // If the changes of one reader found no room, do not even read those of readers that are more than half as far
-    // behind. Theirs would hardly find room either. Readers that are at most `youngAge` behind are exempt.
+    // If there was no room for the changes of one reader, do not even read the changes of readers that are more than
+    // half as far behind. There would hardly be room for those either. Readers that are at most `youngAge` versions
+    // behind are exempt.
     const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
     const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);
@@ -116,8 +123,8 @@ export class MissedChangesCache {
     if (news && !portions && room < charactersMax) this.#ageWithoutRoom = news.version - since.version;
     const missed = news && portions && { epoch: news.epoch, version: news.version, portions };
     const byteCount = portions?.reduce((sum, { length }) => sum + length, 0) ?? 0;
-    // Finding out that changes are too long takes about as long as encoding them. So the result `undefined` is kept,
-    // too.
+    // Finding out that changes are too long takes about as long as encoding them. So a result of `undefined` may be
+    // kept too.
     const isKept = missed ? byteCount > shortBytesMax : this.#results.size <= keptMax;
     if (isKept) this.#keep(key, missed, byteCount);
     else this.#results.delete(key);

@@ -1,5 +1,5 @@
 // The headers with which a client or a proxy names a request, so that the request can be found in several logs. The
-// service echoes and logs them. It makes IDs itself only for answers with status 5xx (failures.ts). Most other answers
+// service echoes and logs them. It makes IDs itself only for answers with status 5xx (failures.ts). Many other answers
 // are prepared once and sent to many requests, so they cannot have an ID for each request.
 
 import type { AnswerHeaders, HeaderFields } from "../wire/message.ts";

@@ -28,8 +28,8 @@ export interface HttpRequest {
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
   /**
-   * The token of a turn of the event loop. It proves that the request was sent before that turn began. Undefined if
-   * there is no proof. See turn.ts.
+   * Stands for the turn of the event loop in which the request was read. It proves that the request was sent before
+   * that turn began. Undefined if there is no such proof. See turn.ts.
    */
   readonly turn: Turn | undefined;
   /** Reads the whole body; call it once. A body that is too large, too slow or malformed fails with a `Refusal`. */
@@ -76,11 +76,13 @@ export class Answer {
 /** Memory that several bodies may share. */
 export interface MemoryBlock {
   readonly byteLength: number;
-  /** True while the handler itself needs the block. Then a slow reader costs no additional memory. */
+  /**
+   * True while the handler itself needs the block. Then a slow reader that still needs it costs no additional memory.
+   */
   readonly isInUse?: boolean;
 }
 
-/** A piece of a body. Its bytes are in the block, and must not be changed later. */
+/** A piece of a body. `bytes` lies in the memory that `block` describes, and must not be changed later. */
 export interface BodyPiece {
   readonly bytes: Uint8Array;
   readonly block: MemoryBlock;

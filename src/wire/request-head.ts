@@ -18,7 +18,10 @@ export interface RequestHead {
   readonly expectsContinue: boolean;
 }
 
-/** No real client sends this many fields. There is a limit because each field costs memory. */
+/**
+ * A request with more header fields than this is refused, because each field costs memory. No real client sends so
+ * many.
+ */
 const fieldsMax = 200;
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -99,7 +102,7 @@ function parseFields(text: string): Map<string, string> {
   return headers;
 }
 
-/** Returns the value without spaces and tabs at both ends. Any other white space is part of the value. */
+/** Returns the value without the spaces and tabs at its ends. Any other white space is part of the value. */
 function trimBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;

@@ -60,8 +60,8 @@ export class FirstRequestTracker {
 
   /**
    * Call this for each read from the socket. If the head of a request began in an earlier read, that request counts as
-   * the first one. So does a request that begins in this read on an idle connection, unless the previous read was a
-   * long one.
+   * the first one. So does a request that begins in this read on an idle connection, unless the previous read was long
+   * (`longReadBytes`).
    */
   read(byteCount: number, phase: "idle" | "head" | "other"): void {
     this.#isNext = phase === "head" || (phase === "idle" && !this.#mayReadOn);
