@@ -34,8 +34,8 @@ export const jsonText: ItemCodec<string> = {
 };
 
 /**
- * The text of a number that would be written differently after becoming a JavaScript number or bigint: `1.0`, `1e400`,
- * `-0`.
+ * The text of a number that would be written differently after becoming a JavaScript number or bigint. Examples are
+ * `1.0`, `1e400` and `-0`.
  */
 export class NumberText {
   readonly text: string;

@@ -1,8 +1,8 @@
 // The client's errors, one class for each kind of failure. Every message names the request. `isTodoError` compares
 // class names, so it also works if two copies of this file are loaded.
 //
-// A mistake in the calling code throws a `TypeError` instead, and nothing is written. Examples are an item whose text
-// is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
+// A mistake in the calling code throws a `TypeError` instead, and nothing on the server is changed. Examples are an item
+// whose text is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
 

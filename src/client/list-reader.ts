@@ -1,5 +1,5 @@
-// Reads the list and keeps its text, so that the next time the server sends only what is new. If nothing has changed,
-// it sends no body. If the list is long, it sends only the changes.
+// Reads the list and keeps its text, so that the server need not send all of it the next time. If nothing has changed,
+// the server sends no body. If a long list has changed, the server sends only the changes.
 
 import { parseToken } from "../items/token.ts";
 import { type ChangeDocument, readChangeDocument } from "./change-document.ts";
@@ -21,7 +21,9 @@ interface KeptList {
   readonly etag: string;
   readonly texts: readonly string[];
   readonly characters: number;
-  /** The items by ID. Undefined until the first changes are applied, because most lists never need it. */
+  /**
+   * The items and their positions, by ID. Undefined until changes are first applied, because most lists never get any.
+   */
   readonly places: ReadonlyMap<string, Place> | undefined;
   /**
    * A list from /api/todoitems/ has no positions, so its items get negative positions in `places`. `listedAt` is the

@@ -228,8 +228,8 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * The body of a DELETE request. The specification (Endpoints) lists a JSON TodoItem as a parameter of DELETE in form
-   * A, but not in form B.
+   * The body of a DELETE request. The specification (section Endpoints) lists a JSON TodoItem as a parameter of DELETE
+   * in form A, but not in form B.
    */
   #deleteBody(id: string): string | undefined {
     return this.#form === "a" ? JSON.stringify({ ID: id }) : undefined;

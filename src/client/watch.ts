@@ -28,7 +28,7 @@ export interface WatchedItem<Item> {
 }
 
 export type WatchEvent<Item> = WatchedChange<Item> & {
-  /** The number of changes to the list so far, including this one. Undefined while polling. */
+  /** The version of the list after this event. Each change makes it higher. Undefined while polling. */
   readonly version: number | undefined;
   /**
    * Names the state of the list after this event. A later `watch({ since: token })` continues from there. Undefined
@@ -145,8 +145,8 @@ class Feed<Item> {
         yield event;
       }
       if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
-      // This error leads to a pause. Without a pause, the client would read the whole list again and again as fast as
-      // it can.
+      // The feed has rejected a list that was just read. The error leads to a pause. Without a pause, the client would
+      // read the whole list again and again as fast as it can.
       if (resyncs > 0)
         throw new NetworkError(
           reply.request,

@@ -12,7 +12,7 @@ export class AllowedHosts {
    */
   #lastAllowed = "";
 
-  /** `names` are allowed besides IP addresses, `localhost` and names below `.localhost`. */
+  /** `names` are allowed in addition to IP addresses, `localhost` and names that end in `.localhost`. */
   constructor(names: readonly string[]) {
     this.#names = new Set(["localhost", ...names.map((name) => name.toLowerCase())]);
   }

@@ -1,5 +1,5 @@
 // Checks HTTP Basic credentials (RFC 7617, UTF-8). Password hashes are slow on purpose, so correct credentials are
-// remembered for a minute. What is stored is not the credentials but a keyed hash of them.
+// remembered for a minute. Only a keyed hash of the credentials is stored, not the credentials themselves.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -20,7 +20,7 @@ const rememberedMs = 60_000;
 interface BasicAuthOptions {
   /**
    * Called for each request that is refused because of a wrong name or password, or because there were too many wrong
-   * ones before.
+   * passwords before.
    */
   readonly onFailure: () => void;
   /** A test may replace `now` and `verify`. */

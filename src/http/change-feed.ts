@@ -18,17 +18,20 @@ import { portionCharacters, RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
-  /** How often a silent feed sends a heartbeat. It must be well below the time after which idle connections close. */
+  /**
+   * The time between two heartbeats of a silent feed. It must be much shorter than the time after which idle
+   * connections are closed.
+   */
   readonly heartbeatMs: number;
   /** Knows which client a request comes from. */
   readonly access: Access;
 }
 
-/** How often, while the feed has readers, we check whether other processes have changed the store. */
+/** While the feed has readers, we check at this interval whether other processes have changed the store. */
 const pollMs = 250;
 /**
  * At most this many feeds of one address are open at the same time in each process. This is enough for an office behind
- * one address. And one address cannot use up all connections with feeds.
+ * one address. It also keeps one address from using up all connections with feeds.
  */
 const feedsPerAddressMax = 100;
 /** How long a client that has reached this limit should wait before it tries to open another feed. */

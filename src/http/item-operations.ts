@@ -35,7 +35,7 @@ export interface ItemOperationsOptions {
   readonly log: Log;
 }
 
-/** The client in the specification does not read responses longer than this (note 2 in its section Limits). */
+/** The specification's own client does not read responses with more bytes than this (section Limits, note 2). */
 const clientBufferBytes = 256_000;
 
 /** The two answers to a request for the list: with status 200 and with status 304. */

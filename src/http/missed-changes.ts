@@ -1,5 +1,6 @@
 // Encodes the changes that readers missed. Long results are kept for a while and shared by all readers that missed the
-// same changes. There are limits on how many results are made at the same time, and how much memory they take.
+// same changes. There are limits on how many results are encoded at the same time, and on how much memory the kept
+// results take.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -11,17 +12,20 @@ import { Problem } from "./problem.ts";
  */
 const charactersMax = 8 * 1024 ** 2;
 /**
- * Results of at most this many bytes are not kept, but encoded again for each reader. Longer results are kept for other
- * readers.
+ * Encoded changes of at most this many bytes are not kept, but encoded again for each reader. Longer ones are kept for
+ * other readers.
  */
 const shortBytesMax = 64 * 1024;
 /**
- * The maximum number of bytes of all results that are kept. While there is no room, a reader that missed a lot gets the
- * whole list (as a document) or is told to fetch it (in a feed). All readers share that list, so readers with many
- * different tokens cannot exhaust the memory.
+ * All encoded changes that are kept have at most this many bytes together. While there is no room, a reader that missed
+ * a lot gets the whole list (as a document) or is told to fetch it (in a feed). All readers share that list, so readers
+ * with many different tokens cannot exhaust the memory.
  */
 const keptBytesMax = 32 * 1024 ** 2;
-/** How long a result is kept. A feed that has not sent all of it by then tells its reader to fetch the list again. */
+/**
+ * How long encoded changes are kept. A feed that has not sent all of them by then tells its reader to fetch the list
+ * again.
+ */
 const keptMs = 30_000;
 /**
  * If changes cannot be sent, the result is `undefined`. Such a result is kept only while `#results` has at most this
@@ -33,7 +37,7 @@ const keptMax = 1_000;
  * is cheap.
  */
 const youngAge = 1_000;
-/** At most this many results are made at the same time. Further ones wait. */
+/** At most this many results are encoded at the same time. Further ones wait. */
 const encodingMax = 2;
 const waitingMax = 1_000;
 
@@ -58,7 +62,7 @@ export class MissedChangesCache {
   readonly #collection: TodoCollection;
   readonly #options: MissedChangesOptions;
   /**
-   * The results that are being made, and those that are kept. The key consists of the reader's token and the current
+   * The results that are being encoded, and those that are kept. The key consists of the reader's token and the current
    * version.
    */
   readonly #results = new Map<string, Result>();

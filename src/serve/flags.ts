@@ -65,7 +65,8 @@ function unknownFlag(
     shapes.map(({ name }) => name),
   );
   const isNumber = !Number.isNaN(Number(rawName));
-  // People try flags such as --done or --price, but the fields of an item have no flags of their own.
+  // People try flags such as --done or --price, but the fields of an item have no flags of their own. So the message
+  // names --field, if the command has that flag.
   const field = shapes.find(({ name }) => name === "field");
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];

@@ -34,8 +34,8 @@ export class LengthFraming implements BodyFraming {
 }
 
 /**
- * A chunk-size line (with its extensions) or a trailer line may have this many characters. No real client comes near
- * it.
+ * A chunk-size line (with its extensions) or a trailer line may have at most this many characters. No real client comes
+ * near that.
  */
 const lineCharactersMax = 4096;
 const trailerLinesMax = 100;

@@ -126,7 +126,8 @@ export class Http1Connection implements Connection, SlowReader {
 
   ended(): void {
     this.#inputEnded = true;
-    // A client that stops sending while it reads a stream has left. Any other client may still wait for its answer.
+    // A client that closes its side while it reads a streamed answer has left. Any other client may still wait for its
+    // answer.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());

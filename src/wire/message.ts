@@ -5,7 +5,7 @@ import type { Turn } from "./turn.ts";
 
 /** Answers a server's requests. */
 export interface Handler {
-  /** Must not throw or return a promise that rejects. */
+  /** Must not throw, and must not return a promise that rejects. */
   handle(request: HttpRequest): Answer | Promise<Answer>;
   /** Returns the answer to a refused request. `request` is undefined if the input could not be read as a request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer;
@@ -32,7 +32,10 @@ export interface HttpRequest {
    * that turn began. Undefined if there is no such proof. See turn.ts.
    */
   readonly turn: Turn | undefined;
-  /** Reads the whole body; call it once. A body that is too large, too slow or malformed fails with a `Refusal`. */
+  /**
+   * Reads the whole body; call it once. If the body is too large, too slow or malformed, the call throws or rejects
+   * with a `Refusal`.
+   */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }
 

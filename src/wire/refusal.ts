@@ -43,8 +43,8 @@ export function headTooLarge(bytesMax: number): Refusal {
 }
 
 /**
- * For a client that left before it had sent its whole body. It will probably not read this. But the refusal tells the
- * handler that the failure is not a defect of the server.
+ * For a client that left before it had sent its whole body. The client will probably not read this refusal. But the
+ * refusal tells the handler that the failure is not a defect of the server.
  */
 export function leftEarly(): Refusal {
   return closingRefusal("The connection closed before the body was complete");

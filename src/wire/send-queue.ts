@@ -19,7 +19,7 @@ export class SendQueue {
   #countedTo = 0;
   #hasProgressed = false;
 
-  /** `reader` is who reads these bytes. It may be cut off if it is too slow. */
+  /** `reader` stands for the client that reads these bytes. It is cut off if it is too slow and memory is short. */
   constructor(unsentBytes: UnsentBytes, reader: SlowReader) {
     this.#unsentBytes = unsentBytes;
     this.#reader = reader;

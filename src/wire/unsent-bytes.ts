@@ -5,9 +5,9 @@
 
 import type { MemoryBlock } from "./message.ts";
 
-/** The unsent part of an answer to one slow reader. */
+/** A connection or an HTTP/2 request whose client has not read all of the answer yet. */
 export interface SlowReader {
-  /** Drops what is unsent and ends the connection or the HTTP/2 stream. */
+  /** Drops the unsent bytes, and ends the connection or the HTTP/2 stream. */
   giveUp(): void;
 }
 
