@@ -1,7 +1,7 @@
 // The client's errors, one class for each kind of failure. Every message names the request. `isTodoError` compares
 // class names, so it also works if two copies of this file are loaded.
 //
-// A mistake in the calling code throws a `TypeError` instead, and nothing on the server is changed. Examples are an item
+// A mistake in the calling code throws a `TypeError` instead, and nothing on the server changes. Examples are an item
 // whose text is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
@@ -53,7 +53,9 @@ function originHint(request: RequestName): string {
   return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
 }
 
-/** The origin of the web page that sends a request. Undefined outside a browser, or if the server has the same origin. */
+/**
+ * The origin of the web page that sends a request. Undefined outside a browser, or if the server has the same origin.
+ */
 export function otherOrigin({ url }: RequestName): string | undefined {
   const location: unknown = Reflect.get(globalThis, "location");
   if (location === undefined) return undefined;
@@ -179,7 +181,10 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   }
 }
 
-/** `change` gave up: each time, somebody else changed the item first. The last `PreconditionFailedError` is its cause. */
+/**
+ * `change` gave up, because somebody else changed the item first each time. `cause` is the last
+ * `PreconditionFailedError`.
+ */
 export class TooManyConflictsError extends TodoClientError {
   override readonly name = "TooManyConflictsError";
   readonly attempts: number;

@@ -56,8 +56,8 @@ export class ListReader {
       this.#keep(update.list);
       return update.list.texts.map((json) => parseItem(update.reply, json));
     } catch (error) {
-      // If a server does not allow pages of another origin to send If-None-Match, the browser reports a network failure.
-      // The next attempt sends the plain request, which was allowed the first time.
+      // If a server does not allow pages of another origin to send If-None-Match, the browser reports a network
+      // failure. So the next attempt sends no If-None-Match, as in the first request, which was allowed.
       if (error instanceof NetworkError && otherOrigin(error) !== undefined) this.#kept = undefined;
       throw error;
     }

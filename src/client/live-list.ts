@@ -7,20 +7,20 @@ import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, 
 
 export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
 
-/** What is known about the connection. `live`, `polling` and `lost` come from `watch`. */
+/** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
   | WatchState
   /** Nobody subscribes, so nothing is received. */
   | { readonly kind: "stopped" }
   /** Somebody has just subscribed or called `reconnect`. */
   | { readonly kind: "connecting" }
-  /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` when it is fixed. */
+  /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
 
 /** The list at one moment. A snapshot never changes; every change of the list makes a new one. */
 export interface LiveListSnapshot<Item> {
   /**
-   * In the order of the list. An entry stays the same object until the item, its ETag or its position changes, and
+   * In the order of the list. An entry stays the same object until the item, its ETag or its position changes. Its
    * `item` stays the same object until the item's content changes.
    */
   readonly items: readonly WatchedItem<Item>[];

@@ -125,8 +125,8 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Changes an item: reads it, calls `edit` with it, and stores the item that `edit` returns. If somebody else has
-   * changed the item in the meantime, it is read again and `edit` is called again, so nobody's change is lost. If `edit`
-   * returns the item as it was, nothing is sent.
+   * changed the item in the meantime, it is read again and `edit` is called again. So nobody's change is lost. If
+   * `edit` returns the item unchanged, nothing is stored.
    *
    * If the server has no ETags, a change that somebody else makes at the same moment is overwritten.
    */
@@ -208,8 +208,8 @@ export class TodoClient<Item = TodoItem> {
       const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
       return { etag: reply.etag };
     } catch (error) {
-      // If the item on the server equals the item that we sent, an earlier attempt stored it, but the reply to that
-      // attempt was lost. So the update has succeeded.
+      // The item on the server may equal the item that we sent. Then an earlier attempt stored it, and only the reply
+      // to that attempt was lost. So the update has succeeded.
       if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
       const { current, currentEtag } = error;
       const isStored = current !== undefined && sameContent(this.#requester.options.codec.stringify(current), json);
@@ -240,7 +240,7 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Requests the list again. Throws `error` if the ETag of the list is no longer `etag`, because the items that were
+   * Requests the list again. Throws `error` if the ETag of the list is no longer `etag`. In that case, items that were
    * already yielded may be out of date.
    */
   async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Reply> {

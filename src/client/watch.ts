@@ -145,7 +145,7 @@ class Feed<Item> {
         yield event;
       }
       if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
-      // The feed has rejected a list that was just read. The error leads to a pause. Without a pause, the client would
+      // If the feed rejects a list that was just read, this error leads to a pause. Without a pause, the client would
       // read the whole list again and again as fast as it can.
       if (resyncs > 0)
         throw new NetworkError(

@@ -34,8 +34,8 @@ export class BasicAuth {
   readonly #onFailure: (() => void) | undefined;
   readonly #verifier: PasswordVerifier;
   /**
-   * For each headers object, the key of its credentials in `#remembered`. A connection reuses this object while its
-   * requests have identical header fields. So the key is not computed again for each request.
+   * Maps the headers object of a request to the key of its credentials in `#remembered`. A connection reuses that
+   * object while its requests have identical header fields. So the key is not computed again for each request.
    */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
   /**

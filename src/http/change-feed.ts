@@ -1,8 +1,8 @@
-// The change feed sends every committed change as it happens (server-sent events), or one document with all changes
-// since the state that the reader has seen. For each reader we store little more than the version that it has reached.
-// The latest events are stored once for all readers. Long lists of changes that readers missed before they connected
-// are shared too. A reader that needs older events is told to fetch the list again. So a slow reader needs no more
-// memory than a fast one.
+// The change feed sends every committed change as it happens (server-sent events). Alternatively, a reader gets one
+// document with all changes since the state that it has seen. For each reader we store little more than the version
+// that it has reached. The latest events are stored once for all readers. Long lists of changes that readers missed
+// before they connected are shared too. A reader that needs older events is told to fetch the list again. So a slow
+// reader needs no more memory than a fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -177,8 +177,8 @@ export class ChangeFeed {
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
-    // If a resync follows, `ready` has no `id`. Otherwise a reader that loses its connection after `ready` but before
-    // the resync would reconnect with that `id`, and never learn that it must fetch the list again.
+    // If a `resync` event follows, `ready` has no `id`. Otherwise a reader might lose its connection between the two
+    // events and reconnect with that `id`. It would never learn that it must fetch the list again.
     return reader.missed
       ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n`
       : `${ready}\n${this.#resync()}`;
@@ -216,7 +216,7 @@ export class ChangeFeed {
     if (whole) {
       this.#recent = new RecentEvents(version);
       // All items were replaced, and the new versions may be lower than the old ones. So every reader must fetch the
-      // list again: the version -1 makes `#next` tell it so.
+      // list again. The version -1 makes `#next` send a `resync` event, which tells the reader to do that.
       for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
     } else {
       this.#recent.add(

@@ -34,10 +34,7 @@ export class GuessLimits implements GuessLimiter {
   }
 }
 
-/**
- * Returns a hash instead of the name itself, because a name may be as long as a request's head, and thousands of keys
- * are kept.
- */
+/** Returns a hash, because thousands of keys are kept, and a name may be as long as a request's head. */
 function keyOf(address: string, name: string): string {
   return new Bun.CryptoHasher("sha256").update(`${address} ${name}`).digest("base64");
 }

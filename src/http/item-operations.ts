@@ -182,7 +182,7 @@ export class ItemOperations {
   }
 
   /**
-   * A DELETE request may have an item as its body: the specification lists a body for URL form A, but none for form B.
+   * A DELETE request may have an item as its body. The specification lists a body for URL form A, but none for form B.
    * The Content-Type is not checked, because clients in use send various types or none.
    */
   async #readOptionalDraft(request: HttpRequest): Promise<TodoItemDraft | undefined> {

@@ -18,8 +18,8 @@ const charactersMax = 8 * 1024 ** 2;
 const shortBytesMax = 64 * 1024;
 /**
  * All encoded changes that are kept have at most this many bytes together. While there is no room, a reader that missed
- * a lot gets the whole list (as a document) or is told to fetch it (in a feed). All readers share that list, so readers
- * with many different tokens cannot exhaust the memory.
+ * a lot gets the whole list in its document. If it reads a feed, it is told to fetch the list. All readers share that
+ * list, so readers with many different tokens cannot exhaust the memory.
  */
 const keptBytesMax = 32 * 1024 ** 2;
 /**
@@ -117,9 +117,8 @@ export class MissedChangesCache {
   }
 
   async #encode(since: Bookmark, key: string): Result {
-    // If there was no room for the changes of one reader, do not even read the changes of readers that are more than
-    // half as far behind. There would hardly be room for those either. Readers that are at most `youngAge` versions
-    // behind are exempt.
+    // If there was no room for one reader's changes, there is hardly room for those of a reader that is more than half
+    // as far behind. So such changes are not even read. Readers that are at most `youngAge` versions behind are exempt.
     const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
     const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);
@@ -136,8 +135,8 @@ export class MissedChangesCache {
   }
 
   /**
-   * Joins the texts into portions and encodes them. Returns undefined if all texts together have more than `max`
-   * characters.
+   * Joins the texts into portions, which are sent one at a time, and encodes them. Returns undefined if all texts
+   * together have more than `max` characters.
    */
   #portions(texts: Iterable<string>, max: number): Uint8Array[] | undefined {
     const portions: Uint8Array[] = [];

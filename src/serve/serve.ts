@@ -93,8 +93,8 @@ export async function work(args: readonly string[], environment: Environment): P
     reportReady(service);
     return service.stop;
   });
-  // A worker whose parent has ended stops without the usual delay, because the operator may already be starting the
-  // service again, and it needs the port.
+  // A worker whose parent has ended stops without the usual delay. The operator may already be starting the service
+  // again, which then needs the port.
   if ((await stopSignal) === undefined) return stop(0);
   return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);
 }

@@ -1,5 +1,5 @@
-// Finds where a request's body ends (RFC 9112, sections 6 and 7): after the number of bytes that Content-Length states,
-// or after the last chunk. The body may arrive in pieces that begin and end anywhere.
+// Finds where a request's body ends (RFC 9112, sections 6 and 7). It ends after the number of bytes that Content-Length
+// states, or after the last chunk. The body may arrive in pieces that begin and end anywhere.
 
 import { closingRefusal } from "./refusal.ts";
 

@@ -15,8 +15,8 @@ const streamsMax = 100;
 /** A connection is dropped if its client cancels more requests than this, each before its answer has begun. */
 const cancelledMax = 200;
 /**
- * A connection is dropped if more bytes than this arrive in a row without bringing a request or a part of a body. Such
- * a flood would keep a processor core busy.
+ * A connection is dropped if more bytes than this arrive in a row and contain no request and no part of a body. Such a
+ * flood would keep a processor core busy.
  */
 const idleBytesMax = 1024 ** 2;
 const lingerMs = 2_000;

@@ -1,6 +1,6 @@
-// Listens on a port of one or more addresses and serves the connections: HTTP/1.1 in clear text or, with a certificate,
-// HTTP/1.1 and HTTP/2 over TLS. It limits how many connections are open, and enforces their time limits. When it stops,
-// it gives the requests in progress time to finish.
+// Listens on a port of one or more addresses, and serves the connections. They use HTTP/1.1 in clear text. With a
+// certificate, they use HTTP/1.1 or HTTP/2 over TLS. The server limits how many connections are open, and enforces
+// their time limits. When the server stops, it gives the requests in progress time to finish.
 
 import { constants } from "node:crypto";
 import type { UnfinishedBodies } from "./body-content.ts";

@@ -31,7 +31,7 @@ const requestLinePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\/([0-9])
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const forbiddenInValue = /[\x00-\x08\x0a-\x1f\x7f]/;
 const schemePattern = /^https?:\/\//i;
-// In these fields a tab is refused: parsers disagree on whether a tab before or after the value is part of the value.
+// In these fields a tab is refused. Parsers disagree on whether a tab before or after the value is part of the value.
 const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 

@@ -61,8 +61,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Cuts off readers, the slowest first, until the rest keep within the limit. If only one reader is left, it is not
-   * cut off: otherwise an answer larger than the limit could not be read at all.
+   * Cuts off readers, the slowest first, until the rest keep within the limit. The last reader is never cut off.
+   * Otherwise an answer larger than the limit could not be read at all.
    */
   enforceLimit(): void {
     const { bytesMax, onCut } = this.#options;
