@@ -64,7 +64,7 @@ export class Compression {
     });
   }
 
-  /** Undefined if too many answers are already being compressed. */
+  /** Compresses a body, or returns a cached result. Undefined if too many answers are already being compressed. */
   #compressed(body: string | Uint8Array): Promise<Buffer> | undefined {
     const known = typeof body === "string" ? undefined : this.#known.get(body);
     if (known || this.#underWay >= this.#atOnceMax) return known;

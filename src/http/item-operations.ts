@@ -44,7 +44,7 @@ interface ListAnswers {
   readonly notModified: Answer;
 }
 
-/** The list at one version: its ETag, and the answers that send it. */
+/** The list at one version: its ETag, and the answers to requests for it. */
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly plain: ListAnswers;

@@ -128,7 +128,7 @@ export function isStream(body: Answer["body"]): body is StreamBody {
   );
 }
 
-/** Releases the resources of a stream that will never be sent. */
+/** Releases the resources of a streamed body that will never be sent. */
 export function cancelStream(body: StreamBody): void {
   body.open({ write() {}, end() {} }).cancel();
 }
