@@ -1,4 +1,4 @@
-// HTTP Basic credentials as a header (RFC 7617), in UTF-8.
+// Encodes a user name and a password for HTTP Basic, as the value of the `Authorization` header (RFC 7617, UTF-8).
 
 export interface Credentials {
   readonly username: string;

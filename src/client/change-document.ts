@@ -1,4 +1,5 @@
-// How the service describes changes. Its change feed and its document of changes use the same form.
+// Reads the changes that the service sends. Its change feed and its document of changes describe a change in the same
+// way.
 
 import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -11,13 +12,16 @@ export interface Change {
   /** The item's text. Undefined if the item was removed. */
   readonly json: string | undefined;
   readonly etag: string | undefined;
-  /** Items with a lower position come first in the list. A position is the version that created the item. */
+  /**
+   * Items with a lower position come first in the list. The position is the version of the list in which the item first
+   * appeared.
+   */
   readonly position: number;
   readonly version: number;
 }
 
 export interface ChangeDocument {
-  /** Names the state that the changes lead to. */
+  /** Names the state of the list after all these changes. */
   readonly token: string;
   readonly version: number;
   /** True if `changes` contains every item of the list. */

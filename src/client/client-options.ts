@@ -1,4 +1,4 @@
-// What a client and its calls can be told, and what they return.
+// The options of a client and of its calls, and the type of the stored items that the calls return.
 
 import type { Credentials } from "./basic.ts";
 import type { ItemCodec, TodoItem } from "./codecs.ts";
@@ -16,7 +16,9 @@ export interface TodoClientOptions<Item = TodoItem> {
   readonly codec?: ItemCodec<Item>;
   /** The size limit for an answer, in bytes after decompression. Default: 2,147,483,647. */
   readonly maxResponseBytes?: number;
-  /** How long the server may be silent, both before its answer and between two pieces of it. Default: 30,000. */
+  /**
+   * How long the server may be silent, both before its answer and between two pieces of the answer. Default: 30,000.
+   */
   readonly timeoutMs?: number;
   /**
    * How many times, and after which pauses, a request that failed for a temporary reason is sent again. Default: `{

@@ -1,5 +1,5 @@
-// A codec turns an item's JSON text into a value and back. The client itself handles only text, so the codec alone
-// decides how exact numbers are, which type an item has, and whether it is validated.
+// A codec turns an item's JSON text into a value and back. The client itself handles only text. So the codec decides
+// how exact numbers are, which type an item has, and whether an item is validated.
 
 import { readObject } from "./item-text.ts";
 
@@ -34,8 +34,8 @@ export const jsonText: ItemCodec<string> = {
 };
 
 /**
- * The text of a number that would be written differently after becoming a JavaScript number or bigint: `1.0`, `1e400`,
- * `-0`.
+ * The text of a number that would be written differently after becoming a JavaScript number or bigint. Examples are
+ * `1.0`, `1e400` and `-0`.
  */
 export class NumberText {
   readonly text: string;
@@ -55,8 +55,9 @@ export class NumberText {
 }
 
 /**
- * Parses numbers without losing digits: into a `number` if that prints exactly as the original text, into a `bigint`
- * for longer integers, and into a `NumberText` otherwise. Every number is written back exactly as it was read.
+ * Parses numbers without losing digits. A number becomes a `number` if that prints exactly as the original text. A
+ * longer integer becomes a `bigint`, and anything else a `NumberText`. Every number is written back exactly as it was
+ * read.
  */
 export function exactNumbers<Item>(): ItemCodec<Item> {
   return { parse: (json) => parseExact(json) as Item, stringify: stringifyExact };

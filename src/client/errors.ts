@@ -1,8 +1,8 @@
 // The client's errors, one class for each kind of failure. Every message names the request. `isTodoError` compares
 // class names, so it also works if two copies of this file are loaded.
 //
-// A mistake in the calling code throws a `TypeError` instead, and nothing is written. Examples are an item whose text
-// is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
+// A mistake in the calling code throws a `TypeError` instead, and nothing on the server changes. Examples are an item
+// whose text is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
 
 import type { TodoItem } from "./codecs.ts";
 
@@ -40,16 +40,22 @@ export function noAnswer(request: RequestName, cause: unknown): NetworkError {
   return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
 }
 
-/** What to do if the browser refused the request because of the page's origin. Empty outside a browser. */
+/**
+ * Advice for the case that the browser refused the request because of the page's origin. Empty outside a browser, or if
+ * the page and the server have the same origin.
+ */
 function originHint(request: RequestName): string {
   const origin = otherOrigin(request);
   if (origin === undefined) return "";
-  // A page that was opened from a file has the origin `null`. `--cors` cannot allow that one alone, only all origins.
+  // A page that was opened from a file has the origin `null`. `--cors` cannot allow this origin alone, so it has to
+  // allow all origins.
   const allowed = origin === "null" ? '"*"' : origin;
   return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
 }
 
-/** The origin of the web page that sends a request. Undefined outside a browser, or if the server has the same origin. */
+/**
+ * The origin of the web page that sends a request. Undefined outside a browser, or if the server has the same origin.
+ */
 export function otherOrigin({ url }: RequestName): string | undefined {
   const location: unknown = Reflect.get(globalThis, "location");
   if (location === undefined) return undefined;
@@ -116,7 +122,7 @@ export class BadRequestError extends HttpError {
 /** 401: credentials are missing or wrong. */
 export class UnauthorizedError extends HttpError {
   override readonly name = "UnauthorizedError";
-  /** True if the request had credentials, which are wrong then. */
+  /** True if the request had credentials. In that case they are wrong. */
   readonly hadCredentials: boolean;
 
   constructor(request: RequestName, refusal: ErrorReply, hadCredentials: boolean) {
@@ -125,7 +131,7 @@ export class UnauthorizedError extends HttpError {
   }
 }
 
-/** 403: the credentials are correct but do not allow this. */
+/** 403: the credentials are correct but do not allow this request. */
 export class ForbiddenError extends HttpError {
   override readonly name = "ForbiddenError";
 }
@@ -175,7 +181,10 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   }
 }
 
-/** `change` gave up: each time, somebody else changed the item first. The last `PreconditionFailedError` is its cause. */
+/**
+ * `change` gave up, because somebody else changed the item first each time. `cause` is the last
+ * `PreconditionFailedError`.
+ */
 export class TooManyConflictsError extends TodoClientError {
   override readonly name = "TooManyConflictsError";
   readonly attempts: number;
@@ -234,8 +243,8 @@ export function isPassing(error: unknown): error is TodoClientError {
 }
 
 /**
- * An error's message, followed by that of its cause. When `fetch` fails in Node, the message is only "fetch failed",
- * and the cause says why.
+ * An error's message, followed by the message of its cause. When `fetch` fails in Node, the message is only "fetch
+ * failed", and the cause says why.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

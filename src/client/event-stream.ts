@@ -23,7 +23,7 @@ export class EventStreamReader {
   *read(chunk: Uint8Array): Generator<ServerSentEvent> {
     this.#text += this.#decoder.decode(chunk, { stream: true });
     for (;;) {
-      // A carriage return at the end of the text may be the first half of a CRLF, so it has to wait for the next bytes.
+      // A carriage return at the end of the text may be the first half of a CRLF. So it has to wait for the next bytes.
       const [end] = /\r\n|\n|\r(?!$)/.exec(this.#text) ?? [];
       if (end === undefined) return;
       const at = this.#text.indexOf(end);

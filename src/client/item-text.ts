@@ -1,4 +1,4 @@
-// What the client needs to know about an item's text: its ID, and whether two texts have the same content.
+// Examines the JSON text of items: finds an item's ID, and compares the content of two items.
 
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
@@ -15,7 +15,7 @@ export function readObject(json: string): ObjectText {
   }
 }
 
-/** An item's ID, whatever the letter case of its field name. */
+/** An item's ID. The letter case of the ID field's name does not matter. */
 export function idOf(json: string): string | undefined {
   return idIn(readObject(json));
 }
@@ -26,7 +26,7 @@ export function idIn(object: ObjectText | undefined): string | undefined {
 }
 
 /**
- * Whether the item has an ID, even one that is not a UUID. Such an ID is sent as it is, so that the server can refuse
+ * Whether the item has an ID. An ID that is not a UUID counts too: it is sent as it is, so that the server can refuse
  * it.
  */
 export function hasId(object: ObjectText): boolean {
@@ -39,8 +39,8 @@ export function sameId(one: string | undefined, other: string): boolean {
 }
 
 /**
- * Whether two items have the same fields with the same values. The letter case of top-level names is ignored, because
- * servers may change it. The letter case of the ID is ignored too.
+ * Whether two items have the same fields with the same values. The letter case of top-level field names is ignored,
+ * because servers may change it. The letter case of the ID is ignored too.
  */
 export function sameContent(one: string, other: string): boolean {
   return equal(JSON.parse(lowerNames(one)), JSON.parse(lowerNames(other)));

@@ -1,5 +1,5 @@
-// Reads a JSON array of objects as it arrives, and yields the text of each object as soon as its closing brace has
-// arrived. Only the unfinished object is kept, so memory does not grow with the list.
+// Reads a JSON array of objects while it arrives. Yields the text of each object as soon as its closing brace is there.
+// Only the unfinished object is kept, so memory use does not grow with the list.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -10,7 +10,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
-/** The bytes are not a JSON array of objects. The message says what was found, and at which byte. */
+/** The bytes are not a JSON array of objects. The message says what is wrong. */
 export class NotAnArrayError extends Error {
   override readonly name = "NotAnArrayError";
 }

@@ -1,5 +1,5 @@
-// Reads the list and keeps its text, so that the next time the server sends only what is new. If nothing has changed,
-// it sends no body. If the list is long, it sends only the changes.
+// Reads the list and keeps its text, so that the server need not send all of it the next time. If nothing has changed,
+// the server sends no body. If a long list has changed, the server sends only the changes.
 
 import { parseToken } from "../items/token.ts";
 import { type ChangeDocument, readChangeDocument } from "./change-document.ts";
@@ -8,9 +8,12 @@ import { idOf } from "./item-text.ts";
 import type { ParseItem, Reply } from "./reply.ts";
 import type { Requester, RequestOptions } from "./requester.ts";
 
-/** A shorter list is always sent whole. Compressed, it fits into a few packets, so the changes would hardly be shorter. */
+/**
+ * If a list has fewer characters than this, the client reads the whole list again after a change. Such a list,
+ * compressed, fits into a few packets. So asking for only the changes would hardly save anything.
+ */
 const changesFromCharacters = 8_192;
-/** A longer list is not kept, because it would take too much memory. */
+/** A list with more characters than this is not kept, because it would take too much memory. */
 const keptCharactersMax = 16_777_216;
 
 /** A list as the server sent it, or with changes applied to it. It never changes, so concurrent reads may share it. */
@@ -18,11 +21,13 @@ interface KeptList {
   readonly etag: string;
   readonly texts: readonly string[];
   readonly characters: number;
-  /** The items by ID. Undefined until the first changes are applied, because most lists never need it. */
+  /**
+   * The items and their positions, by ID. Undefined until changes are first applied, because most lists never get any.
+   */
   readonly places: ReadonlyMap<string, Place> | undefined;
   /**
-   * The version of the last list that was read as a plain list, which has no positions. Its items have negative
-   * positions in `places`. 0 if there is no such list.
+   * A list from /api/todoitems/ has no positions, so its items get negative positions in `places`. `listedAt` is the
+   * version of that list. It is 0 if all items came from the change feed.
    */
   readonly listedAt: number;
 }
@@ -51,15 +56,16 @@ export class ListReader {
       this.#keep(update.list);
       return update.list.texts.map((json) => parseItem(update.reply, json));
     } catch (error) {
-      // If a server does not allow pages of another origin to send If-None-Match, the browser reports a network failure.
-      // The next attempt sends the plain request, which was allowed the first time.
+      // If a server does not allow pages of another origin to send If-None-Match, the browser reports a network
+      // failure. So the next attempt sends no If-None-Match, as in the first request, which was allowed.
       if (error instanceof NetworkError && otherOrigin(error) !== undefined) this.#kept = undefined;
       throw error;
     }
   }
 
   /**
-   * Brings a list up to date. Returns undefined if the whole list must be read again, or if reading it costs no more.
+   * Brings a list up to date. Returns undefined if the caller must read the whole list instead, or if reading the whole
+   * list costs no more.
    */
   async #update(kept: KeptList, { signal }: RequestOptions): Promise<{ reply: Reply; list: KeptList } | undefined> {
     if (!this.#offersChanges || kept.characters < changesFromCharacters || !parseToken(kept.etag)) return undefined;
@@ -111,15 +117,17 @@ function onlyIfChanged({ etag }: KeptList) {
   return { headers: { "If-None-Match": etag }, alsoAccept: 304 };
 }
 
-/** Applies changes to a list. Returns undefined if the server has begun to spell field names in another way. */
+/**
+ * Applies changes to a list. Returns undefined if the server now spells field names in another way than in this list.
+ */
 function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: string): KeptList | undefined {
   if (!whole && spellingOf(etag) !== spellingOf(kept.etag)) return undefined;
   const listedAt = whole ? 0 : kept.listedAt;
   const places = new Map<string, Place>(whole ? [] : (kept.places ?? placesIn(kept.texts)));
   for (const { id, json, position } of changes) {
     const before = places.get(id);
-    // An item whose position is not later than `listedAt` was in the list that was read then. It keeps its negative
-    // position, so it stays in its place. Any other item was added since then, or was removed and added again.
+    // If the position is not above `listedAt`, the item was already in the list that was read at that version. It keeps
+    // its negative position, so it stays in its place. Any other item was added later, or was removed and added again.
     if (json === undefined) places.delete(id);
     else places.set(id, { json, position: before && position <= listedAt ? before.position : position });
   }
@@ -129,14 +137,17 @@ function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: s
 }
 
 /**
- * The items of a plain list, with negative positions in the order of the list. Items that are added later have
- * positions above zero, so they come after these.
+ * Gives negative positions to items whose positions are unknown, in the order of the list. Items that are added later
+ * have positions above zero, so they come after these items.
  */
 function placesIn(texts: readonly string[]): [id: string, place: Place][] {
   return texts.map((json, index) => [idOf(json)?.toLowerCase() ?? "", { json, position: index - texts.length }]);
 }
 
-/** A service that spells field names in its own way says so in its ETags. */
+/**
+ * The part of an ETag that says how the service spells field names. Undefined if the service leaves them as clients
+ * sent them.
+ */
 function spellingOf(etag: string): string | undefined {
   return ["-camel", "-pascal"].find((suffix) => etag.includes(suffix));
 }

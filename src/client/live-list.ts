@@ -7,20 +7,20 @@ import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, 
 
 export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
 
-/** What is known about the connection. `live`, `polling` and `lost` come from `watch`. */
+/** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
   | WatchState
   /** Nobody subscribes, so nothing is received. */
   | { readonly kind: "stopped" }
-  /** Somebody has just subscribed. */
+  /** Somebody has just subscribed or called `reconnect`. */
   | { readonly kind: "connecting" }
-  /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` when it is fixed. */
+  /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
 
 /** The list at one moment. A snapshot never changes; every change of the list makes a new one. */
 export interface LiveListSnapshot<Item> {
   /**
-   * In the order of the list. An entry stays the same object until the item, its ETag or its position changes, and
+   * In the order of the list. An entry stays the same object until the item, its ETag or its position changes. Its
    * `item` stays the same object until the item's content changes.
    */
   readonly items: readonly WatchedItem<Item>[];
@@ -30,7 +30,7 @@ export interface LiveListSnapshot<Item> {
   readonly connection: LiveConnection;
 }
 
-/** An item and its text, which tells whether the item has changed. */
+/** An item and its JSON text. Comparing the texts shows whether the item has changed. */
 interface ItemAndText<Item> {
   readonly item: Item;
   readonly json: string;
@@ -65,17 +65,18 @@ export class LiveList<Item> {
 
   /**
    * Calls the listener after every change, until the returned function is called. The first subscriber opens the
-   * connection and the last one closes it. If somebody subscribes after that, the known items are still there, and only
-   * what has changed since then is received.
+   * connection and the last one closes it. If somebody subscribes again later, the known items are still there, and
+   * only the changes since then are received.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
-    // An object for each subscription, because the same function may subscribe twice.
+    // Each subscription is a separate object, because the same function may subscribe twice.
     const subscription = { listener };
     this.#listeners.add(subscription);
     if (!this.#controller) this.#start();
     return () => {
       this.#listeners.delete(subscription);
-      // User interfaces often unsubscribe and subscribe again at once. That should not cost a connection.
+      // User interfaces often unsubscribe and subscribe again at once. That should not close the connection, so look
+      // only afterwards whether anybody still subscribes.
       queueMicrotask(() => {
         if (this.#listeners.size === 0) this.#stop();
       });
@@ -100,7 +101,7 @@ export class LiveList<Item> {
     this.#controller.abort();
     this.#controller = undefined;
     this.#change({ connection: { kind: "stopped" } });
-    // No listener is left that has to be called, and no timer may keep the process alive.
+    // Publish now instead of with a timer: no listener is left to be called, and a timer would keep the process alive.
     this.#publish();
   }
 
@@ -133,8 +134,8 @@ export class LiveList<Item> {
   }
 
   /**
-   * The entry for an item. Returns the earlier entry if nothing has changed, and keeps its item if only the ETag or the
-   * position has.
+   * The entry for an item. Returns the earlier entry if nothing has changed. If only the ETag or the position has
+   * changed, the new entry has the same `item` object as the earlier one.
    */
   #entryOf({ id, item: { item, json }, etag, position }: WatchedItem<ItemAndText<Item>>): Entry<Item> {
     const before = this.#entries.get(id);

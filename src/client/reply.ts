@@ -6,7 +6,7 @@ import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLar
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
 import type { SilenceTimeout } from "./silence-timeout.ts";
 
-/** Makes an item from its text, which is a part of this reply. */
+/** Makes an item from its JSON text, which is a part of this reply. */
 export type ParseItem<Item> = (reply: Reply, json: string) => Item;
 
 type OnProgress = (bytes: number, total: number | undefined) => void;
@@ -50,7 +50,7 @@ export class Reply {
     return headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
   }
 
-  /** The body as it arrives. Leaving the loop early closes the connection. */
+  /** Yields the body as it arrives. If the caller leaves the loop early, the connection closes. */
   async *chunks(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<Uint8Array> {
     const reader = this.#response.body?.getReader();
     if (!reader) return;

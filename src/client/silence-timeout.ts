@@ -1,11 +1,11 @@
-// Waits for the server until it has been silent for too long or the caller aborts.
+// Waits for the server, but gives up if the server is silent for too long or the caller aborts.
 
 import { noAnswer, type RequestName, TimeoutError } from "./errors.ts";
 
 /** `setTimeout` cannot wait longer than this. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Times the wait for one reply, step by step: first for its head, then for each piece of its body. */
+/** Limits how long to wait for each step of one reply: first for its head, then for each piece of its body. */
 export class SilenceTimeout {
   readonly #request: RequestName;
   readonly #silenceMsMax: number;

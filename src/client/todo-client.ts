@@ -1,7 +1,7 @@
 // The client for a to-do service. It works with any server that implements the specification, in either of its two
-// forms. Form A has the item's ID in the path of every write. Form B has it only in the body of a create or update. If
-// a server lacks something optional (status 201, ETags, problem documents, the request for one item), the client does
-// without it.
+// forms. In form A, the path of every write contains the item's ID. In form B, the ID of a created or updated item is
+// only in the body. If a server lacks something optional (status 201, ETags, problem documents, the request for one
+// item), the client does without it.
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
@@ -50,9 +50,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. Then
-   * the next call transfers nothing if the list has not changed. If a long list has changed, it transfers only the
-   * changes.
+   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. If the
+   * list has not changed before the next call, that call transfers no items. If a long list has changed, and the server
+   * can list changes, the call transfers only the changes.
    */
   list(options: RequestOptions = {}): Promise<Item[]> {
     return this.#requester.retrying(options, () => this.#listReader.read(options, this.#parseItem));
@@ -98,9 +98,9 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Stores a new item. If it has no ID, the client generates one. So if an answer is lost, the request can be sent
-   * again without creating a second item. If a later attempt finds an item with this ID and this content, an earlier
-   * attempt created it, and the call succeeds.
+   * Stores a new item. If it has no ID, the client generates one. With the ID, the request can be sent again after a
+   * lost answer, without creating a second item. If a later attempt finds an item with this ID and this content, an
+   * earlier attempt created it, and the call succeeds.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
@@ -108,8 +108,8 @@ export class TodoClient<Item = TodoItem> {
     const id = idIn(object) ?? newId();
     const isGiven = hasId(object);
     const json = isGiven ? given : withId(object, id);
-    // When a connection breaks, browsers send a request again without telling us. So if an ID that we generated just
-    // now is already taken, the browser's first attempt probably created the item.
+    // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
+    // just now is already taken, the browser's first attempt probably created the item.
     return this.#requester.retrying(options, (replyWasLost) =>
       this.#createOnce(id, json, replyWasLost || !isGiven, options),
     );
@@ -125,8 +125,8 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Changes an item: reads it, calls `edit` with it, and stores the item that `edit` returns. If somebody else has
-   * changed the item in the meantime, it is read again and `edit` is called again, so nobody's change is lost. If `edit`
-   * returns the item as it was, nothing is sent.
+   * changed the item in the meantime, it is read again and `edit` is called again. So nobody's change is lost. If
+   * `edit` returns the item unchanged, nothing is stored.
    *
    * If the server has no ETags, a change that somebody else makes at the same moment is overwritten.
    */
@@ -154,7 +154,10 @@ export class TodoClient<Item = TodoItem> {
     }
   }
 
-  /** Deletes an item. The ETag is undefined, unless the service is read-only: then it ends in `-not-kept`. */
+  /**
+   * Deletes an item. A todoitems service returns an ETag only if it is read-only and therefore did not keep the
+   * deletion. That ETag ends in `-not-kept`.
+   */
   async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
     return this.#requester.retrying(options, async (replyWasLost) => {
       try {
@@ -178,7 +181,8 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * The list as a value that stays current, for user interfaces. It connects while somebody subscribes. See `LiveList`.
+   * The list as a value that stays current, for user interfaces. It is connected while somebody subscribes to it. See
+   * `LiveList`.
    */
   liveList(options: LiveListOptions = {}): LiveList<Item> {
     return new LiveList(this.#requester, options);
@@ -204,8 +208,8 @@ export class TodoClient<Item = TodoItem> {
       const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
       return { etag: reply.etag };
     } catch (error) {
-      // If the item on the server equals the item that we sent, an earlier attempt stored it, but the reply to that
-      // attempt was lost. So the update has succeeded.
+      // The item on the server may equal the item that we sent. Then an earlier attempt stored it, and only the reply
+      // to that attempt was lost. So the update has succeeded.
       if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
       const { current, currentEtag } = error;
       const isStored = current !== undefined && sameContent(this.#requester.options.codec.stringify(current), json);
@@ -224,8 +228,8 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * The body of a DELETE request. The specification (Endpoints) lists a JSON TodoItem as a parameter of DELETE in form
-   * A, but not in form B.
+   * The body of a DELETE request. The specification (section Endpoints) lists a JSON TodoItem as a parameter of DELETE
+   * in form A, but not in form B.
    */
   #deleteBody(id: string): string | undefined {
     return this.#form === "a" ? JSON.stringify({ ID: id }) : undefined;
@@ -236,7 +240,7 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Requests the list again. Throws `error` if the ETag of the list is no longer `etag`, because the items that were
+   * Requests the list again. Throws `error` if the ETag of the list is no longer `etag`. In that case, items that were
    * already yielded may be out of date.
    */
   async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Reply> {

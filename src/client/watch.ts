@@ -28,7 +28,7 @@ export interface WatchedItem<Item> {
 }
 
 export type WatchEvent<Item> = WatchedChange<Item> & {
-  /** The number of changes to the list so far, including this one. Undefined while polling. */
+  /** The version of the list after this event. Each change makes it higher. Undefined while polling. */
   readonly version: number | undefined;
   /**
    * Names the state of the list after this event. A later `watch({ since: token })` continues from there. Undefined
@@ -39,8 +39,8 @@ export type WatchEvent<Item> = WatchedChange<Item> & {
 
 type WatchedChange<Item> =
   /**
-   * The whole list. This event comes first, and again whenever changes may have been missed. Its items replace
-   * everything that earlier events said.
+   * The whole list. This event comes first (unless you give `since`), and again whenever changes may have been missed.
+   * Its items replace everything that earlier events said.
    */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
@@ -48,7 +48,10 @@ type WatchedChange<Item> =
   | { readonly kind: "removed"; readonly id: string };
 
 export type WatchState =
-  /** Connected to the change feed. `epoch` names the store's history: another epoch is another store. */
+  /**
+   * Connected to the change feed. `epoch` names the store's history. If it changes, the store was replaced by another
+   * one.
+   */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The server has no change feed; the list is requested every `pollMs`. */
   | { readonly kind: "polling" }
@@ -57,11 +60,11 @@ export type WatchState =
 
 export interface WatchOptions extends RequestOptions {
   /**
-   * The `token` of the last event that you have applied to your copy of the list. Only what has changed since then is
-   * sent. If the server cannot say what that is, a `snapshot` comes first, as it does without this option.
+   * The `token` of the last event that you have applied to your copy of the list. The server then sends only the
+   * changes since that event. If it no longer knows them, a `snapshot` comes first, as it does without this option.
    */
   readonly since?: string | undefined;
-  /** Called when the connection is made, lost or restored. */
+  /** Called when the connection is made, lost or restored, and when the store's `epoch` changes. */
   readonly onState?: (state: WatchState) => void;
   /** The time between two requests for the list, if there is no change feed. Default: 5,000. */
   readonly pollMs?: number;
@@ -125,8 +128,8 @@ class Feed<Item> {
   }
 
   /**
-   * Yields a snapshot of the list, unless there is a token to continue from, and then its changes. Returns only if the
-   * server has no feed. Throws if the connection breaks.
+   * Yields a snapshot of the list and then its changes. If there is a token to continue from, it leaves out the
+   * snapshot. Returns only if the server has no feed. Throws if the connection breaks.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (let resyncs = 0; ; resyncs++) {
@@ -142,8 +145,8 @@ class Feed<Item> {
         yield event;
       }
       if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
-      // This error leads to a pause. Without a pause, the client would read the whole list again and again as fast as
-      // it can.
+      // If the feed rejects a list that was just read, this error leads to a pause. Without a pause, the client would
+      // read the whole list again and again as fast as it can.
       if (resyncs > 0)
         throw new NetworkError(
           reply.request,

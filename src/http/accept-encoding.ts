@@ -1,9 +1,11 @@
-// Which compression a client accepts (RFC 9110, section 12.5.3).
+// Reads from the `Accept-Encoding` header which compression a client accepts (RFC 9110, section 12.5.3).
 
-/** Clients send few different headers, so the results for the latest ones are remembered. */
+/** Clients send few different headers, so the results are remembered. When there are this many, all are forgotten. */
 const rememberedMax = 100;
 const remembered = new Map<string, ReadonlyMap<string, number>>();
-/** The names of codings that are remembered. Other names are not, because a header can list thousands of them. */
+/**
+ * The names that are remembered from a header. Other names are ignored, because a header can list thousands of them.
+ */
 const knownNames = new Set(["gzip", "br", "identity", "*"]);
 
 /** True if the client accepts this coding, and does not prefer an uncompressed answer. */

@@ -53,7 +53,7 @@ export class Access {
     );
   }
 
-  /** The address under which this request's client is counted. */
+  /** The address under which the client's requests and feeds are counted. */
   addressOf(request: HttpRequest): string {
     return addressKey(clientAddress(request, this.#options.trustProxy));
   }

@@ -7,10 +7,12 @@ import { Problem } from "./problem.ts";
 
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /** The last header that was allowed. Most clients send the same one with every request. */
+  /**
+   * The last header that was allowed. Most clients send the same header with every request, so it is compared first.
+   */
   #lastAllowed = "";
 
-  /** `names` are allowed besides IP addresses, `localhost` and names below `.localhost`. */
+  /** `names` are allowed in addition to IP addresses, `localhost` and names that end in `.localhost`. */
   constructor(names: readonly string[]) {
     this.#names = new Set(["localhost", ...names.map((name) => name.toLowerCase())]);
   }

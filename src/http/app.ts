@@ -90,8 +90,8 @@ export class App implements Handler {
     }
   }
 
-  // The checks run in this order, and the first one that fails decides the answer: host name, route, method,
-  // credentials, rate, body size, media type, body, existence of the item (404 or 409), condition, room in the store.
+  // The first check that fails decides the answer. The checks run in this order: host name, route, method, credentials,
+  // rate, body size, media type, body, existence of the item (404 or 409), condition, room in the store.
   #dispatch(request: HttpRequest): Answer | Promise<Answer> {
     this.#options.hosts?.check(request.headers.get("host"));
     const route = matchRoute(request.path);

@@ -1,5 +1,5 @@
 // Checks HTTP Basic credentials (RFC 7617, UTF-8). Password hashes are slow on purpose, so correct credentials are
-// remembered for a minute. What is stored is not the credentials but a keyed hash of them.
+// remembered for a minute. Only a keyed hash of the credentials is stored, not the credentials themselves.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -20,7 +20,7 @@ const rememberedMs = 60_000;
 interface BasicAuthOptions {
   /**
    * Called for each request that is refused because of a wrong name or password, or because there were too many wrong
-   * ones before.
+   * passwords before.
    */
   readonly onFailure: () => void;
   /** A test may replace `now` and `verify`. */
@@ -34,8 +34,8 @@ export class BasicAuth {
   readonly #onFailure: (() => void) | undefined;
   readonly #verifier: PasswordVerifier;
   /**
-   * For each headers object, the key of its credentials in `#remembered`. A connection reuses the object as long as its
-   * requests have identical heads, so the key is not computed again for each of them.
+   * Maps the headers object of a request to the key of its credentials in `#remembered`. A connection reuses that
+   * object while its requests have identical header fields. So the key is not computed again for each request.
    */
   readonly #knownKeys = new WeakMap<HeaderFields, string>();
   /**
@@ -90,7 +90,8 @@ export class BasicAuth {
     const verdict = await verifying;
     if (verdict.kind === "wrong" || verdict.kind === "slowed") this.#onFailure?.();
     if (verdict.kind !== "right") throw problemOf(verdict);
-    // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads that any more.
+    // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads the old map any
+    // more.
     this.#remember(key, remembered);
   }
 

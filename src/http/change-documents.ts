@@ -10,7 +10,7 @@ import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 import { MissedChangesCache } from "./missed-changes.ts";
 
-/** A document with every item is cached for other readers for at most this many milliseconds. */
+/** A document that contains every item is cached for other readers, but no longer than this. */
 const wholeKeptMs = 10_000;
 
 const encoder = new TextEncoder();
@@ -41,8 +41,8 @@ export class ChangeDocuments {
   }
 
   /**
-   * Returns a change as JSON. `spelled` is the JSON of the changed item, with the field names that this instance uses.
-   * If it is missing, it is made from the stored JSON.
+   * Returns a change as JSON. `spelled` is the changed item as JSON, with field names spelled as this instance sends
+   * them. If `spelled` is missing, it is made from the stored JSON.
    */
   changeJson(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
     const place = `{"version":${version},"position":${position},"id":"${id}"`;

@@ -1,8 +1,8 @@
-// The change feed sends every committed change as it happens (server-sent events), or one document with all changes
-// since the state that the reader has seen. For each reader we store little more than the version that it has reached.
-// The latest events are stored once for all readers. So are long lists of changes that readers missed before they
-// connected. A reader that needs older events is told to fetch the list again. So a slow reader needs no more memory
-// than a fast one.
+// The change feed sends every committed change as it happens (server-sent events). Alternatively, a reader gets one
+// document with all changes since the state that it has seen. For each reader we store little more than the version
+// that it has reached. The latest events are stored once for all readers. Long lists of changes that readers missed
+// before they connected are shared too. A reader that needs older events is told to fetch the list again. So a slow
+// reader needs no more memory than a fast one.
 
 import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -18,24 +18,27 @@ import { portionCharacters, RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
-  /** How often a silent feed sends a heartbeat. It must be well below the time after which idle connections close. */
+  /**
+   * The time between two heartbeats of a silent feed. It must be much shorter than the time after which idle
+   * connections are closed.
+   */
   readonly heartbeatMs: number;
   /** Knows which client a request comes from. */
   readonly access: Access;
 }
 
-/** How often, while the feed has readers, we check whether other processes have changed the store. */
+/** While the feed has readers, we check at this interval whether other processes have changed the store. */
 const pollMs = 250;
 /**
  * At most this many feeds of one address are open at the same time in each process. This is enough for an office behind
- * one address. And one address cannot use up all connections with feeds.
+ * one address. It also keeps one address from using up all connections with feeds.
  */
 const feedsPerAddressMax = 100;
-/** How long a client should wait before it tries to open another feed. */
+/** How long a client that has reached this limit should wait before it tries to open another feed. */
 const feedRetrySeconds = 5;
 /**
- * When the service stops, it tells each reader to reconnect after a random time between these. Otherwise all readers
- * would reconnect to the other instances, or to this one, at the same moment.
+ * When the service stops, it tells each reader to reconnect after a random time between these two. Otherwise all
+ * readers would reconnect to the other instances, or to this one, at the same moment.
  */
 const stopRetryMs = { min: 500, max: 2_500 };
 
@@ -174,8 +177,8 @@ export class ChangeFeed {
     const { readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
     if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
-    // If a resync follows, `ready` has no `id`. Otherwise a reader that loses its connection after `ready` but before
-    // the resync would reconnect with that `id`, and never learn that it must fetch the list again.
+    // If a `resync` event follows, `ready` has no `id`. Otherwise a reader might lose its connection between the two
+    // events and reconnect with that `id`. It would never learn that it must fetch the list again.
     return reader.missed
       ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n`
       : `${ready}\n${this.#resync()}`;
@@ -213,7 +216,7 @@ export class ChangeFeed {
     if (whole) {
       this.#recent = new RecentEvents(version);
       // All items were replaced, and the new versions may be lower than the old ones. So every reader must fetch the
-      // list again: the version -1 makes `#next` tell it so.
+      // list again. The version -1 makes `#next` send a `resync` event, which tells the reader to do that.
       for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
     } else {
       this.#recent.add(
@@ -223,7 +226,10 @@ export class ChangeFeed {
     for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
   }
 
-  /** Writes a reader's next events, or a resync event, if there is anything to write. */
+  /**
+   * Writes a reader's next events, or a `resync` event if the reader must fetch the list again. Does nothing if there
+   * is nothing to write.
+   */
   #feed(reader: Reader): void {
     const { version, sink } = reader;
     if (version === undefined || !sink) return;
@@ -288,8 +294,8 @@ function acceptsOnlyJson(request: HttpRequest): boolean {
 }
 
 /**
- * Used if the reader sent text that is not a valid token. No store has this epoch, so the reader gets the whole list or
- * is told to fetch it.
+ * Used if the reader sent text that is not a valid token. No store has an empty epoch (the name of its history). So the
+ * reader gets the whole list or is told to fetch it.
  */
 const nowhere: Bookmark = { epoch: "", version: 0 };
 

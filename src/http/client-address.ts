@@ -1,5 +1,5 @@
-// Finds the address of the client that sent a request: the other end of its connection or, behind a trusted proxy,
-// the address that the proxy reports.
+// Finds the address of the client that sent a request. This is the other end of the connection or, behind a trusted
+// proxy, the address that the proxy reports.
 
 import { isIP } from "node:net";
 import type { HttpRequest } from "../wire/message.ts";

@@ -1,5 +1,5 @@
 // Compresses answers for clients that accept gzip: items, documents of changes, and problem documents that contain an
-// item. Lists are compressed in another way, because they are kept ready (see collection/list-gzip.ts).
+// item. Lists are compressed elsewhere, because they are kept ready in compressed form (see collection/list-gzip.ts).
 
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -56,15 +56,15 @@ export class Compression {
     if (!compressed) return varied;
     return compressed.then((bytes) => {
       const { ETag } = answer.headers;
-      // In an answer with status 200, the tag belongs to the body. In a problem document, it names the current state of
-      // the item and must not change.
+      // In an answer with status 200, the ETag belongs to the body, so a compressed body needs another ETag. In a
+      // problem document, the ETag names the current state of the item and must not change.
       const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
       const { closesConnection } = answer;
       return new Answer(status, { ...varied.headers, "Content-Encoding": "gzip", ...tag }, bytes, { closesConnection });
     });
   }
 
-  /** Undefined if too many answers are already being compressed. */
+  /** Compresses a body, or returns a cached result. Undefined if too many answers are already being compressed. */
   #compressed(body: string | Uint8Array): Promise<Buffer> | undefined {
     const known = typeof body === "string" ? undefined : this.#known.get(body);
     if (known || this.#underWay >= this.#atOnceMax) return known;
@@ -74,7 +74,10 @@ export class Compression {
     return compressed;
   }
 
-  /** A 304 must have the tag that the client sent. If the client has the compressed answer, that is the gzip tag. */
+  /**
+   * A 304 must have the same ETag as the answer that the client already has. If that answer was compressed, this is the
+   * ETag with the suffix `-gzip`.
+   */
   #notModified(headers: HeaderFields, answer: Answer): Answer {
     const { ETag } = answer.headers;
     if (ETag === undefined || answer.isStanding) return answer;

@@ -6,12 +6,15 @@ import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, withoutCoding } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
 
-/** The tag of a list or an item. It depends on the store's epoch, the version and the spelling of field names. */
+/**
+ * The tag of a list or an item. It depends on the store's history (`epoch`), the version and the spelling of field
+ * names.
+ */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
 
-/** The tag of the same state in a compressed answer. Conditions treat it like the tag itself. */
+/** The tag of the same state in a compressed answer. In `If-Match` and `If-None-Match`, both tags mean the same. */
 export function gzipTag(tag: string): string {
   return `${tag.slice(0, -1)}-gzip"`;
 }
@@ -47,7 +50,8 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
   };
 }
 
-// One member of a list of tags, with the comma after it. A header that contains anything else matches no tag.
+// One member of a list of tags, with the comma after it. A header that contains anything else matches no tag, except
+// for a single `*`.
 const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
 
 function matchesStrongly(header: string, tag: string): boolean {
@@ -56,8 +60,8 @@ function matchesStrongly(header: string, tag: string): boolean {
 }
 
 function matchesWeakly(header: string, tag: string): boolean {
-  // Clients that poll usually send exactly the tag that they got. So it is compared first, because parsing a header
-  // takes as long as the rest of the request.
+  // Clients that poll usually send exactly the tag that they got. Comparing the whole header first saves parsing it,
+  // which takes as long as the rest of the request.
   if (header === tag || header === gzipTag(tag) || header.trim() === "*") return true;
   return tagsOf(header).some(({ opaque }) => isSameState(opaque, tag));
 }

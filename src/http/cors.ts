@@ -41,7 +41,7 @@ export class Cors {
     });
   }
 
-  /** Adds the headers that let the requesting page read the answer, if its origin is allowed. */
+  /** Adds the headers that let the requesting page read the answer, if the page's origin is allowed. */
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
     const origin = this.#allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
@@ -97,15 +97,15 @@ export class RefusedPages {
     if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
     if (isOwnPage(origin, headers)) return undefined;
     const isNamed = origin.startsWith("http://") || origin.startsWith("https://");
-    // Other origins, such as `null` for a file, cannot be listed.
+    // `--cors` cannot list other origins, such as `null` for a page from a file. Only `*` allows those.
     const value = isNamed ? [...(this.#allowed ?? []), origin].join(",") : '"*"';
     return `The browser keeps a web page of the origin ${origin} from using this service. To allow the page, start the service with --cors ${value}`;
   }
 }
 
 /**
- * True if the page comes from this service. Recent browsers say so in `Sec-Fetch-Site`. For others, the page's origin
- * must have the name that the request was sent to.
+ * True if the page comes from this service. Recent browsers say so in `Sec-Fetch-Site`. If that header is missing, the
+ * page's origin must contain the host that the request was sent to.
  */
 function isOwnPage(origin: string, headers: HeaderFields): boolean {
   const site = headers.get("sec-fetch-site");

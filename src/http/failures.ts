@@ -1,4 +1,5 @@
-// Turns errors into answers. If a failure with status 5xx is logged, its log line and the answer have the same ID.
+// Turns errors into answers. If a failure with status 5xx is logged, its log line and the answer have the same request
+// ID.
 
 import type { Answer, HttpRequest } from "../wire/message.ts";
 import { describeError, type Log } from "./log.ts";

@@ -1,6 +1,6 @@
 // Two limits for wrong passwords: one for each user name at an address, and a much higher one for the address as a
-// whole. With the first limit, an app with a wrong password does not lock out other users at its address. With the
-// second, an attacker gains nothing by trying many names.
+// whole. Because of the first limit, an app with a wrong password does not lock out other users at its address. Because
+// of the second limit, an attacker gains nothing by trying many names.
 
 import type { GuessLimiter } from "../credentials/password-verifier.ts";
 import { RateLimiter } from "./rate-limiter.ts";
@@ -34,10 +34,7 @@ export class GuessLimits implements GuessLimiter {
   }
 }
 
-/**
- * Returns a hash instead of the name itself, because a name may be as long as a request's head, and thousands of keys
- * are kept.
- */
+/** Returns a hash, because thousands of keys are kept, and a name may be as long as a request's head. */
 function keyOf(address: string, name: string): string {
   return new Bun.CryptoHasher("sha256").update(`${address} ${name}`).digest("base64");
 }

@@ -1,6 +1,6 @@
 // Headers shared by many answers.
 
-/** Keeps browsers from guessing the media type. Otherwise they could take an item that looks like HTML for a page. */
+/** Keeps browsers from guessing the media type. Otherwise they could treat an item that looks like HTML as a page. */
 export const nosniff = { "X-Content-Type-Options": "nosniff" };
 
 /** The charset is not in quotes, because at least one client in use cannot handle a quoted charset. */

@@ -24,8 +24,8 @@ export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
 }
 
 /**
- * The answer to the readiness check while the service is about to stop. It still answers requests, but a load balancer
- * should use other instances.
+ * The answer to the readiness check while the service is about to stop. The service still answers requests, but a load
+ * balancer should use other instances.
  */
 export function stoppingAnswer(): Answer {
   return healthAnswer(503, "stopping");

@@ -25,23 +25,26 @@ export interface ItemOperationsOptions {
   readonly nestingDepthMax: number;
   /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
-  /** While the store is unavailable, answers from memory may be up to this old. */
+  /**
+   * While the store is unavailable, reads are answered from memory, but only this long after the memory was last up to
+   * date.
+   */
   readonly staleSecondsMax: number;
   /** If true, answers are compressed for clients that accept it. */
   readonly compress: boolean;
   readonly log: Log;
 }
 
-/** The client in the specification does not read responses longer than this (note 2 in its section Limits). */
+/** The specification's own client does not read responses with more bytes than this (section Limits, note 2). */
 const clientBufferBytes = 256_000;
 
-/** The answers with status 200 and 304. */
+/** The two answers to a request for the list: with status 200 and with status 304. */
 interface ListAnswers {
   readonly whole: Answer;
   readonly notModified: Answer;
 }
 
-/** The list at one version: its tag, and its answers. */
+/** The list at one version: its ETag, and the answers to requests for it. */
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly plain: ListAnswers;
@@ -179,7 +182,7 @@ export class ItemOperations {
   }
 
   /**
-   * A DELETE request may have an item as its body: the specification lists a body for URL form A, but none for form B.
+   * A DELETE request may have an item as its body. The specification lists a body for URL form A, but none for form B.
    * The Content-Type is not checked, because clients in use send various types or none.
    */
   async #readOptionalDraft(request: HttpRequest): Promise<TodoItemDraft | undefined> {
@@ -223,8 +226,9 @@ export class ItemOperations {
 
   /**
    * A read-only instance answers a write but does not store it, so `kept` is false. Another write may later be stored
-   * under the same version. The suffix keeps the tag of the first from matching the state after the second. It also
-   * tells clients that nothing was stored, so a deletion that is not kept has a tag too.
+   * under the same version. Because of the suffix, the ETag of the write that was not stored does not match the state
+   * after that other write. The suffix also tells clients that nothing was stored. So even a deletion gets an ETag if
+   * it is not kept.
    */
   #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version, epoch);

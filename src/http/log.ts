@@ -5,9 +5,7 @@ export type LogFormat = (typeof logFormats)[number];
 
 type Level = "info" | "warn" | "error";
 
-/**
- * `message` tells a person everything. `fields` repeats parts of it for programs, and appears only in the JSON format.
- */
+/** `message` is for people. `fields` contains details for programs, and appears only in the JSON format. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number>>) => void;
 
 export function createLog(format: LogFormat, write: (line: string) => void): Log {

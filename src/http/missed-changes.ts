@@ -1,33 +1,43 @@
 // Encodes the changes that readers missed. Long results are kept for a while and shared by all readers that missed the
-// same changes. There are limits on how many results are made at the same time, and how much memory they take.
+// same changes. There are limits on how many results are encoded at the same time, and on how much memory the kept
+// results take.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import { Problem } from "./problem.ts";
 
-/** If the changes that a reader missed have more characters than this, they are not sent. The whole list is cheaper. */
+/**
+ * If the changes that a reader missed have more characters than this, they are not sent, because the whole list is
+ * cheaper.
+ */
 const charactersMax = 8 * 1024 ** 2;
 /**
- * Results of at most this many bytes are not kept, but encoded again for each reader. Longer ones are kept for other
- * readers.
+ * Encoded changes of at most this many bytes are not kept, but encoded again for each reader. Longer ones are kept for
+ * other readers.
  */
 const shortBytesMax = 64 * 1024;
 /**
- * The maximum number of bytes of all results that are kept. While there is no room, a reader that missed a lot gets the
- * whole list (as a document) or is told to fetch it (in a feed). All readers share that list, so readers with many
- * different tokens cannot exhaust the memory.
+ * All encoded changes that are kept have at most this many bytes together. While there is no room, a reader that missed
+ * a lot gets the whole list in its document. If it reads a feed, it is told to fetch the list. All readers share that
+ * list, so readers with many different tokens cannot exhaust the memory.
  */
 const keptBytesMax = 32 * 1024 ** 2;
-/** How long a result is kept. A feed that has not sent all of it by then tells its reader to fetch the list again. */
+/**
+ * How long encoded changes are kept. A feed that has not sent all of them by then tells its reader to fetch the list
+ * again.
+ */
 const keptMs = 30_000;
 /**
  * If changes cannot be sent, the result is `undefined`. Such a result is kept only while `#results` has at most this
  * many entries.
  */
 const keptMax = 1_000;
-/** If a reader is at most this many versions behind, its changes are always read, because that is cheap. */
+/**
+ * If a reader is at most this many versions behind, the changes that it missed are always read, because reading so few
+ * is cheap.
+ */
 const youngAge = 1_000;
-/** At most this many results are made at the same time. Further ones wait. */
+/** At most this many results are encoded at the same time. Further ones wait. */
 const encodingMax = 2;
 const waitingMax = 1_000;
 
@@ -52,7 +62,7 @@ export class MissedChangesCache {
   readonly #collection: TodoCollection;
   readonly #options: MissedChangesOptions;
   /**
-   * The results that are being made, and those that are kept. The key consists of the reader's token and the current
+   * The results that are being encoded, and those that are kept. The key consists of the reader's token and the current
    * version.
    */
   readonly #results = new Map<string, Result>();
@@ -61,8 +71,8 @@ export class MissedChangesCache {
   #encodingCount = 0;
   #keptBytes = 0;
   /**
-   * When changes last found no room, their reader was this many versions behind. Reset to infinity whenever a kept
-   * result is dropped, because there may be room again.
+   * The last reader whose changes could not be kept for lack of room was this many versions behind. Reset to infinity
+   * whenever a kept result is dropped, because there may be room again.
    */
   #ageWithoutRoom = Number.POSITIVE_INFINITY;
 
@@ -107,8 +117,8 @@ export class MissedChangesCache {
   }
 
   async #encode(since: Bookmark, key: string): Result {
-    // If the changes of one reader found no room, do not even read those of readers that are more than half as far
-    // behind. Theirs would hardly find room either. Readers that are at most `youngAge` behind are exempt.
+    // If there was no room for one reader's changes, there is hardly room for those of a reader that is more than half
+    // as far behind. So such changes are not even read. Readers that are at most `youngAge` versions behind are exempt.
     const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
     const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);
@@ -116,8 +126,8 @@ export class MissedChangesCache {
     if (news && !portions && room < charactersMax) this.#ageWithoutRoom = news.version - since.version;
     const missed = news && portions && { epoch: news.epoch, version: news.version, portions };
     const byteCount = portions?.reduce((sum, { length }) => sum + length, 0) ?? 0;
-    // Finding out that changes are too long takes about as long as encoding them. So the result `undefined` is kept,
-    // too.
+    // Finding out that changes are too long takes about as long as encoding them. So a result of `undefined` may be
+    // kept too.
     const isKept = missed ? byteCount > shortBytesMax : this.#results.size <= keptMax;
     if (isKept) this.#keep(key, missed, byteCount);
     else this.#results.delete(key);
@@ -125,8 +135,8 @@ export class MissedChangesCache {
   }
 
   /**
-   * Joins the texts into portions and encodes them. Returns undefined if all texts together have more than `max`
-   * characters.
+   * Joins the texts into portions, which are sent one at a time, and encodes them. Returns undefined if all texts
+   * together have more than `max` characters.
    */
   #portions(texts: Iterable<string>, max: number): Uint8Array[] | undefined {
     const portions: Uint8Array[] = [];

@@ -3,8 +3,8 @@
 import type { HeaderFields } from "../wire/message.ts";
 
 /**
- * True if the client does not need the created item in the answer. If it states several preferences about this, the
- * first one counts.
+ * True if the client does not need the created item in the answer. If the client states several preferences about this,
+ * the first one counts.
  */
 export function prefersMinimal(headers: HeaderFields): boolean {
   const header = headers.get("prefer");

@@ -1,5 +1,5 @@
 // Problem documents (RFC 9457): errors from every layer get the same shape. Only this file knows which error becomes
-// which document. An error that it does not know is a defect.
+// which document. Any error that is not listed here is a defect.
 
 import { StoreError, WriteError } from "../collection/engine.ts";
 import { ItemError, type ItemErrorCode } from "../items/item-error.ts";
@@ -77,7 +77,7 @@ export function problemTitle(status: (typeof problemStatuses)[ProblemCode]): str
   return titles[status];
 }
 
-/** The address of the text that explains this kind of problem. It contains nothing from a request. */
+/** The address of the text that explains this kind of problem. It depends only on the code, not on the request. */
 export function problemType(code: ProblemCode): string {
   return `/docs#${code}`;
 }
@@ -91,7 +91,10 @@ interface ProblemOptions {
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
-  /** How long the client should wait before it tries again. Undefined if this problem sets no time of its own. */
+  /**
+   * How long the client should wait before it tries again. Undefined if there is no such time, or if `fixedHeaders` has
+   * one for the code.
+   */
   readonly retryAfterSeconds: number | undefined;
   readonly closesConnection: boolean;
 
@@ -103,7 +106,9 @@ export class Problem extends Error {
   }
 }
 
-/** Maps an error from any layer to a problem. Returns undefined for an error of any other kind, which is a defect. */
+/**
+ * Turns an expected error of any layer into a problem. Returns undefined for an unexpected error, which is a defect.
+ */
 export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof ItemError) return new Problem(error.code, error.message);

@@ -1,5 +1,5 @@
-// Limits a rate with token buckets: each key has a bucket, which is refilled at a steady rate. The number of keys is
-// limited. If there are too many, the least recently used key is forgotten.
+// Limits a rate with token buckets: each key has a bucket of tokens, which is refilled at a steady rate. The number of
+// keys is limited. If there are too many, the least recently used key is forgotten.
 
 import { isIPv6 } from "node:net";
 
@@ -30,7 +30,9 @@ export class RateLimiter {
     return this.#buckets.size;
   }
 
-  /** Takes a token and returns 0. If there is no token, returns the number of whole seconds until there is one. */
+  /**
+   * Takes a token and returns 0. If there is no token, returns the number of seconds until there is one, rounded up.
+   */
   take(key: string): number {
     const bucket = this.#bucket(key);
     if (bucket.tokens >= 1) {

@@ -6,8 +6,8 @@ import type { Version } from "../collection/engine.ts";
 /** How many characters of events are kept for readers that are behind. Beyond this, the oldest events are dropped. */
 const charactersMax = 4 * 1024 ** 2;
 /**
- * A reader is sent at most this many characters at a time, or a single event if that event is longer. So little has to
- * be buffered for a slow reader.
+ * A reader is sent at most this many characters at a time, or a single event if that event is longer. Because of this
+ * limit, not much has to be buffered for a slow reader.
  */
 export const portionCharacters = 64 * 1024;
 
@@ -31,7 +31,7 @@ export class RecentEvents {
   readonly #events: RecentEvent[] = [];
   #since: Version;
   #characters = 0;
-  /** The portion that was encoded last. It is cached, because readers that keep up all ask for the same portion. */
+  /** The portion that was encoded last. It is cached, because all readers that keep up ask for the same portion. */
   #portion: Portion | undefined;
 
   constructor(since: Version) {

@@ -1,5 +1,5 @@
 // The headers with which a client or a proxy names a request, so that the request can be found in several logs. The
-// service echoes and logs them. It makes IDs itself only for answers with status 5xx (failures.ts). Most other answers
+// service echoes and logs them. It makes IDs itself only for answers with status 5xx (failures.ts). Many other answers
 // are prepared once and sent to many requests, so they cannot have an ID for each request.
 
 import type { AnswerHeaders, HeaderFields } from "../wire/message.ts";
@@ -8,7 +8,7 @@ const requestIdPattern = /^[\w.:~+/=@-]{1,128}$/;
 /** The format of W3C Trace Context. An ID that consists only of zeros is invalid, and so is the version ff. */
 const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The headers that name a request, to be sent back. Undefined if the request has none that is valid. */
+/** Returns the valid ID headers of a request, to be sent back in the answer. Undefined if there are none. */
 export function requestIds(headers: HeaderFields): AnswerHeaders | undefined {
   const requestId = headers.get("x-request-id");
   const traceparent = headers.get("traceparent");
@@ -26,7 +26,7 @@ interface LoggedIds {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** How the log names the request that got an answer with these headers. */
+/** Returns the IDs for the log line about a request whose answer has these headers. */
 export function loggedIds({ "X-Request-Id": requestId, traceparent }: AnswerHeaders): LoggedIds {
   const fields = { ...(requestId !== undefined && { requestId }), ...(traceparent !== undefined && { traceparent }) };
   const names = Object.entries(fields).map(([name, value]) => `${name} ${value}`);

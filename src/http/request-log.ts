@@ -1,4 +1,4 @@
-// Writes one log line for each request.
+// Writes one log line for each request that the handler answers. Requests that are refused earlier are not logged.
 
 import type { Handler } from "../wire/message.ts";
 import { clientAddress } from "./client-address.ts";

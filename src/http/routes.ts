@@ -32,15 +32,15 @@ const usualPrefix = "/api/todoitems/";
  * matches /changes and the paths under /health.
  */
 export function matchRoute(path: string): Route | undefined {
-  // Most clients use these spellings. They are recognised first, because splitting a path costs a microsecond.
+  // Most clients use the spellings below. They are recognised first, because splitting a path costs a microsecond.
   if (path === usualPrefix || path === "/api/todoitems") return collection;
   if (path.startsWith(usualPrefix) && path.indexOf("/", usualPrefix.length) === -1 && !path.includes("%"))
     return { resource: "item", segment: path.slice(usualPrefix.length) };
   if (path === "/health/live") return { resource: "live" };
   if (path === "/health/ready") return { resource: "ready" };
   const segments = path.slice(1).split("/");
-  // A trailing slash is accepted, not redirected, because clients turn a redirected POST into a GET and still report
-  // success.
+  // A trailing slash is accepted, not redirected, because many clients turn a redirected POST into a GET and still
+  // report success.
   if (segments.at(-1) === "") segments.pop();
   const [prefix, controller = "todoitems", segment, ...deeper] = segments.map(decode);
   if (prefix?.toLowerCase() === "changes") return matchChanges(segments.slice(1).join("/").toLowerCase());

@@ -14,7 +14,7 @@ export interface SiteFile {
   readonly mediaType: string;
   /** Must not change. The hash and the compressed forms of this object are cached. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** True if the file's name changes whenever its content does. */
+  /** True if the file's name changes whenever its content changes. */
   readonly immutable: boolean;
 }
 

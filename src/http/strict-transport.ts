@@ -5,7 +5,7 @@ import type { Handler } from "../wire/message.ts";
 /** One year is the shortest time that the browsers' lists of HTTPS-only sites accept. */
 const strictTransport = { "Strict-Transport-Security": "max-age=31536000" };
 
-/** Wraps the handler of an HTTPS listener so that each of its answers has the header. */
+/** Wraps the handler of an HTTPS listener so that each of its answers has this header. */
 export function withStrictTransport(handler: Handler): Handler {
   return {
     handle: async (request) => (await handler.handle(request)).with(strictTransport),

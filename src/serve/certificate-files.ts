@@ -36,8 +36,9 @@ export function authorityWasReplaced(): string {
   return `There is a new development authority, because the old one was made by an older version, was damaged or was about to expire. Clients that trusted the old one have to trust the new one: ${asTyped("certificate")} shows how`;
 }
 
-// The imports are dynamic because the X.509 library doubles the program's start-up time. The library needs what the
-// first one loads. In a single import the runtime may load the two in the other order when the machine is busy.
+// The imports are dynamic, because the X.509 library doubles the program's start-up time. The library needs
+// reflect-metadata, which is therefore imported first, in a separate step. If a single import loaded both, the runtime
+// might load them in the wrong order when the machine is busy.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
   await import("../tls/reflect-metadata.ts");
   const { developmentCertificate } = await import("../tls/development-certificate.ts");
@@ -78,7 +79,7 @@ function readPem(path: string, part: Part): string {
   }
 }
 
-// OpenSSL's error messages name its internal functions, so they are not shown.
+// The messages of the TLS library's errors name its internal functions, so these messages are not shown.
 function parse<Result>(path: string, part: Part, action: () => Result): Result {
   try {
     return action();

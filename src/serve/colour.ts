@@ -1,10 +1,10 @@
-// Whether to use colour.
+// Decides whether to print in colour.
 
 import type { Environment } from "./environment.ts";
 
 /**
- * Colour is used on a terminal, unless `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. `FORCE_COLOR` overrides all
- * of this, as it does in Node: 0 and false switch colour off, anything else switches it on.
+ * Colour is used on a terminal, unless `NO_COLOR` is set (no-color.org) or `TERM` is `dumb`. `FORCE_COLOR` overrides
+ * all of this, as it does in Node: 0 and false switch colour off, and any other value switches it on.
  */
 export function usesColour(stream: { readonly isTTY?: boolean }, environment: Environment): boolean {
   const forced = environment["FORCE_COLOR"];

@@ -1,4 +1,4 @@
-// What the API's description says about an instance, taken from its settings.
+// Collects from the settings what the API's description says about this instance.
 
 import { version } from "../../package.json";
 import type { DescribedInstance } from "../description/described-instance.ts";

@@ -1,5 +1,5 @@
-// Notices when files change. It polls instead of using file system events, because polling works on every file system,
-// no matter whether a file is replaced or rewritten.
+// Notices when files change. It polls the files instead of using file system events. Polling works on every file
+// system, no matter whether a file is replaced or rewritten.
 
 import { statSync } from "node:fs";
 

@@ -1,5 +1,5 @@
-// Splits the words of a command line into flags and other words, for `serve` and for every other command. Mistakes are
-// collected, so that all of them can be shown at once.
+// Splits a command line into flags and other words. `serve` and every other command use this. Mistakes are collected,
+// so that all of them can be shown at once.
 
 import { parseArgs } from "node:util";
 import { closest } from "./suggestion.ts";
@@ -11,7 +11,7 @@ export interface FlagShape {
   /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
   readonly placeholder: string;
   /**
-   * Maps flags that people try although they do not exist to advice on what to do instead. In the advice, `VALUE`
+   * Advice for people who try a flag that does not exist. The key is the name of that flag. In the advice, `VALUE`
    * stands for the value that was given.
    */
   readonly triedInstead?: Readonly<Record<string, string>>;
@@ -59,13 +59,14 @@ function unknownFlag(
   value: string | undefined,
   shapes: readonly FlagShape[],
 ): string {
-  // Compare the names without dashes, because dashes would make short words look alike.
+  // Compare the names without the dashes before them, because those would make short names look alike.
   const meant = closest(
     typedName,
     shapes.map(({ name }) => name),
   );
   const isNumber = !Number.isNaN(Number(rawName));
-  // People try flags such as --done or --price, but the fields of an item have no flags of their own.
+  // People try flags such as --done or --price, but the fields of an item have no flags of their own. So the message
+  // names --field, if the command has that flag.
   const field = shapes.find(({ name }) => name === "field");
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];

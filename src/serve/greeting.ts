@@ -51,7 +51,7 @@ export function greeting(
   return isColoured ? all : Bun.stripANSI(all);
 }
 
-/** The addresses of the page and the API, for this machine, for an emulator on it, and for the network. */
+/** The addresses of the page and the API, for use on this machine, in an emulator on it, and from the network. */
 function reachability(host: string, listeners: readonly Listener[]): Row[] {
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const local = isEverywhere ? "localhost" : host;
@@ -60,7 +60,7 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
   const row = (label: string, addresses: readonly string[]): Row[] =>
     addresses.length === 0 ? [] : [[label, ...addresses.flatMap(api)]];
   const network = isEverywhere ? networkAddresses() : [host];
-  // Inside an Android emulator, 10.0.2.2 is the address of 127.0.0.1 on its host.
+  // Inside an Android emulator, 10.0.2.2 stands for 127.0.0.1 on the machine that runs the emulator.
   const hasEmulator = isEverywhere || addressesOf(host).includes("127.0.0.1");
   return [
     ["Page", ...listeners.map(({ scheme, port }) => cyan(`${origin(scheme, local, port)}/`))],

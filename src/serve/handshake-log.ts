@@ -1,5 +1,5 @@
-// Logs TLS handshakes that fail, usually once for each client address and cause, and says what to do. Most of them fail
-// because the client does not trust the development certificate.
+// Logs TLS handshakes that fail, usually once for each client address and cause, and says what to do. Most handshakes
+// that fail do so because the client does not trust the development certificate.
 
 import type { Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";

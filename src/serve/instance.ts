@@ -31,7 +31,10 @@ import { parseSeed, SeedError } from "./seed.ts";
 import { startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** While the store is unavailable, many requests fail with the same error. It is logged again only after this time. */
+/**
+ * While the store is unavailable, many requests fail with the same error. The same error is logged again only after
+ * this time.
+ */
 const sameErrorMs = 10_000;
 const largeStoreItems = 100_000;
 /**
@@ -40,7 +43,8 @@ const largeStoreItems = 100_000;
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
 /**
- * How long the store may take to close if requests were cut off at shutdown. After this time, the process ends anyway.
+ * If requests were cut off at shutdown, the store may take this long to close. After this time, the process ends
+ * anyway.
  */
 const closeMsMax = 2_000;
 
@@ -77,7 +81,7 @@ export async function startInstance(settings: Settings, environment: Environment
   };
 }
 
-/** Reads what other processes have changed, because a process that gets no requests does not notice it otherwise. */
+/** Reads the changes of other processes. A process that gets no requests would not notice them otherwise. */
 async function refreshIfPossible(collection: TodoCollection): Promise<void> {
   try {
     await collection.refresh();
@@ -153,7 +157,7 @@ async function openEngine(settings: Settings, seeding: boolean, log: Log): Promi
   return new ServedSqliteEngine(store.path, { onWarning, onThread });
 }
 
-/** Counts and logs when the store fails, and logs when it works again. */
+/** Counts and logs failures of the store, and logs when the store works again. */
 function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
   let last: { readonly message: string; readonly atMs: number } | undefined;
   return {
@@ -234,7 +238,7 @@ function openSite(settings: Settings, environment: Environment, listening: Promi
   };
 }
 
-/** The description is loaded when it is first asked for, so that the service starts sooner. */
+/** The description is loaded only when a request may ask for it, so that the service starts sooner. */
 async function openDescription(settings: Settings) {
   const { DescriptionFiles } = await import("../description/description-files.ts");
   return new DescriptionFiles(describedInstance(settings));

@@ -18,8 +18,8 @@ export function addressesOf(host: string): readonly string[] {
 }
 
 /**
- * True if requests with an unknown name in `Host` are refused. This is necessary only on a loopback address. It is not
- * necessary if every request needs credentials, or behind a trusted proxy.
+ * True if requests with an unknown name in `Host` are refused. This is necessary only on a loopback address. Even there
+ * it is not necessary if every request needs credentials, or behind a trusted proxy.
  */
 export function checksHosts({ host, auth, trustProxy }: Pick<Settings, "host" | "auth" | "trustProxy">): boolean {
   return isLoopback(host) && auth !== "all" && !trustProxy;

@@ -1,4 +1,4 @@
-// Serves the metrics on a port of their own. So a firewall can give access to the items without the metrics, or the
+// Serves the metrics on a port of their own. So a firewall can give access to the items but not to the metrics, or the
 // reverse.
 
 import { hostname } from "node:os";

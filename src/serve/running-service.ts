@@ -5,7 +5,7 @@ import type { ProcessMetrics } from "../metrics/metric.ts";
 /** A port on which the service listens. */
 export interface Listener {
   readonly scheme: "http" | "https";
-  /** The first address of this listener. The ready line shows it. */
+  /** The first of the addresses that this listener listens on. */
   readonly host: string;
   readonly port: number;
 }
@@ -13,10 +13,11 @@ export interface Listener {
 export interface RunningService {
   readonly listeners: readonly Listener[];
   readonly itemCount: number;
-  /** The metrics of each of its processes. */
+  /** The metrics of each process of the service. */
   readonly collectMetrics: () => Promise<readonly ProcessMetrics[]>;
   /**
-   * For `delaySeconds`, goes on answering but reports that it is not ready. Then stops, and resolves to the exit code.
+   * Goes on answering for `delaySeconds`, but reports that the service is not ready. Then stops, and resolves to the
+   * exit code.
    */
   readonly stop: (delaySeconds: number) => Promise<number>;
 }

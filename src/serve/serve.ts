@@ -93,8 +93,8 @@ export async function work(args: readonly string[], environment: Environment): P
     reportReady(service);
     return service.stop;
   });
-  // A worker whose parent has ended stops without the usual delay, because the service that is started again needs the
-  // port.
+  // A worker whose parent has ended stops without the usual delay. The operator may already be starting the service
+  // again, which then needs the port.
   if ((await stopSignal) === undefined) return stop(0);
   return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);
 }
@@ -113,7 +113,7 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Prints the start-up text. If that fails, the service goes on, and the log says why nobody sees the text. */
+/** Prints the start-up text. If that fails, the service goes on, and the log gives the reason. */
 async function announce(text: string, log: Log): Promise<void> {
   try {
     await Bun.write(Bun.stdout, text);
@@ -127,8 +127,8 @@ function openLog({ log }: Settings): Log {
 }
 
 /**
- * After an error that nobody handles, the state of the process is unknown. So it ends at once, and whoever started it
- * starts it again: the operator's supervisor, or the parent of a worker. Every stored write survives this.
+ * After an error that nobody handles, the state of the process is unknown. So the process ends at once. The operator's
+ * supervisor starts it again or, if it is a worker, its parent starts another worker. Every stored write survives this.
  */
 function endOnDefect(log: Log): void {
   const end = (error: unknown) => {

@@ -19,16 +19,16 @@ import type { Settings } from "./settings-table.ts";
 const dayMs = 86_400_000;
 const certificateWatchMs = 1_000;
 /**
- * The bodies of all requests that are still arriving may together take this much memory. If a single body may be larger
- * than this, the limit for a single body applies instead.
+ * All request bodies that are still arriving may together take this many bytes of memory. Beyond this, requests are
+ * refused. If a single body may be larger than this, the limit for a single body applies instead.
  */
 const unfinishedBytesMax = 256 * 1024 ** 2;
 /**
- * Answers that wait for slow clients may together keep this much memory occupied. Above this, the slowest clients are
- * cut off.
+ * Answers that wait for slow clients may together keep this many bytes of memory occupied. Above this, the slowest
+ * clients are cut off.
  */
 const unsentBytesMax = 64 * 1024 ** 2;
-/** The reason for dropped connections is logged at most once in this time. */
+/** Each reason for dropping connections is logged at most once in this time. */
 const dropLogMs = 10_000;
 
 export interface ListeningServer extends Listener {

@@ -1,4 +1,4 @@
-// Parses the text of a setting. A parser that refuses a text says what it would have accepted.
+// Parses the text of a setting. If a parser refuses a text, its error says which texts are accepted.
 
 import {
   isPostgresUrl,
@@ -57,7 +57,7 @@ export function portOrOff(value: string): number | undefined {
   throw new WrongValue("expected a port from 0 to 65535, or off");
 }
 
-/** A parser that accepts one of a few words. Its `choices` are for shells to complete. */
+/** A parser that accepts one of a few words. Its `choices` are the words that shells offer for completion. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   const parse = (value: string): Choice => {
     const choice = choices.find((candidate) => candidate === value);

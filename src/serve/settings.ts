@@ -99,7 +99,7 @@ function unknownVariables(environment: Environment, otherVariables: readonly str
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {
-    // Compare the names without their common beginning, which would make every name look alike.
+    // Compare the names without their common prefix, because it would make all names look alike.
     const meant = closest(
       name.slice(prefix.length),
       [...known].map((one) => one.slice(prefix.length)),
@@ -132,7 +132,7 @@ function takenByNpm(environment: Environment): string[] {
   );
 }
 
-/** Warns about settings that have no effect without another one. */
+/** Warns about a setting that has no effect without another setting. */
 function idleSettings({ auth, users }: Settings): string[] {
   return auth === "off" && users !== undefined
     ? ["--users without --auth protects nothing: add --auth writes or --auth all"]

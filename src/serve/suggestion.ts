@@ -1,8 +1,8 @@
 // Guesses which word was meant when somebody mistypes a command, a flag or a variable.
 
 /**
- * The candidate that was probably meant: it begins with the word, or differs from it only by a few typing mistakes.
- * Undefined if there is none.
+ * The candidate that was probably meant: it begins with the word, or differs from the word only by a few typing
+ * mistakes. Undefined if there is no such candidate.
  */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();

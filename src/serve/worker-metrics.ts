@@ -32,8 +32,8 @@ export class WorkerMetrics {
   }
 
   /**
-   * The metrics of each running worker, and the counts of those that have ended. Calls at the same time share one
-   * result.
+   * The metrics of each running worker, and the counts of those that have ended. Calls that are made at the same time
+   * share one result.
    */
   collect(): Promise<readonly ProcessMetrics[]> {
     this.#collecting ??= this.#askAll().finally(() => {

@@ -82,7 +82,7 @@ class Workers {
   readonly metrics = new WorkerMetrics();
   readonly #running = new Set<Bun.Subprocess>();
   #stopping = false;
-  /** The flags for workers that replace others. Undefined until all workers have started. */
+  /** The flags for workers that replace dead ones. Undefined until all workers have started. */
   #flags: readonly string[] | undefined;
 
   constructor(args: readonly string[], log: Log) {
@@ -111,7 +111,7 @@ class Workers {
     return promise;
   }
 
-  /** Replaces every worker that dies from now on, and those that died earlier, while others were still starting. */
+  /** Replaces every worker that dies from now on. Also replaces those that died while others were still starting. */
   keep(count: number, flags: readonly string[]): void {
     this.#flags = flags;
     for (let missing = count - this.#running.size; missing > 0; missing--) {

@@ -1,4 +1,5 @@
-// Fits text to the terminal: lines break between words, and a long text beside a label goes on beside that label.
+// Fits text to the width of the terminal. Lines break between words. If a text has a label on its left, the text stays
+// in one column beside it.
 
 /** How many columns a line may have. Without a terminal there is no limit. */
 export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
@@ -8,8 +9,9 @@ export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: n
 const narrowestWrap = 20;
 
 /**
- * Breaks lines between words, so that none has more than this many columns. A broken line goes on below with the same
- * indentation. The terminal breaks words that are too long, and also whole lines if there is hardly any room.
+ * Breaks lines between words, so that none has more than this many columns. The rest of a broken line gets the same
+ * indentation. A word that is too long is left for the terminal to break. So is a whole line, if there is hardly any
+ * room for it.
  */
 export function wrap(text: string, columns: number): string {
   if (columns === Number.POSITIVE_INFINITY) return text;
@@ -24,7 +26,10 @@ export function wrap(text: string, columns: number): string {
     .join("\n");
 }
 
-/** Rows of a label and a text, indented. A text that is too long goes on in the next line, in the same column. */
+/**
+ * Formats rows, each with a label and a text, and indents them. A text that is too long continues on the next line, in
+ * the same column.
+ */
 export function labelledRows(
   rows: readonly (readonly [label: string, text: string])[],
   columns: number,

@@ -5,8 +5,8 @@ import { type Answer, PieceBody } from "./message.ts";
 import type { Piece } from "./send-queue.ts";
 
 /**
- * In a cached answer of up to this size, head and body are joined into one piece. For a larger answer, copying both
- * would cost more than sending two pieces with two system calls.
+ * If a cached answer has at most this many bytes, its head and body are joined into one piece. For a larger answer,
+ * copying them would cost more than sending each piece with its own system call.
  */
 const joinedBytesMax = 256 * 1024;
 
@@ -65,7 +65,10 @@ function headText({ status, headers }: Answer, date: string, closes: boolean, le
   return `${text}Date: ${date}\r\n\r\n`;
 }
 
-/** RFC 9110, sections 8.6 and 15.4.5: these answers have no body and must not claim a length of 0. */
+/**
+ * True for statuses whose answers never have a body. Such an answer must not claim a length of 0 (RFC 9110, sections
+ * 8.6 and 15.4.5).
+ */
 function endsWithHead({ status }: Answer): boolean {
   return status === 204 || status === 304;
 }

@@ -1,10 +1,13 @@
-// Collects a body in one growing buffer. A body that arrives in many small pieces takes at most twice its length
-// in memory, and no object is kept for each piece. The content of an incomplete body counts towards a limit that all
-// connections share.
+// Collects a request's body in one growing buffer. Even if a body arrives in many small pieces, it takes at most twice
+// its length in memory. No object is kept for each piece. The content of an incomplete body counts towards a limit that
+// all connections share.
 
 const empty: Buffer = Buffer.alloc(0);
 
-/** How many bytes all incomplete bodies hold, and the limit. Several servers of a process may share this object. */
+/**
+ * How many bytes all incomplete bodies hold together, and how many they may hold. Several servers of a process may
+ * share this object.
+ */
 export interface UnfinishedBodies {
   bytes: number;
   readonly bytesMax: number;
@@ -38,8 +41,8 @@ export class BodyContent {
 
   /**
    * Call this while the body is incomplete. It counts the content towards the shared limit until the content is taken
-   * or dropped. Returns false if that would exceed the limit. A body that arrives at once is never counted, so the
-   * limit does not affect it.
+   * or dropped. Returns false if that would exceed the limit. The limit does not affect a body that is known to be
+   * complete after its first piece, because this is not called for it.
    */
   hold(): boolean {
     const added = this.#length - this.#countedLength;

@@ -1,12 +1,15 @@
-// Finds where a request's body ends (RFC 9112, sections 6 and 7): after a number of bytes, or after its last
-// chunk. The body may arrive in pieces that begin and end anywhere.
+// Finds where a request's body ends (RFC 9112, sections 6 and 7). It ends after the number of bytes that Content-Length
+// states, or after the last chunk. The body may arrive in pieces that begin and end anywhere.
 
 import { closingRefusal } from "./refusal.ts";
 
 export interface BodyFraming {
   /** True once the body's last byte has been taken. */
   readonly done: boolean;
-  /** Takes the bytes of the body from the start of `input`, reports their content, and returns how many it took. */
+  /**
+   * Takes the bytes of the body from the start of `input`, and returns how many it took. Passes the content, without
+   * the chunk sizes, to `onContent`.
+   */
   take(input: Buffer, onContent: (content: Buffer) => void): number;
 }
 
@@ -30,10 +33,13 @@ export class LengthFraming implements BodyFraming {
   }
 }
 
-/** The longest chunk-size line (extensions included) or trailer line that is accepted. No real client comes near it. */
+/**
+ * A chunk-size line (with its extensions) or a trailer line may have at most this many characters. No real client comes
+ * near that.
+ */
 const lineCharactersMax = 4096;
 const trailerLinesMax = 100;
-// We ignore chunk extensions, but all parsers must agree on where they end. So their grammar is checked in full.
+// We ignore chunk extensions. But all parsers must agree on where an extension ends, so the grammar is checked in full.
 // The blanks that some old clients put around the parts of an extension are refused.
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const quoted = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';

@@ -1,4 +1,4 @@
-// The current time, cached. Connections need it often, and a tenth of a second is exact enough for them. The server
+// Caches the current time, because connections need it often. They need it only to a tenth of a second. The server
 // updates it with `tick`.
 
 export class Clock {

@@ -55,14 +55,17 @@ export interface Connection {
   /** When the connection became idle, by the server's clock. Infinity while it is not idle. */
   readonly idleSince: number;
   receive(bytes: Buffer): void;
-  /** Called when the socket accepts bytes again, and at the end of a turn in which `sendSoon` was called. */
+  /**
+   * Called when the socket accepts bytes again, and at the end of each turn of the event loop in which `sendSoon` was
+   * called.
+   */
   drained(): void;
   /** Called when the client will send no more. */
   ended(): void;
   closed(): void;
-  /** Enforces the time limits. */
+  /** Called ten times a second. Enforces the time limits. */
   look(now: number): void;
-  /** Takes no more requests, and closes after answering those in progress. */
+  /** Makes the connection take no more requests, and close after the requests in progress are answered. */
   finish(): void;
   /** Drops the connection at once, whatever is in progress. */
   cut(): void;

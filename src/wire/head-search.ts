@@ -36,7 +36,8 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
   if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end with CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
-  // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. Below that, it can still end within the limit.
+  // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. If less than that has arrived, the head may
+  // still end within the limit.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? headTooLarge(bytesMax)

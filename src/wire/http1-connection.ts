@@ -46,7 +46,7 @@ type Phase =
  */
 const lingerMs = 2_000;
 
-/** When the server stops, a connection that is younger than this may still bring its first request. */
+/** When the server stops, a connection that is younger than this stays open for its first request. */
 const firstRequestMs = 1_000;
 
 const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
@@ -65,7 +65,7 @@ export class Http1Connection implements Connection, SlowReader {
   #deadline: number;
   #inputEnded = false;
   #proceeding = false;
-  /** True if this connection takes no more requests than the one that has begun to arrive, or is about to. */
+  /** True if the connection closes after the current request. If it is new, it still waits for its first request. */
   #finishing = false;
   /** True until the first bytes arrive. */
   #isNew = true;
@@ -126,7 +126,8 @@ export class Http1Connection implements Connection, SlowReader {
 
   ended(): void {
     this.#inputEnded = true;
-    // A client that stops sending while it reads a stream has left. Any other client may still wait for its answer.
+    // A client that closes its side while it reads a streamed answer has left. Any other client may still wait for its
+    // answer.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());
@@ -163,7 +164,7 @@ export class Http1Connection implements Connection, SlowReader {
   }
 
   giveUp(): void {
-    // The socket may close later, and until then no other answer must follow.
+    // The socket may not close at once. No other answer may be sent until it closes.
     this.#enter("closed");
     this.#unsent.clear();
     this.cut();
@@ -428,7 +429,9 @@ export class Http1Connection implements Connection, SlowReader {
     return this.#body.isComplete;
   }
 
-  /** Closes our side after the last answer, and waits for the client to close its side unless it already has. */
+  /**
+   * Closes our side after the last answer. Then waits for the client to close its side, unless the client already has.
+   */
   #end(): void {
     this.#enter("lingering");
     this.#body.skip();

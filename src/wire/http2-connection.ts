@@ -16,8 +16,8 @@ const streamsMax = 100;
 /** A connection is dropped if its client cancels more requests than this, each before its answer has begun. */
 const cancelledMax = 200;
 /**
- * A connection is dropped if more bytes than this arrive in a row without bringing a request or a part of a body. Such
- * a flood would keep a processor core busy.
+ * A connection is dropped if more bytes than this arrive in a row and contain no request and no part of a body. Such a
+ * flood would keep a processor core busy.
  */
 const idleBytesMax = 1024 ** 2;
 const lingerMs = 2_000;
@@ -48,13 +48,13 @@ export class Http2Connection implements Connection {
     this.#stream = new TransportStream(transport, () => host.sendSoon(this));
     this.#session = openSession(this.#stream);
     this.#session.on("stream", (stream, headers) => this.#begin(stream, headers));
-    // The session itself cuts off a peer that breaks the protocol, so there is nothing left to do here.
+    // The session itself cuts off a client that breaks the protocol, so there is nothing left to do here.
     this.#session.on("error", () => {});
     this.#session.on("close", () => {
       this.finish();
       this.#stream.shutdown();
     });
-    // At the "end" event the session has read everything that arrived, so each request already has its exchange.
+    // At the "end" event the session has read everything that arrived, so each request already has an `Http2Exchange`.
     this.#stream.on("end", () => this.#inputEnded());
   }
 
@@ -96,7 +96,7 @@ export class Http2Connection implements Connection {
   }
 
   finish(): void {
-    // A second call must not extend the deadline, or a peer that does not close could stay connected.
+    // A second call must not extend the deadline. Otherwise a client that never closes could stay connected.
     if (this.#finishing) return;
     this.#finishing = true;
     this.#idleDeadline = this.#host.clock.now + lingerMs;

@@ -18,7 +18,10 @@ import { SendQueue } from "./send-queue.ts";
 import type { Turn } from "./turn.ts";
 import type { SlowReader } from "./unsent-bytes.ts";
 
-/** Answers are written in pieces of this size, one after the other. So at most one piece waits for a slow client. */
+/**
+ * Answers are written in pieces of at most this size. Each piece waits until the previous one is sent. So the HTTP/2
+ * stream never buffers more than one piece for a slow client.
+ */
 const pieceBytes = 64 * 1024;
 
 const noContent = new Uint8Array();
@@ -154,8 +157,8 @@ export class Http2Exchange implements SlowReader {
   }
 
   /**
-   * Call this if the client will send no more. If the handler waits for the rest of the body, its read fails. Otherwise
-   * the HTTP/2 stream is closed, provided that the answer is sent.
+   * Call this if the client will send no more. If the handler waits for the rest of the body, its read fails.
+   * Otherwise, if the answer is already sent, the HTTP/2 stream is closed.
    */
   #closeIfUnfinished(): void {
     // The stream may still hold bytes that have arrived. They are read by the end of this turn of the event loop.

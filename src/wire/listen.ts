@@ -1,6 +1,6 @@
-// Listens on a port of one or more addresses and serves the connections: HTTP/1.1 in clear text or, with a certificate,
-// HTTP/1.1 and HTTP/2 over TLS. It limits how many connections are open, enforces their time limits, and stops without
-// dropping requests.
+// Listens on a port of one or more addresses, and serves the connections. They use HTTP/1.1 in clear text. With a
+// certificate, they use HTTP/1.1 or HTTP/2 over TLS. The server limits how many connections are open, and enforces
+// their time limits. When the server stops, it gives the requests in progress time to finish.
 
 import { constants } from "node:crypto";
 import type { UnfinishedBodies } from "./body-content.ts";
@@ -29,11 +29,17 @@ const tickMs = 100;
 const surplusMax = 1_000;
 /** When connections or descriptors run out, connections that have been idle for this long are closed to make room. */
 const spareIdleMs = 1_000;
-/** This many descriptors are kept free for other purposes, such as files and the connection to a database. */
+/**
+ * This many descriptors are kept free for files, a database connection and so on. If the limit is low, only a quarter
+ * of all descriptors is kept free.
+ */
 const spareDescriptors = 32;
 /** Once every answer is sent, `stop` waits this many times `tickMs` for the clients to close their connections. */
 const closingTicks = 3;
-/** How many ports are tried if the system picks the port and it is in use on another of the addresses. */
+/**
+ * If the system picks a port that is in use on another of the addresses, it picks again. After this many ports, we give
+ * up.
+ */
 const freePortAttempts = 20;
 
 /** A certificate with its chain, and its private key. Both are PEM. */
@@ -42,7 +48,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** The number of open connections. Several servers of a process may share one count. */
+/** The number of open connections, and its limit. Several servers of a process may share this object. */
 interface ConnectionCount {
   open: number;
   readonly max: number;
@@ -73,9 +79,11 @@ export interface ListenOptions extends ConnectionLimits {
   readonly unsentBytes: UnsentBytes;
   /** Undefined if the limit is not known. */
   readonly descriptors: DescriptorLimit | undefined;
-  /** Called if a client does not complete its TLS handshake. */
+  /** Called if a TLS handshake fails, unless the server itself broke it off. */
   readonly onHandshakeFailure: (peer: string, error: Error) => void;
-  /** Called with an error that should not have happened. The connection it happened on is dropped; others go on. */
+  /**
+   * Called with an error that should not have happened. The connection that it happened on is dropped, but no other.
+   */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -95,8 +103,9 @@ export interface RunningServer {
   /** Uses another certificate for new connections; existing connections are unaffected. */
   replaceCertificate(certificate: Certificate): void;
   /**
-   * Prepares for a stop. Everything is answered as usual, but each HTTP/1.1 answer closes its connection. So clients
-   * that keep connections open, such as proxies, have few left that a stop could close under their next request.
+   * Prepares for a stop. Everything is answered as usual, but each HTTP/1.1 answer closes its connection. Otherwise a
+   * client that keeps connections open, such as a proxy, might send its next request just when the stop closes the
+   * connection.
    */
   drain(): void;
   /**
@@ -106,7 +115,7 @@ export interface RunningServer {
   stop(graceMs: number): Promise<number>;
 }
 
-/** Calls `start`, which must listen on this address. Turns any error of it into an `AddressError`. */
+/** Calls `start`, which must listen on this address. If `start` throws an error, throws an `AddressError` instead. */
 export function listenOn<Listener>(address: string, start: () => Listener): Listener {
   try {
     return start();
@@ -115,7 +124,7 @@ export function listenOn<Listener>(address: string, start: () => Listener): List
   }
 }
 
-/** Throws an `AddressError` if it cannot listen on the port of one of the addresses. */
+/** Throws an `AddressError` if it cannot listen on one of the addresses. */
 export function listen(handler: Handler, options: ListenOptions): RunningServer {
   return new Server(handler, options);
 }

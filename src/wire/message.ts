@@ -5,7 +5,7 @@ import type { Turn } from "./turn.ts";
 
 /** Answers a server's requests. */
 export interface Handler {
-  /** Must not throw or return a promise that rejects. */
+  /** Must not throw, and must not return a promise that rejects. */
   handle(request: HttpRequest): Answer | Promise<Answer>;
   /** Returns the answer to a refused request. `request` is undefined if the input could not be read as a request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer;
@@ -28,11 +28,19 @@ export interface HttpRequest {
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
   /**
+<<<<<<< HEAD
    * Requests with the same token were all sent before the store was queried for the first of them. Undefined if there
    * is no proof of that for this request. See turn.ts.
+=======
+   * Stands for the turn of the event loop in which the request was read. It proves that the request was sent before
+   * that turn began. Undefined if there is no such proof. See turn.ts.
+>>>>>>> 6976062e6c1d05b0cc64e3c0271431bf274ac70c
    */
   readonly turn: Turn | undefined;
-  /** Reads the whole body; call it once. A body that is too large, too slow or malformed fails with a `Refusal`. */
+  /**
+   * Reads the whole body; call it once. If the body is too large, too slow or malformed, the call throws or rejects
+   * with a `Refusal`.
+   */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }
 
@@ -76,11 +84,13 @@ export class Answer {
 /** Memory that several bodies may share. */
 export interface MemoryBlock {
   readonly byteLength: number;
-  /** True while the handler itself needs the block. Then a slow reader costs no additional memory. */
+  /**
+   * True while the handler itself needs the block. Then a slow reader that still needs it costs no additional memory.
+   */
   readonly isInUse?: boolean;
 }
 
-/** A piece of a body. Its bytes are in the block, and must not be changed later. */
+/** A piece of a body. `bytes` lies in the memory that `block` describes, and must not be changed later. */
 export interface BodyPiece {
   readonly bytes: Uint8Array;
   readonly block: MemoryBlock;
@@ -130,7 +140,7 @@ export function isStream(body: Answer["body"]): body is StreamBody {
   );
 }
 
-/** Releases the resources of a stream that will never be sent. */
+/** Releases the resources of a streamed body that will never be sent. */
 export function cancelStream(body: StreamBody): void {
   body.open({ write() {}, end() {} }).cancel();
 }

@@ -1,5 +1,5 @@
-// Says why a request was refused: it could not be read, or it exceeds a limit. The message tells the client what was
-// wrong and what to send instead.
+// Says why a request was refused: it could not be read, it exceeds a limit, or the server is overloaded. The message
+// tells the client what was wrong and what to send instead.
 
 export type RefusalCode =
   | "BodyTooLarge"
@@ -42,7 +42,10 @@ export function headTooLarge(bytesMax: number): Refusal {
   );
 }
 
-/** The client has left, and will probably not read this. But the handler learns that the server has no defect. */
+/**
+ * For a client that left before it had sent its whole body. The client will probably not read this refusal. But the
+ * refusal tells the handler that the failure is not a defect of the server.
+ */
 export function leftEarly(): Refusal {
   return closingRefusal("The connection closed before the body was complete");
 }

@@ -1,5 +1,5 @@
-// Remembers the head of the last request on a connection. Clients often repeat a request, or change only its path. It is
-// cheaper to compare the new head with the last head than to parse it.
+// Remembers the head of the last request on a connection. Clients often repeat a request, or change only its path.
+// Comparing a new head with the last one is cheaper than parsing the new head.
 
 import { parseHead, type RequestHead } from "./request-head.ts";
 
@@ -22,7 +22,7 @@ export class RememberedHead {
     return this.#head;
   }
 
-  /** Call it after `parse`: with the bytes of the head, or undefined if other bytes came with it. */
+  /** Call it after `parse`. Pass the bytes of the head, or undefined if the head arrived together with other bytes. */
   remember(bytes: Buffer | undefined): void {
     // A slice of a larger buffer is not remembered, because it would keep all of that buffer in memory.
     this.#bytes = bytes && bytes.buffer.byteLength === bytes.length ? bytes : undefined;

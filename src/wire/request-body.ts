@@ -1,4 +1,5 @@
-// Reads the body of one request: finds its end, keeps or discards its content, and resolves the promise of its reader.
+// Reads the body of one request: finds its end, keeps or discards its content, and resolves the promise that the
+// handler waits for.
 
 import { BodyContent, type UnfinishedBodies } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
@@ -6,7 +7,8 @@ import { bodyTooLarge, type Refusal, tooManyBodies } from "./refusal.ts";
 
 /**
  * Many clients send their whole body before they read the answer. If we closed the connection while they send, they
- * would see a broken connection instead of the answer. So an unwanted body is read and thrown away, up to this length.
+ * would see a broken connection instead of the answer. So an unwanted body is read and thrown away. If it has more
+ * bytes than this, we close the connection after all.
  */
 export const skippedBytesMax: number = 64 * 1024 ** 2;
 

@@ -18,7 +18,10 @@ export interface RequestHead {
   readonly expectsContinue: boolean;
 }
 
-/** No real client sends this many fields. There is a limit because each field costs memory. */
+/**
+ * A request with more header fields than this is refused, because each field costs memory. No real client sends so
+ * many.
+ */
 const fieldsMax = 200;
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -28,7 +31,7 @@ const requestLinePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\/([0-9])
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const forbiddenInValue = /[\x00-\x08\x0a-\x1f\x7f]/;
 const schemePattern = /^https?:\/\//i;
-// In these fields a tab is refused: parsers disagree on whether a tab before or after the value is part of the value.
+// In these fields a tab is refused. Parsers disagree on whether a tab before or after the value is part of the value.
 const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 
@@ -99,7 +102,7 @@ function parseFields(text: string): Map<string, string> {
   return headers;
 }
 
-/** Returns the value without spaces and tabs at both ends. Any other white space is part of the value. */
+/** Returns the value without the spaces and tabs at its ends. Any other white space is part of the value. */
 function trimBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;

@@ -19,7 +19,7 @@ export class SendQueue {
   #countedTo = 0;
   #hasProgressed = false;
 
-  /** `reader` is the one that is cut off if it reads too slowly. */
+  /** `reader` stands for the client that reads these bytes. It is cut off if it is too slow and memory is short. */
   constructor(unsentBytes: UnsentBytes, reader: SlowReader) {
     this.#unsentBytes = unsentBytes;
     this.#reader = reader;
@@ -113,8 +113,8 @@ export class SendQueue {
 }
 
 /**
- * The memory that a piece keeps. Text is not counted: it comes first in an answer, and `flush` turns it into bytes if
- * the socket does not accept all of it.
+ * The memory that a piece keeps. Text is not counted. It comes first in an answer, and `flush` turns it into bytes if
+ * the socket does not accept all of it. So text that has to wait for the socket is counted after all, as bytes.
  */
 function blockOf(piece: Piece | undefined): MemoryBlock | undefined {
   if (piece === undefined || typeof piece === "string") return undefined;

@@ -1,5 +1,5 @@
-// A connection whose TLS handshake is not complete. The handshake may take as long as a request may take to
-// arrive.
+// A connection whose TLS handshake is not complete. It is dropped if the handshake takes longer than
+// `requestTimeoutMs`, the time limit for a request to arrive.
 
 import { type Connection, type ConnectionHost, noDeadline, type Transport } from "./connection.ts";
 
@@ -8,7 +8,7 @@ export class TlsHandshake implements Connection {
   readonly idleSince: number = noDeadline;
   readonly #transport: Transport;
   readonly #deadline: number;
-  /** True once the server has ended the handshake itself. */
+  /** True once the server itself has broken off the handshake. */
   wasCut = false;
 
   constructor(transport: Transport, host: ConnectionHost) {

@@ -1,4 +1,4 @@
-// Wraps a socket in a duplex stream, which the runtime's HTTP/2 sessions need.
+// Wraps a socket in a duplex stream, because the runtime's HTTP/2 sessions need such a stream.
 
 import { Duplex } from "node:stream";
 import type { Transport } from "./connection.ts";

@@ -1,8 +1,8 @@
 // Turn tokens let requests that arrive together share one query to the store.
 //
 // A read must see every write that was answered before the read was sent. So each read first asks the store
-// whether another process has committed. That query costs more than the rest of a read, and many reads arrive in
-// the same turn of the event loop. They can share one query if we can prove that all of them were sent before the
+// whether another process has committed a change. That query costs more than the rest of a read, and many reads arrive
+// in the same turn of the event loop. They can share one query if we can prove that all of them were sent before the
 // query. A turn token is that proof.
 //
 // A turn begins when the event loop asks the system which sockets have bytes. It then reads those sockets one after
@@ -11,7 +11,7 @@
 //
 // - The request is the first one in the bytes that the socket delivered. The system reported the socket because the
 //   first byte of this request was there. Requests after it may have arrived later, during the turn.
-// - It came in clear text. A TLS layer may hold back bytes and deliver them later, together with newer ones.
+// - The request came in clear text. A TLS layer may hold back bytes and deliver them later, together with newer bytes.
 // - The previous read of the socket did not fill the runtime's buffer. After a full buffer the runtime reads the
 //   same socket again within the turn, and may find bytes that arrived during the turn (`longReadBytes`).
 // - Few connections are open. The runtime asks for up to 1,024 ready sockets at a time. If it gets that many, it asks
@@ -24,15 +24,18 @@
 // Over HTTP/2, one read often brings several requests of one connection, and there is a simpler proof for those: their
 // bytes are all here before the first of them is handled. So each read gets a token of its own, even with TLS.
 //
-// The reader of the store needs nothing else. It remembers the token of the last query that found nothing new, and
-// queries again unless the next request carries the same token (see `refresh` in collection/freshness.ts).
+// The code that queries the store needs nothing else. It remembers the token of the last query that found nothing new,
+// and queries again unless the next request has the same token (see `refresh` in collection/freshness.ts).
 
 /** A turn token. It has no content: two tokens are the same only if they are the same object. */
 export type Turn = object;
 
 /** After a read of at least this many bytes, the runtime may read the same socket again in the same turn. */
 const longReadBytes = 256 * 1024;
-/** With at most this many connections, the runtime never gets 1,024 ready sockets, even if hundreds close in a turn. */
+/**
+ * If at most this many connections are open, fewer than 1,024 sockets were ready when the turn began. This is true even
+ * if hundreds of connections have closed since then.
+ */
 const connectionsMax = 500;
 
 /** Creates the tokens for one server. */
@@ -63,8 +66,8 @@ export class FirstRequestTracker {
 
   /**
    * Call this for each read from the socket. If the head of a request began in an earlier read, that request counts as
-   * the first one. So does a request that begins in this read on an idle connection, unless the previous read was a
-   * long one.
+   * the first one. So does a request that begins in this read on an idle connection, unless the previous read was long
+   * (`longReadBytes`).
    */
   read(byteCount: number, phase: "idle" | "head" | "other"): void {
     this.#isNext = phase === "head" || (phase === "idle" && !this.#mayReadOn);

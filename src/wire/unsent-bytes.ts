@@ -1,13 +1,13 @@
-// Limits the memory that slow readers keep. While an answer waits for its reader, its bytes cannot be freed, even if the
-// handler no longer needs them. Bytes that several answers share are counted once. Above the limit, the reader that has
-// made no progress for the longest time is cut off first. All of this happens once per tick, and only for answers that
-// still wait then. So it costs nothing for readers that are fast enough.
+// Limits the memory that slow readers keep. While an answer waits for its reader, its bytes cannot be freed, even if
+// the handler no longer needs them. Bytes that several answers share are counted once. Above the limit, the reader that
+// has made no progress for the longest time is cut off first. All of this happens once per tick of the server's clock,
+// and only for answers that still wait then. So fast readers cost nothing.
 
 import type { MemoryBlock } from "./message.ts";
 
-/** The unsent part of an answer to one slow reader. */
+/** A connection or an HTTP/2 request whose client has not read all of the answer yet. */
 export interface SlowReader {
-  /** Drops what is unsent and ends the connection or the HTTP/2 stream. */
+  /** Drops the unsent bytes, and ends the connection or the HTTP/2 stream. */
   giveUp(): void;
 }
 
@@ -20,9 +20,9 @@ interface UnsentBytesOptions {
 /** Several servers of a process may share this object. */
 export class UnsentBytes {
   readonly #options: UnsentBytesOptions;
-  /** How many unsent pieces each block of memory is needed for. */
+  /** For each block of memory, the number of unsent pieces that need it. */
   readonly #holders = new Map<MemoryBlock, number>();
-  /** In the order of their last progress, slowest first. */
+  /** In the order of their last progress. The reader that has made no progress for the longest time comes first. */
   readonly #readers = new Set<SlowReader>();
   #heldBytes = 0;
 
@@ -61,13 +61,13 @@ export class UnsentBytes {
   }
 
   /**
-   * Cuts off readers until the limit is kept. If only one reader is left, it is not cut off: otherwise an answer larger
-   * than the limit could not be read at all.
+   * Cuts off readers, the slowest first, until the rest keep within the limit. The last reader is never cut off.
+   * Otherwise an answer larger than the limit could not be read at all.
    */
   enforceLimit(): void {
     const { bytesMax, onCut } = this.#options;
     for (const slowest of this.#readers) {
-      // `bytes` takes longer to compute than `#heldBytes`, and is never larger.
+      // `bytes` is never larger than `#heldBytes` but takes longer to compute. So `#heldBytes` is compared first.
       if (this.#readers.size === 1 || this.#heldBytes <= bytesMax || this.bytes <= bytesMax) return;
       slowest.giveUp();
       onCut();
