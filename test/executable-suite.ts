@@ -9,7 +9,7 @@ import { projectFolder } from "./program.ts";
 /** How a file starts the program. */
 const starts = /\b(?:Program\.start|runProgram|programCommand)\(/;
 
-/** Files that start the program, but not the one to test. */
+/** Test files that are left out although they start the program, each with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   "description/check-every-answer.test.ts": "breaks the sources on purpose",
   "executable.test.ts": "makes an executable of its own",
@@ -48,7 +48,7 @@ function readTests(): Sources {
   return new Map(ours.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
 }
 
-/** The files that start the program, and all that import one of them. */
+/** The files that start the program, and all files that import one of them, directly or through other files. */
 function startingFiles(sources: Sources): ReadonlySet<string> {
   const importers = Map.groupBy(importsOf(sources), ({ to }) => to);
   const found = new Set<string>();

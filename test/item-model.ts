@@ -13,7 +13,7 @@ export class ItemModel {
     return this.#items.get(id.toLowerCase());
   }
 
-  /** Stores an item as the service has answered it. An item that is there keeps its place. */
+  /** Stores an item with the ETag in the service's answer. An item that is already there keeps its place. */
   set(id: string, json: string, answer: Response): void {
     this.#items.set(id.toLowerCase(), { json, etag: answer.headers.get("etag") ?? "" });
   }

@@ -21,8 +21,8 @@ const testsPassed = run(
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
-  // Long enough for a busy machine, but a test that hangs is still ended. With an executable it is longer, because
-  // nearly every test starts it.
+  // This limit is long enough for a busy machine, but a test that hangs is still ended. The limit is higher for an
+  // executable, because nearly every test starts it.
   `--timeout=${suite ? 120_000 : 30_000}`,
   "--reporter=junit",
   `--reporter-outfile=${report}`,

@@ -40,7 +40,7 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
   // Preflights of browsers are part of CORS, not of the API.
   if (answer.method === "OPTIONS" && answer.status === 204) return [];
   if (answer.status === 405 && !answer.headers.has("allow")) return ["405 without an Allow header"];
-  // An instance may offer fewer operations than the description of another instance has.
+  // The description has the operations of every kind of instance. The instance that answered may offer fewer.
   if (!operation || answer.status === 405) {
     if (pathItem && ![404, 405].includes(answer.status) && !isRefusal(operation, answer))
       return [`${answer.method} ${path} is not described`];

@@ -62,7 +62,7 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
   tally.operations += answers.size;
 }
 
-/** Creates items, several at once, until many in a row were refused or there are very many. */
+/** Creates items, four at a time, until many creates in a row were refused or a limit on their number is reached. */
 async function fill(program: Program, random: Random, answers: Map<string, number>): Promise<void> {
   for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
     const sizes = Array.from({ length: 4 }, () => random.below(40_000));

@@ -15,7 +15,7 @@ export interface KillRoundsOptions {
   /** Says before each round whether it is to be run. Rounds count from 1. */
   readonly goOn: (round: number) => boolean;
   readonly writers: number;
-  /** If true, the disk is slow, so that the service commits in a thread of its own. */
+  /** If true, the disk is slow, so that the service commits in a separate thread. */
   readonly onSlowDisk?: boolean;
   readonly onRound?: (round: number, totals: Totals) => void;
 }
@@ -31,7 +31,10 @@ export interface Totals {
   threads: number;
 }
 
-/** One item as its writer knows it. `sent` and `answered` are the times of its creation, on one logical clock. */
+/**
+ * One item as its writer knows it. `sent` and `answered` say when its create was sent and answered, on a logical clock
+ * that all writers share.
+ */
 interface Known {
   readonly json: string;
   readonly etag: string;

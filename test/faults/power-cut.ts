@@ -19,8 +19,8 @@ import { type Items, readStore } from "./stored-items.ts";
 
 const writerCount = 16;
 /**
- * How many operations each writer makes. Each recording picks one of these numbers. The long recordings contain
- * checkpoints under load. A short turn has no time for them.
+ * How many operations each writer makes. Each recording picks one of these numbers, or the smallest if it has little
+ * time. The long recordings contain checkpoints under load.
  */
 const operationsEach = [30, 30, 150];
 const shortTurnSeconds = 10;
@@ -108,7 +108,7 @@ async function eachRecording(
   }
 }
 
-/** Runs a service under load and records what it does. It ends with a clean stop or with a kill. */
+/** Runs a service under load and records what it does. The service ends with a clean stop or with a kill. */
 async function record(folder: string, random: Random, length: number): Promise<Recording> {
   mkdirSync(folder);
   const args = ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`];
@@ -161,7 +161,7 @@ function answeredBefore({ events }: Recording, moment: number, operations: reado
   return operations.findLastIndex(({ etag }) => etag !== undefined && seen.has(etag)) + 1;
 }
 
-/** The items of a writer after its first operations. */
+/** The items of a writer after its first `count` operations. */
 function itemsAfter(operations: readonly Operation[], count: number): Map<string, string> {
   const items = new Map<string, string>();
   for (const { id, json } of operations.slice(0, count)) {
@@ -182,7 +182,8 @@ function compare(recording: Recording, moment: number, stored: Items, tally: Tal
       return items.size === found && [...items].every(([id, json]) => stored.get(id) === json);
     };
     const answered = answeredBefore(recording, moment, operations);
-    // One more write may be under way. The deletes before it may have been answered: the trace does not name them.
+    // The next create or update may be under way. The deletes before it may have been answered, because the trace does
+    // not name the answers to deletes.
     const underWay = operations.findIndex(({ json }, index) => index >= answered && json !== undefined);
     const most = underWay === -1 ? operations.length : underWay + 1;
     if (counts(answered, most).some(agrees)) continue;

@@ -34,7 +34,7 @@ async function openFeed(
   return feed;
 }
 
-/** The token of the current list. */
+/** The token of the current list: its ETag without the quotes. */
 async function token(service: Service): Promise<string> {
   const response = await service.fetch("GET", "/api/todoitems/");
   return response.headers.get("etag")?.slice(1, -1) ?? "";
@@ -142,7 +142,7 @@ describeOnEveryEngine("the change feed", (start) => {
       await Promise.all(some.map((id) => service.create(item(id))));
       await Promise.all(some.map((id) => service.fetch("DELETE", `/api/todoitems/${id}`)));
     }
-    // SQLite removes old tombstones in later commits, a few rows with each change.
+    // SQLite removes old tombstones (rows of deleted items) in later commits, a few rows with each change.
     for (let round = 0; round < 20; round++) {
       await Promise.all(
         Array.from({ length: 1_000 }, () => service.send("PUT", "/api/todoitems/", item(ids.one, `"n":${round}`))),
@@ -265,7 +265,8 @@ test("the JSON document of a read-only instance says so, and its ETag is not tha
     const stored = await writable.fetch("GET", path);
     const headers = { "If-None-Match": stored.headers.get("etag") ?? "" };
     expect(await stored.json()).toMatchObject({ readOnly: false });
-    // The cached document of the writable instance must not be used for the read-only one, and the other way round.
+    // The cached document of the writable instance must not be used for the read-only instance, nor the other way
+    // round.
     const document = await readOnly.fetch("GET", path, { headers });
     expect(await document.json()).toMatchObject({ readOnly: true });
     const again = { "If-None-Match": document.headers.get("etag") ?? "" };
@@ -415,7 +416,7 @@ describe("the change feed on sockets and across processes", () => {
     );
     for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
     const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
-    // Each request uses a new connection, so that both workers get some.
+    // Each request uses a new connection, so that both workers get some of the requests.
     for (const json of written)
       expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
     for (const feed of feeds) {

@@ -80,7 +80,7 @@ export class PageFixture {
     return page;
   }
 
-  /** Opens the reference. If `hash` is given, opens it at the part that `hash` names. */
+  /** Opens the reference, the page at /docs. If `hash` is given, opens it at the part that `hash` names. */
   async openReference(hash = ""): Promise<PageDriver> {
     const page = await PageDriver.openReference(this.program.origin, hash);
     this.#pages.add(page);

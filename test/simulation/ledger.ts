@@ -36,9 +36,15 @@ export class Ledger {
   readonly #cutEpochs = new Set<string>();
   /** The texts of the writes that were answered with "nothing was changed". */
   readonly #refused = new Set<string>();
-  /** The content that each token was seen to stand for, by each instance and by all of them together. */
+  /**
+   * The content that was seen under each token (an epoch and a version). It is kept for each instance, and once for all
+   * instances together.
+   */
   readonly #meanings = new Map<string, string>();
-  /** The rows that were stored under a token. There are several only after a failover that lost commits. */
+  /**
+   * The rows that were stored under each token (an epoch and a version). A token has several rows only after a failover
+   * that lost commits.
+   */
   readonly #stored = new Map<string, Row[]>();
 
   constructor(time: VirtualTime) {
@@ -138,8 +144,8 @@ export class Ledger {
   }
 
   /**
-   * A token must never stand for two contents. If commits of its epoch were lost, two instances may disagree, but each
-   * instance must still agree with itself. `resource` is an ID, or "list".
+   * A token (an epoch and a version) must never stand for two contents. If commits of its epoch were lost, two
+   * instances may give it different contents. Each of them must still give it only one. `resource` is an ID, or "list".
    */
   checkMeaning(instance: string, resource: string, token: Token, content: string): void {
     const text = formatToken(token);

@@ -94,8 +94,8 @@ export class Simulation {
   }
 
   /**
-   * Returns whether the history could be checked. It cannot if failovers can lose commits, or if too many outcomes
-   * are unknown.
+   * Returns whether the history could be checked. It cannot be checked if failovers can lose commits, or if too many
+   * outcomes are unknown.
    */
   #checkHistory(): boolean {
     const operations = this.#operations.filter((operation) => operation !== undefined);
@@ -167,7 +167,7 @@ export class Simulation {
     this.#faults.isStormy = false;
   }
 
-  /** Usually short, and sometimes longer than a commit may take. */
+  /** The length of an outage. It is usually short, and sometimes longer than a commit may take. */
   #outageMs(): number {
     return this.#random.chance(0.1) ? this.#random.between(8_000, 16_000) : this.#random.between(50, 2_000);
   }
@@ -212,7 +212,7 @@ export class Simulation {
     }
   }
 
-  /** Once the storm is over, every promise that was only delayed must be kept. */
+  /** Once the storm is over, everything that the storm delayed must happen within a time limit. */
   async #recover([user]: readonly SimulatedUser[]): Promise<void> {
     const giveUpAtMs = this.#time.nowMs + recoveryMs;
     const eventually = async (what: string, problem: () => Promise<string | undefined> | string | undefined) => {

@@ -61,7 +61,7 @@ const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
   replaces: undefined,
 });
 
-/** Commits a new row on the newest state, and returns the bookmark after it. */
+/** Commits a new row on the newest state, and returns the bookmark (epoch and version) of the new state. */
 async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
   let point = since;
   await engine.commit(
@@ -82,7 +82,7 @@ async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
 const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
 
-/** Lets the commit reach the server, calls `afterCommit` once it is done, and then loses its answer. */
+/** Lets the next commit reach the server, calls `afterCommit` once it is stored, and then loses the server's answer. */
 function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
   wire.onceSent("mark", async (pass) => {
     wire.held = true;
@@ -343,15 +343,17 @@ describe("a batch that was decided before others committed", () => {
   const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
 
   interface Commit {
-    /** For each decision: how many missed changes it was given. */
+    /** For each time that the batch was decided: how many changes of others it was given. */
     readonly missed: number[];
-    /** For each call of `moved`: the IDs of the missed changes, and by how many versions the batch was moved. */
+    /**
+     * For each call of `moved`: the IDs of the items that others had changed, and how many versions later than planned
+     * the batch was stored.
+     */
     readonly moved: { readonly ids: string[]; readonly by: number }[];
   }
 
   /**
-   * Commits a batch. It is planned on the version that the missed changes lead to or, if nothing was missed, on
-   * `since`.
+   * Commits a batch. It is planned on `since` or, if the batch is given changes of others, on the version after them.
    */
   async function commitMovable(
     engine: PostgresEngine,
@@ -774,8 +776,8 @@ describe("a server that has stopped answering", () => {
     await engine.pull(since);
     const connections = wire.connections;
     const pulling = engine.pull(since);
-    // The first chunk has the clock: the row with the store's current version. The rest comes later than a question may
-    // take.
+    // The first chunk has the clock: the row with the store's current version. The rest arrives only after the time
+    // limit for a question has passed.
     await wire.chunks(1);
     wire.held = true;
     const asking = engine.hasNews();
@@ -891,7 +893,8 @@ describe("a store whose history was cut", () => {
     const service = await Service.on(await open(wire.through(store.url)));
     await service.create(item(ids.one));
     const { epoch, version } = service.collection;
-    // After these calls, the engine has prepared its statements. So the text of the next pull contains the epoch.
+    // After these calls, the engine has prepared its statements. So the message with which it next reads changes
+    // contains the epoch as text.
     await service.create(item(ids.two));
     await service.collection.changesSince({ epoch, version });
     await service.list();
@@ -955,7 +958,8 @@ describe("a store whose history was cut", () => {
     await store.backup();
     const locking = Promise.withResolvers<Pass>();
     wire.onceSent("for update", locking.resolve);
-    // This batch does not begin at the version that the engine knows, so the engine locks the clock.
+    // This batch does not begin at the version that the engine knows. So the engine locks the clock, the row with the
+    // store's version.
     const committing = engine.commit(
       batchOf({ ...since, version: 1 }, (news) => {
         const { version } = news ?? since;

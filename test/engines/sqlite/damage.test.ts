@@ -49,7 +49,10 @@ beforeAll(async () => {
 
 afterAll(() => folder.dispose());
 
-/** What a start serves: the version and every item. Undefined if the store is refused with a clear message. */
+/**
+ * What the service would serve after a start: the version and every item. Undefined if the store is refused with a
+ * clear message.
+ */
 async function serve(path: string): Promise<string | undefined> {
   let engine: SqliteEngine | undefined;
   try {

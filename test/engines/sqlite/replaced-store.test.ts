@@ -147,7 +147,8 @@ describe.each([
     const how = keepsTime ? "with the time of the file" : "with a new time";
     test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
       const { atime, mtime } = statSync(path);
-      // This rounds the times, so that they can be restored exactly. The engine has to see them before the checkpoint.
+      // This rounds the times, so that they can be restored exactly. The engine has to see the rounded times before the
+      // checkpoint.
       utimesSync(path, atime, mtime);
       const watched = await open();
       const start = await watched.pull();
@@ -266,7 +267,7 @@ describe.each([
       await engine.checkReady();
     }
     other.close();
-    // Enough commits for several checkpoints by the engine itself.
+    // These are enough commits for several checkpoints by the engine itself.
     for (let count = 0; count < 60; count++) await commit(1, 400_000);
     expect(statSync(`${path}-wal`).size).toBeLessThan(10 * 1024 ** 2);
     await engine.close();

@@ -13,7 +13,7 @@ class Log {
   readonly #limits: SweepLimits;
   sweep: Sweep;
   version = 0;
-  /** The value in the store: tombstones up to this version may be missing. */
+  /** The value in the store: tombstones (rows of deleted items) up to this version may be missing. */
   prunedThrough = 0;
 
   constructor(sweepLimits = limits) {
