@@ -1,8 +1,10 @@
-// Works out the state after a pull: the latest change of each item. Older changes of the same item are left out.
+// Works out the state after a `pull`: the latest change of each item. Older changes of the same item are left out.
 
 import type { Change, News, Version } from "../../src/collection/engine.ts";
 
-/** The latest change of each item, in order of version. A whole store's tombstones are left out. */
+/**
+ * The latest change of each item, in order of version. If the changes are a whole store, deleted items are left out.
+ */
 export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {
   const found = new Map<Version, Change>();
   for (const change of changes) {

@@ -71,7 +71,7 @@ async function runAll(client: Device, ...commands: string[]): Promise<string> {
   return printed;
 }
 
-/** The service stores the next request with this method, but its answer gets lost. */
+/** The service carries out the next request with this method, but the answer gets lost. */
 function loseAnswerTo(lost: string): void {
   intervene = async (method, send) => {
     if (method !== lost) return undefined;

@@ -15,7 +15,7 @@ export interface ItemRequest {
 
 interface Expected {
   readonly status: number;
-  /** The item that the request names, in the path or in the body. Undefined if a create leaves it to the service. */
+  /** The ID that the request names, in the path or in the body. Undefined if a create leaves the ID to the service. */
   readonly id?: string | undefined;
   /** The members of the stored item, if the service added the ID. The ID is not among them. */
   readonly addedTo?: string;

@@ -46,7 +46,7 @@ export interface ClientOptions {
   /** The servers that clients send requests to. Each client uses one of them. */
   readonly origins: readonly string[];
   readonly clientCount: number;
-  /** Called before each operation. A client stops when it returns false. */
+  /** Called before each operation. A client stops when this function returns false. */
   readonly goOn: (operationsSoFar: number) => boolean;
 }
 

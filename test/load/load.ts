@@ -16,7 +16,7 @@ import { latencyFigures, processFigures, type Sample } from "./samples.ts";
 const itemCount = 100_000;
 const clientsPerProcess = 5_000;
 const wanted: Readonly<Record<ClientKind, number>> = { idle: 10_000, slow: 1_000, feed: 5_000 };
-/** Descriptors for the churn, the store and the runtime. */
+/** Descriptors that are left for the churn, the store and the runtime. */
 const spareDescriptors = 1_000;
 /** How many more descriptors a service may have after the load than before it, for its own files. */
 const descriptorsKept = 20;

@@ -30,7 +30,7 @@ test("the dashboard shows every metric but the time of the start", () => {
   expect([...names].filter((name) => !shown.has(name))).toEqual(["process_start_time_seconds"]);
 });
 
-// Prometheus' own tool, on Debian in the package `prometheus`.
+// promtool is Prometheus' own tool. On Debian, it is in the package `prometheus`.
 describe.skipIf(Bun.which("promtool") === null)("promtool", () => {
   const run = (args: readonly string[], input = "") =>
     Bun.spawnSync(["promtool", ...args], { cwd: folder, stdin: Buffer.from(input) });

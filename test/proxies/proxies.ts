@@ -73,7 +73,7 @@ process.on("exit", () => {
   for (const proxy of running) proxy.kill("SIGKILL");
 });
 
-/** A service, and a proxy in front of it. The proxy serves it under the path /todo/ and over HTTPS. */
+/** A service, and a proxy in front of it. The proxy offers the service under the path /todo/ and over HTTPS. */
 export class ProxiedService {
   readonly program: Program;
   /** The public address of the service, without a slash at the end. */

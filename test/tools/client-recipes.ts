@@ -181,7 +181,7 @@ test("React: on a server, the recipe renders that the list is loading, and nothi
   expect(await run(["node", join(folder, "server-page.mjs")])).toBe("<p>Loading …</p>\n");
 });
 
-// The last test, because it stops the service.
+// This is the last test, because it stops the service.
 test("React: the recipe says when it is offline, and keeps showing the list", async () => {
   await todo.create({ Name: "Kept" });
   const page = await open("react-page");
