@@ -1,4 +1,4 @@
-// Sends a `Request` to an app and returns a `Response`, without a socket unless `sendThrough` puts something between.
+// Sends a `Request` to an app and returns a `Response`, without a socket unless `sendThrough` has set another way.
 
 import type { App } from "../src/http/app.ts";
 import { type Answer, type HttpRequest, PieceBody, type StreamBody } from "../src/wire/message.ts";

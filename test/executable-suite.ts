@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { importsOf, type Sources } from "./house/imports.ts";
 import { projectFolder } from "./program.ts";
 
-/** How a file starts the program. */
+/** Matches the calls that start the program. */
 const starts = /\b(?:Program\.start|runProgram|programCommand)\(/;
 
 /** Test files that are left out although they start the program, each with the reason. */

@@ -1,5 +1,6 @@
-// Makes a single executable for this platform, and tests what breaks most easily in one: files that the program reads,
-// and processes and threads that it starts. `TODOITEMS_PROGRAM=… npm test` tests an executable thoroughly.
+// Makes a single executable for this platform, and tests what breaks most easily in an executable: files that the
+// program reads, and processes and threads that it starts. `TODOITEMS_PROGRAM=… npm test` tests an executable
+// thoroughly.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";

@@ -6,7 +6,10 @@ interface ModelItem {
 }
 
 export class ItemModel {
-  /** By ID in lower case, because IDs that differ only in letter case are the same. In order of creation. */
+  /**
+   * The items in order of creation. The keys are IDs in lower case, because IDs that differ only in letter case are the
+   * same.
+   */
   readonly #items = new Map<string, ModelItem>();
 
   get(id: string): ModelItem | undefined {

@@ -23,8 +23,9 @@ export function programCommand(folder?: string): readonly string[] {
 }
 
 /**
- * Variables that `npm test` and CI services set. The program's messages depend on them, so the programs of tests do not
- * get them. The last variable is only left out because the program would warn about a name that it does not know.
+ * Variables that `npm test`, CI services and developers set. The program's messages depend on them, so the programs of
+ * tests do not get them. The last variable is left out because the program would warn about a name that it does not
+ * know.
  */
 const ownSurroundings = {
   npm_lifecycle_event: undefined,

@@ -1,6 +1,6 @@
 // `npm test`: runs the checks, then every test, and prints the totals in the last line. Arguments select tests, as in
-// `npm test -- test/http`. Failed checks count as one failure. If TODOITEMS_PROGRAM names an executable, it runs the
-// tests that start the program, with that executable, and lists what it skipped.
+// `npm test -- test/http`. Failed checks count as one failure. If TODOITEMS_PROGRAM names an executable, only the tests
+// that start the program are run, with that executable. The tests that were skipped are listed.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

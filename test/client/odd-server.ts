@@ -121,7 +121,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** Is overloaded for the first two requests. */
+  /** Answers the first two requests with 503, as an overloaded server does. */
   busy: (session, _request, response) => {
     if (session.requests <= 2) return response.writeHead(503, { "Retry-After": "0" }).end();
     return response.writeHead(200, { "Content-Type": "application/json" }).end("[]");

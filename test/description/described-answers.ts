@@ -8,7 +8,7 @@ type Part = { readonly [name: string]: unknown };
 
 export interface SeenAnswer {
   readonly method: string;
-  /** Without the query. Empty if the request could not be read. */
+  /** The path of the request, without the query. Empty if the request could not be read. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -67,8 +67,8 @@ function operationOf(
 }
 
 /**
- * True if a request was refused and its method is not described. It may have been refused before the service looked at
- * its method.
+ * True if a request was refused and its method is not described. The service may have refused the request before it
+ * looked at the method.
  */
 function isRefusal(operation: Operation | undefined, { status }: SeenAnswer): boolean {
   return operation === undefined && status >= 400;

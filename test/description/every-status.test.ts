@@ -1,4 +1,4 @@
-// Provokes every status and problem code that the description lists for an operation, and compares the texts of the
+// Provokes every status and problem code that the description lists for an operation. Compares the texts of the
 // problems with the examples. What cannot be provoked is named here.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -39,7 +39,9 @@ async function start({ engine = new MemoryEngine(), seeded = true, ...options }:
   return server.port;
 }
 
-/** Sends a changed request for each of these operations. Each request goes to an instance of its own. */
+/**
+ * Sends a request with these changes for each of the chosen operations. Each request goes to an instance of its own.
+ */
 async function provoke(
   which: (operation: DescribedOperation) => boolean,
   changes: RequestChanges | ((operation: DescribedOperation) => RequestChanges),

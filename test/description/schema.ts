@@ -1,5 +1,5 @@
-// Checks a JSON value against a schema of the description. It knows the keywords that our schemas use, and throws if it
-// meets another, so that no part of a schema is silently ignored.
+// Checks a JSON value against a schema of the description. It knows only the keywords that our schemas use. It throws
+// if it meets another keyword, so that no part of a schema is silently ignored.
 
 type Part = { readonly [name: string]: unknown };
 

@@ -14,7 +14,7 @@ export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Cha
   return [...found.values()].filter(({ json }) => !whole || json !== null);
 }
 
-/** A change as it is stored, without the field that only a planned change has. */
+/** A change as it is stored, without the field `replaces`, which only a planned change has. */
 export function stored({ version, position, id, json }: Change): Change {
   return { version, position, id, json };
 }

@@ -1,5 +1,5 @@
-// A store of every schema that was ever released opens, keeps its items and versions, and can be written. Each
-// file was made by the program that had that schema: three creates, an update and a deletion.
+// A store of every schema that was ever released opens, keeps its items and versions, and can be written. Each file was
+// made by the program that had that schema, with three creates, an update and a deletion.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";

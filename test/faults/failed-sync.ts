@@ -1,5 +1,5 @@
 // Shows that a refused write does not come back. It runs the service under strace, which makes syncs of the store's log
-// fail, then kills the service and looks at what a restart finds. It needs Linux with strace installed:
+// fail. Then it kills the service and looks at what a restart finds. It needs Linux with strace installed:
 //
 //   npm run test:failed-sync
 

@@ -1,5 +1,5 @@
-// Kills the service at random moments while many clients write. After each restart it checks that every answered write
-// is there, that each write without an answer happened completely or not at all, and that the list is in order of
+// Kills the service at random moments while many clients write. After each restart it checks three things. Every
+// answered write is there. Each write without an answer happened completely or not at all. The list is in order of
 // creation. `npm test` runs a few rounds. For a long run:
 //
 //   npm run test:kill -- 200
@@ -59,7 +59,9 @@ class Writer {
     this.#clock = clock;
   }
 
-  /** Writes until the service is gone. No other writer touches this writer's items, so it knows their state. */
+  /**
+   * Writes until the service is gone. No other writer touches this writer's items, so this writer knows their state.
+   */
   async run(program: Program): Promise<void> {
     for (;;) {
       const own = [...this.known.keys()];

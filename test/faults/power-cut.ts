@@ -1,7 +1,8 @@
-// Simulates power cuts. It records with strace everything that a service under load does to its files, rebuilds the
-// files as they would be if the power had failed at a random moment, and opens the store. Every answered write must be
-// there, and every other write must be there completely or not at all. A second part does the same on a disk that lies:
-// it reports syncs that it did not do. Nothing is promised then, except that the store opens or says why it does not.
+// Simulates power cuts. It records with strace everything that a service under load does to its files. Then it rebuilds
+// the files as they would be if the power had failed at a random moment, and opens the store. Every answered write must
+// be there, and every other write must be there completely or not at all. A second part does the same on a disk that
+// lies: it reports syncs that it did not do. Nothing is promised then, except that the store opens or says why it does
+// not.
 //
 //   npm run torture -- --only "power cuts" --minutes 5
 
@@ -19,8 +20,8 @@ import { type Items, readStore } from "./stored-items.ts";
 
 const writerCount = 16;
 /**
- * How many operations each writer makes. Each recording picks one of these numbers, or the smallest if it has little
- * time. The long recordings contain checkpoints under load.
+ * How many operations each writer makes. Each recording picks one of these numbers, or the smallest if the test has
+ * little time. The long recordings contain checkpoints under load.
  */
 const operationsEach = [30, 30, 150];
 const shortTurnSeconds = 10;

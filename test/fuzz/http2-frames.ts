@@ -1,4 +1,4 @@
-// HTTP/2 frames for attacks: how they are written, sensible conversations, and what can be done to spoil them.
+// HTTP/2 frames for attacks: how frames are written, sensible conversations, and ways to spoil a conversation.
 
 import type { Random } from "../wire/random.ts";
 

@@ -1,4 +1,5 @@
-// Sends random requests to a running service and compares every answer with the model.
+// Sends random requests to a running service, and compares every answer with what the model in item-model.ts leads to
+// expect.
 
 import { ItemModel } from "../item-model.ts";
 import { Program } from "../program.ts";

@@ -1,7 +1,7 @@
 // No regular expression of `src/` takes more than linear time, whatever it is fed. Each one is listed here with the
-// inputs that would make it backtrack most. One that is missing from the list fails the test, so that its author
-// thinks about its worst case. An expression with quadratic cost would need minutes for an input of this length, and
-// run into the test runner's time-out.
+// inputs that would make it backtrack most. An expression that is missing from the list fails the test, so that its
+// author thinks about its worst case. An expression with quadratic cost would need minutes for inputs as long as these,
+// and run into the test runner's time-out.
 
 import { describe, expect, test } from "bun:test";
 import { checkMediaType } from "../../src/http/body.ts";

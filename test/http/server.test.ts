@@ -360,8 +360,8 @@ describe("the number of connections", () => {
     // This test is about time, so it has to sleep.
     await Bun.sleep(2_100);
     const connection = await RawConnection.open(server.port);
-    // If the server's clock were not up to date, the server would now close the connection as idle for more than two
-    // seconds.
+    // If the server's clock were not up to date, the connection would seem idle for more than two seconds. The server
+    // would then close it now.
     await Bun.sleep(200);
     connection.send(head("GET", "/api/todoitems/", closing));
     expect(statuses(await connection.untilClosed())).toEqual(["200"]);

@@ -158,7 +158,7 @@ for (const [place, start] of [
       // The next row stays where it was, or moves up into the place of the ticked row.
       await page.until("Math.abs(window.next.getBoundingClientRect().top - window.topBefore) < 80");
     }
-    // If the row above is ticked elsewhere, the focus stays where it is.
+    // If somebody else ticks the row above, the focus stays where it is.
     await page.view.press("ArrowDown");
     await page.until("document.activeElement.ariaLabel !== window.next.ariaLabel");
     const [focused, above] = await page.evaluate<[string, string]>(`(() => {

@@ -114,7 +114,7 @@ export class PageFixture {
     return JSON.parse(await this.list()) as Record<string, unknown>[];
   }
 
-  /** Waits until the service has stored what the page sent. */
+  /** Waits until the items that the service has stored satisfy `isThere`. */
   async untilStored(isThere: (items: Record<string, unknown>[]) => boolean): Promise<void> {
     await eventually(async () => expect(await this.listed()).toSatisfy(isThere));
   }

@@ -1,5 +1,5 @@
-// Tests in a real Chromium that typed text and unsent edits are never lost, whatever other people, the service or the
-// browser do meanwhile.
+// Tests in a real Chromium that typed text and unsent edits are never lost. This must hold whatever other people, the
+// service or the browser do meanwhile.
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";

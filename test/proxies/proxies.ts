@@ -13,7 +13,7 @@ export interface ProxyKind {
   readonly name: string;
   /** The file in operate/proxies/. */
   readonly recipe: string;
-  /** How the recipe says on which port the proxy listens, and how the test says it. */
+  /** The text in the recipe that sets the proxy's port, and a function that makes the text for the test. */
   readonly listens: readonly [string, (port: number) => string];
   /** Writes whatever the recipe leaves to the system, and returns the command that starts the proxy. */
   prepare(folder: string, recipe: string): readonly string[];

@@ -109,8 +109,8 @@ export class FeedReader {
   }
 
   /**
-   * The reader must have every change up to the version of its last event, except changes to items that have changed
-   * again since.
+   * The reader must have every change up to the version of its last event. Items that have changed again since then are
+   * not compared.
    */
   #checkComplete({ epoch, version }: Token): void {
     const { ledger } = this.#options;

@@ -1,5 +1,5 @@
-// What really happened to the simulated store: every state that was current, and when. All that clients are told is
-// compared with it. The first contradiction ends the simulation.
+// What really happened to the simulated store: every state that was current, and when. Everything that clients are told
+// is compared with this record. The first contradiction ends the simulation.
 
 import { formatToken, type Token } from "../../src/items/token.ts";
 import { listedRows, type Row, type StoreState } from "./store-state.ts";
@@ -106,7 +106,10 @@ export class Ledger {
       throw new Violation(`no store was ever ${formatToken(token)} with ${found} at the time of this answer`);
   }
 
-  /** `token` and `body` are undefined if the item was not found. */
+  /**
+   * An answer about one item is only right if the item was in this state at some time between the request and the
+   * answer. `token` and `body` are undefined if the item was not found.
+   */
   checkItem(id: string, token: Token | undefined, body: string | undefined, interval: Interval): void {
     const isRight = this.#during(interval).some(({ state }) => {
       const row = state.rows.findLast((row) => row.id === id && row.json !== null);
@@ -144,8 +147,9 @@ export class Ledger {
   }
 
   /**
-   * A token (an epoch and a version) must never stand for two contents. If commits of its epoch were lost, two
-   * instances may give it different contents. Each of them must still give it only one. `resource` is an ID, or "list".
+   * A token (an epoch and a version) must never stand for two contents. If commits of the token's epoch were lost, two
+   * instances may give the token different contents. Each of them must still give it only one content. `resource` is an
+   * ID, or "list".
    */
   checkMeaning(instance: string, resource: string, token: Token, content: string): void {
     const text = formatToken(token);

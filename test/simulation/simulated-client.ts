@@ -13,7 +13,7 @@ import {
 } from "./simulated-database.ts";
 
 interface ClientOptions {
-  /** The library takes a list. In a simulation its only member is the name of the instance. */
+  /** The library takes a list of hosts. In a simulation, the only member of this list is the name of the instance. */
   readonly host: readonly string[];
   readonly onnotice: (notice: { readonly code: string }) => void;
   readonly onclose: () => void;
@@ -169,7 +169,8 @@ class Connection {
   }
 
   /**
-   * Messages on the way are lost, or some of them still reach the server. The client learns of the loss after a while.
+   * Answers on the way are lost. Requests on the way either all reach the server or are all lost. The client learns of
+   * the loss after `clientLearnsAfterMs`.
    */
   lose(clientLearnsAfterMs: number): void {
     if (this.#state === "closed" || this.#state === "killed" || this.#state === "lost") return;

@@ -1,6 +1,6 @@
 // A PostgreSQL server in memory: what each statement of the engine means, with transactions, failing statements and
 // failovers. Sessions can lock the clock, which is the row with the store's version. The server recognises statements
-// by their text, and fails if the engine sends another one.
+// by their text, and fails if it does not know a statement.
 
 import type { Faults } from "./faults.ts";
 import type { Ledger } from "./ledger.ts";
@@ -28,7 +28,7 @@ export interface Statement {
 export interface Result {
   readonly rows: readonly object[];
   readonly command: string;
-  /** True if the server warns that it stopped waiting for its standbys. */
+  /** True if the server warns that it stopped waiting for its standbys to confirm a commit. */
   readonly isUnreplicated?: boolean;
 }
 

@@ -150,7 +150,7 @@ export class SimulatedUser {
     ledger.checkItems(found, [...items.values()], asked);
   }
 
-  /** Notes an item's tag, and checks that the tag never stood for anything else. */
+  /** Notes an item's ETag, and checks that this ETag never stood for anything else. */
   #see(id: string, answer: SimulatedAnswer, body: string, instance: SimulatedInstance): Token {
     const token = tokenOf(answer);
     this.#tags.set(id, answer.etag ?? "");

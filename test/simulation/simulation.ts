@@ -40,7 +40,7 @@ export class Simulation {
   readonly #faults: Faults;
   readonly #ledger: Ledger;
   readonly #database: SimulatedDatabase;
-  /** The client library of all instances in this simulation. */
+  /** What all instances in this simulation use in place of the client library of PostgreSQL. */
   readonly network: SimulatedNetwork;
   #running: SimulatedInstance[] = [];
   readonly #operations: (ItemOperation | undefined)[] = [];
@@ -48,7 +48,7 @@ export class Simulation {
   readonly #readers: FeedReader[] = [];
   /** In half of the simulations, failovers can lose commits. Linearizability is checked only in the other half. */
   readonly #losesCommits: boolean;
-  /** Instances that have seen commits that were lost. They must give the store a new epoch. */
+  /** Instances that have seen commits that were lost. They must give the store a new epoch, the ID of its history. */
   readonly #witnesses: { readonly instance: SimulatedInstance; readonly epoch: string }[] = [];
   #failoverCount = 0;
   #startedCount = 0;
@@ -173,7 +173,8 @@ export class Simulation {
   }
 
   /**
-   * Fails over before some statements. Some defects show only if the server fails between two particular statements.
+   * Sometimes fails over before a statement. Some defects show only if the server fails between two particular
+   * statements.
    */
   #strike(text: string): void {
     const chance = text.includes("todoitems.history") ? 0.03 : 0.002;

@@ -1,6 +1,6 @@
-// What the tables of a simulated PostgreSQL store hold at one moment, and the meaning of `commit_batch`, the function
-// that stores a batch. A state is never changed: each commit makes another one. So an older state can become current
-// again. That happens if a standby takes over that had not received the latest commits.
+// What the tables of a simulated PostgreSQL store hold at one moment. Also what `commit_batch`, the function that
+// stores a batch of changes, does to them. A state is never changed: each commit makes another one. So an older state
+// can become current again. That happens if a standby takes over that had not received the latest commits.
 
 /** A row of todoitems.item. `json` is null if the item was deleted. */
 export interface Row {
@@ -23,7 +23,7 @@ export interface StoreState {
   readonly version: number;
   readonly batch: string;
   readonly prunedThrough: number;
-  /** In order of version. */
+  /** All rows, in order of version. */
   readonly rows: readonly Row[];
   readonly history: HistoryRow | undefined;
   readonly voided: ReadonlySet<string>;

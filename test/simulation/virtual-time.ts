@@ -1,6 +1,6 @@
 // The clock and the event loop of a simulation. Nothing happens at a real time: each step runs the event that is due
-// next, and the clock jumps to its time. The globals that code uses to tell the time, to wait and to get random numbers
-// are replaced. So everything that the code under test does follows from the seed.
+// next, and the clock jumps to the time of that event. The globals that code uses to tell the time, to wait and to get
+// random numbers are replaced. So everything that the code under test does follows from the seed.
 
 import type { SeededRandom } from "./random.ts";
 

@@ -1,4 +1,4 @@
-// Prism's complaints that are no fault of the description, each with its argument.
+// Prism's complaints that do not point to a mistake in the description. Each has an argument that says why.
 
 interface Complaint {
   /** Where the complaint is and what it says. */

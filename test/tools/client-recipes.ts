@@ -53,7 +53,7 @@ function readRecipes(): [react: string, query: string, liveQuery: string] {
   return [react, query, liveQuery];
 }
 
-/** What the examples use without declaring it. */
+/** Declares the names that the examples use without declaring them. */
 const exampleNames = `
   declare const TodoClient: typeof import("todoitems-client").TodoClient;
   declare const todo: import("todoitems-client").TodoClient;
@@ -111,7 +111,7 @@ async function build(name: string, target: "browser" | "node"): Promise<string> 
   return (await outputs[0]?.text()) ?? "";
 }
 
-/** Opens a page that runs this program. */
+/** Builds the program with this name, and opens a page that runs it. */
 async function open(name: string) {
   const code = await build(name, "browser");
   const server = Bun.serve({

@@ -1,4 +1,4 @@
-// What people do to the files of a running store: they copy a backup over it, move it away, or tidy up its log.
+// What people do to the files of a running store: they copy a backup over the store, move it away, or remove its log.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -50,8 +50,9 @@ async function commit(count = 1, length = 0): Promise<void> {
   bookmark = { epoch: bookmark.epoch, version: bookmark.version + count };
 }
 
-// `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is being
-// delivered, no other message arrives, and it waits forever. So these tests let the event loop turn first.
+// `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is
+// being delivered, no other message arrives, and it waits forever. So these tests first wait for one turn of the event
+// loop.
 
 /** Commits until a checkpoint has copied the log into the file. */
 async function commitUntilCheckpoint(): Promise<void> {

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  // Some tests make the folder read-only. It could not be emptied then.
+  // Some tests make the folder read-only. A read-only folder could not be emptied.
   chmodSync(folder.path, 0o700);
   folder.dispose();
 });
@@ -287,9 +287,9 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // There were 80,000 deletions. A survey is a search for removable rows, also for those of the other process.
-    // Without a survey, the file would still have every tombstone (row of a deleted item), and half of the rows that
-    // the tombstones replaced.
+    // There were 80,000 deletions. A survey reads the whole table, so it finds the removable rows of both processes.
+    // Without a survey, the file would still have every tombstone (row of a deleted item). It would also have half of
+    // the rows that the tombstones replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
     expect(latest(await survivor.pull())).toEqual([]);
