@@ -57,7 +57,8 @@ function startingFiles(sources: Sources): ReadonlySet<string> {
     found.add(path);
     for (const { from } of importers.get(path) ?? []) add(from);
   };
-  // program.ts only defines how the program is started. Many files import it for something else, such as `projectFolder`.
+  // program.ts only defines how the program is started. Many files import it for something else, such as
+  // `projectFolder`. So it does not count here.
   for (const [path, text] of sources) if (path !== "program.ts" && starts.test(text)) add(path);
   return found;
 }

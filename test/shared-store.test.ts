@@ -65,7 +65,7 @@ describe("a service that does not know the other's latest writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     await there.fetch("DELETE", path(ids.one));
-    // The third write makes sure that the batch has something to store, whatever is decided for the others.
+    // The third write makes sure that there is something to commit, whatever is decided for the others.
     expect(await statuses(post(here, ids.one), post(here, ids.two), post(here, ids.three))).toEqual([201, 409, 201]);
     expect(await there.list()).toBe(`[${item(ids.two)},${item(ids.one)},${item(ids.three)}]`);
   });

@@ -31,8 +31,8 @@ export function expectTranscript(file: string, printed: string): void {
 }
 
 /**
- * Replaces what differs from run to run. IDs and epochs become numbers, in their order of appearance. Dates are removed,
- * and so are details of problems, because their wording may change.
+ * Replaces what differs from run to run. IDs and epochs (IDs of a store's history) become numbers, in their order of
+ * appearance. Dates are removed, and so are details of problems, because their wording may change.
  */
 export function comparable(text: string): string {
   const numbers = new Map<string, number>();

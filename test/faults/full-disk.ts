@@ -50,7 +50,8 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
       if ((await create(program, answers, 100)) !== 201) tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
-    // Opening the store needs some room, too, for the index of the log. On the small file system, there is room again.
+    // Opening the store needs some room, too, for the index of the log. By now, there is room again on the small file
+    // system.
     const stored = await readStore(path);
     if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
     else verify(answers, new Set(stored.keys()), tally);

@@ -42,7 +42,7 @@ interface Known {
   readonly answered: number;
 }
 
-/** A write under way. If it happens, the item will have this JSON. Undefined means that the item will be deleted. */
+/** A write under way. If it happens, the item will have `json`. If `json` is undefined, the item will be deleted. */
 interface Attempt {
   readonly id: string;
   readonly json: string | undefined;

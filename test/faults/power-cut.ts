@@ -62,7 +62,7 @@ export const powerCutPart: Part = {
           tally.noteWrong(`the store does not open after a power cut: ${stored.message}`);
         else compare(recording, moment, stored, tally);
       }
-      // If the time was over before the first cut, there is no store to start on.
+      // If the time was over before the first power cut, there is no store to start on.
       if (existsSync(folder)) await startProgram(folder, tally);
     }),
 };
@@ -149,7 +149,8 @@ function moments(random: Random, length: number): number[] {
 function writeFiles(folder: string, files: ReadonlyMap<string, Buffer>): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  // The index of the log is rebuilt at every start. Its pages are shared memory, which strace does not see.
+  // The index of the log is left out, because it is rebuilt at every start. Its pages are shared memory, which strace
+  // does not see.
   for (const [name, bytes] of files) if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
 }
 

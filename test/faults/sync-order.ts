@@ -70,7 +70,8 @@ async function writeSome(program: Program): Promise<void> {
 
 /**
  * Says what is wrong. Undefined if nothing is. A connection sends its next write only after an answer, so one sync
- * covers at most one answer for each connection. If there are fewer syncs, some answers were sent without a sync.
+ * covers at most one answer for each connection. If the syncs cannot cover all answers, some answers were sent without
+ * a sync.
  */
 function problemOf({ answers, syncs, early }: SyncOrder): string | undefined {
   if (early > 0) return `${early} of ${answers} answers left before their sync`;

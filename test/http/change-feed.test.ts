@@ -124,7 +124,8 @@ describeOnEveryEngine("the change feed", (start) => {
       await service.create(item(ids.one));
       const current = await token(service);
       const feed = await openFeed(service, { since: tokenOf(current) });
-      // This event has no token. If a reader loses its connection here, it must not believe that it is up to date.
+      // This event has no ID, so the reader gets no new token. If it loses its connection here, it must not believe
+      // that it is up to date.
       expect(await feed.next()).toMatchObject({ event: "ready", id: undefined });
       const { epoch } = service.collection;
       expect(await feed.next()).toEqual({ event: "resync", id: current, data: `{"epoch":"${epoch}","version":1}` });
@@ -190,7 +191,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([first.headers.get("etag"), first.headers.get("cache-control")]).toEqual([etag, "no-cache"]);
     const second = await service.fetch("GET", "/changes", { headers: { ...headers, "If-None-Match": etag } });
     expect(second.status).toBe(304);
-    // The text of the ETag can also be used as a token, even with its suffix.
+    // The text of the ETag, even with its suffix, can also be used as the value of `since`.
     expect(JSON.parse(await delta(service, `/changes?since=${etag.slice(1, -1)}`))).toMatchObject({ whole: false });
   });
 

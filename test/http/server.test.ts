@@ -347,7 +347,8 @@ describe("the number of connections", () => {
   test("connections that leave too few descriptors are closed at once, and are no longer counted", async () => {
     const connections = { open: 0, max: 10 };
     let shortages = 0;
-    // The test process itself already has more open descriptors than these four.
+    // The test process itself already has more open descriptors than these four. So the server closes every new
+    // connection.
     await restart({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
     expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
     await eventually(() => connections.open === 0);

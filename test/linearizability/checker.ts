@@ -6,7 +6,7 @@
 
 import type { History, ItemOperation, ListOperation, SeenItem } from "./history.ts";
 
-/** What is wrong with a history. Undefined if it is linearizable. */
+/** What is wrong with a history of operations. Undefined if the history is linearizable. */
 export function check({ operations, lists }: History): string | undefined {
   const ids = new Set(operations.map(({ id }) => id));
   for (const id of ids) {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { Edit, KeptEdit } from "../../src/page/edit.ts";
 import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
 
-/** An outbox that is connected to a store with the epoch "e", and the edits that it keeps. */
+/** An outbox for the store with the epoch (ID of its history) "e", and the edits that the outbox keeps. */
 function open(): { outbox: Outbox; kept: () => readonly KeptEdit[] } {
   let kept: readonly KeptEdit[] = [];
   const outbox = new Outbox((edits) => {

@@ -42,7 +42,7 @@ test("of 10,000 items, only those in sight are drawn, all can be reached, and a 
   await page.until("document.querySelector('.name')?.textContent === 'One more' && scrollY === 0");
   await page.click('[data-control="connect"]');
   await page.untilText("10,001 items");
-  // One app reads at most 256,000 bytes of a list. This list is far larger, and the page says so.
+  // The app of the Xamarin.Forms tutorial reads at most 256,000 bytes. This list is far larger, and the page says so.
   await page.untilText("Over 256,000 bytes");
 });
 
@@ -51,8 +51,8 @@ test("everything can be done with the keyboard alone", async () => {
   const page = await pages.openPage();
   const press = (...keys: Bun.WebView.VirtualKey[]) =>
     keys.reduce((before, key) => before.then(() => page.view.press(key)), Promise.resolve());
-  // An empty page focuses the composer by itself. Shortcuts work only when no field has the focus, so take the focus
-  // away.
+  // An empty page focuses the composer, the field for new items. Shortcuts work only when no field has the focus, so
+  // take the focus away.
   await eventually(async () => expect(await page.focused()).toBe("composer"));
   await page.evaluate("document.activeElement.blur()");
   await page.view.press("n", { modifiers: ["Shift"] });
@@ -63,8 +63,8 @@ test("everything can be done with the keyboard alone", async () => {
     await press("Enter");
   }
   await page.untilNames("Three", "Two", "One");
-  // Tab goes from the composer through the controls to the first item. The Add button is hidden while the composer is
-  // empty.
+  // Tab goes from the composer (the field for new items) through the controls to the first item. The Add button is
+  // hidden while the composer is empty.
   for (let count = 0; count < 8 && (await page.focused()) !== "tick"; count++) await press("Tab");
   expect(await page.focused()).toBe("tick");
   await press("Space", "ArrowDown", "Space");

@@ -130,7 +130,7 @@ class Channel {
   /** Delivers a message after all earlier messages, unless the channel breaks first. */
   send(deliver: () => void): void {
     const { time } = this.#database;
-    // The clock adds up to 0.01 ms to each delay, so a distance of 0.02 ms keeps the order.
+    // The simulation's clock adds up to 0.01 ms to each delay, so a distance of 0.02 ms keeps the order.
     this.#lastAtMs = Math.max(this.#lastAtMs + 0.02, time.nowMs + this.#faults.latencyMs());
     time.after(this.#lastAtMs - time.nowMs, () => {
       if (!this.isBroken) deliver();

@@ -15,7 +15,7 @@ import { VirtualTime } from "./virtual-time.ts";
 
 export interface SimulationReport {
   readonly stepCount: number;
-  /** True if the checker could judge the history, and found it linearizable. */
+  /** True if the checker could judge the history of operations, and found it linearizable. */
   readonly isLinearizable: boolean;
   readonly operationCount: number;
   readonly changeCount: number;
@@ -29,8 +29,8 @@ const readerCount = 2;
 /** After a storm, everything must work again within this time. */
 const recoveryMs = 90_000;
 /**
- * The history is checked only if no item has more writes with an unknown outcome than this. Each such write doubles the
- * checker's work.
+ * The history of operations is checked only if no item has more writes with an unknown outcome than this. Each such
+ * write doubles the checker's work.
  */
 const unknownMax = 6;
 
@@ -94,8 +94,8 @@ export class Simulation {
   }
 
   /**
-   * Returns whether the history could be checked. It cannot be checked if failovers can lose commits, or if too many
-   * outcomes are unknown.
+   * Returns whether the history of operations could be checked. It cannot be checked if failovers can lose commits, or
+   * if too many outcomes are unknown.
    */
   #checkHistory(): boolean {
     const operations = this.#operations.filter((operation) => operation !== undefined);

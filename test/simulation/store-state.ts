@@ -38,7 +38,7 @@ export function listedRows({ rows }: StoreState): readonly Row[] {
   return rows.filter(({ json }) => json !== null).sort((a, b) => a.position - b.position);
 }
 
-/** The ID of the batch that led to a version. Undefined if the history has no such version. */
+/** The ID of the batch of changes that led to a version. Undefined if the history has no such version. */
 export function batchAt({ history }: StoreState, version: number): string | undefined {
   for (let row = history; row && row.version >= version; row = row.older) if (row.version === version) return row.batch;
   return undefined;
@@ -50,8 +50,8 @@ export function findVersion({ history }: StoreState, batch: string, since: numbe
 }
 
 /**
- * The parameters of `commit_batch` that matter here. The limits on the history are left out: they would never be
- * reached.
+ * The parameters of `commit_batch` that matter here. The limits on the table of past batches are left out: they would
+ * never be reached.
  */
 export interface BatchParameters {
   readonly sinceVersion: number;
@@ -72,8 +72,8 @@ const pruneEvery = 40;
 const missedMax = { versions: 1_000, bytes: 1_000_000 };
 
 /**
- * What `commit_batch` does to a state whose epoch is the one that the batch was made for. Undefined if it stores
- * nothing.
+ * What `commit_batch` does to a state. The batch must have been made for the epoch (ID of the store's history) of this
+ * state. Undefined if nothing is stored.
  */
 export function commitBatch(
   state: StoreState,
@@ -100,8 +100,8 @@ export function commitBatch(
 }
 
 /**
- * The changes that others have committed since the batch was planned. Undefined if the batch cannot be stored after
- * them.
+ * The changes that others have committed since the version for which the batch was made. Undefined if the batch cannot
+ * be stored after them.
  */
 function missedBy(state: StoreState, batch: BatchParameters, moved: number): readonly Row[] | undefined {
   const { dependsOn, sinceVersion, sinceBatch } = batch;

@@ -343,7 +343,7 @@ describe("a batch that was decided before others committed", () => {
   const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
 
   interface Commit {
-    /** For each time that the batch was decided: how many changes of others it was given. */
+    /** How many changes of others the batch was given, each time that it was decided. */
     readonly missed: number[];
     /**
      * For each call of `moved`: the IDs of the items that others had changed, and how many versions later than planned
@@ -353,7 +353,8 @@ describe("a batch that was decided before others committed", () => {
   }
 
   /**
-   * Commits a batch. It is planned on `since` or, if the batch is given changes of others, on the version after them.
+   * Commits a batch. `plan` makes its changes. It gets the version of `since` or, if others have committed changes, the
+   * version after these.
    */
   async function commitMovable(
     engine: PostgresEngine,
@@ -536,7 +537,8 @@ describe("a batch that was decided before others committed", () => {
     const engine = await open(wire.through(store.url));
     const other = await open();
     let since = await warmUp(engine);
-    // The first commit takes more round trips: its optimistic attempt fails, and it has statements to prepare.
+    // The first commit takes more round trips. It first tries to store its changes in one round trip, which fails. It
+    // also has statements to prepare.
     for (const roundTrips of [4, 2, 2]) {
       const elsewhere = await other.pull();
       const change = (version: number): PlannedChange => ({
@@ -853,7 +855,8 @@ describe("a store whose history was cut", () => {
     const found = jsonsOf(news);
     expect(found).not.toContain('{"lost":true}');
     expect(found).toHaveLength(5);
-    // The other instance notices the new epoch too, as does every client that remembers the old one.
+    // The other instance notices the new epoch (ID of the store's history), too. So does every client that remembers
+    // the old one.
     expect(await other.hasNews()).toBe(true);
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
@@ -894,7 +897,7 @@ describe("a store whose history was cut", () => {
     await service.create(item(ids.one));
     const { epoch, version } = service.collection;
     // After these calls, the engine has prepared its statements. So the message with which it next reads changes
-    // contains the epoch as text.
+    // contains the epoch (ID of the store's history) as text.
     await service.create(item(ids.two));
     await service.collection.changesSince({ epoch, version });
     await service.list();
@@ -1121,8 +1124,8 @@ describe("a store whose history was cut", () => {
   }
 
   /**
-   * An engine that is about to load the whole store, because the store has a new epoch. There is a backup from before
-   * the engine's newest commit and before the new epoch.
+   * An engine that is about to load the whole store, because the store has a new epoch (ID of its history). There is a
+   * backup from before the engine's newest commit and before the new epoch.
    */
   async function loadingAfterLoss() {
     const wire = await connectWire();
@@ -1147,7 +1150,7 @@ describe("a store whose history was cut", () => {
 
   test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
     const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
-    // Restoring the backup takes the new epoch back while the engine loads the store.
+    // Restoring the backup brings back the old epoch (ID of the store's history) while the engine loads the store.
     await store.restore();
     wire.onceSent("set epoch", () => wire.cut());
     await pass();
