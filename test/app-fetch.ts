@@ -1,4 +1,4 @@
-// Sends a `Request` to an app and returns a `Response`, without a socket unless `sendThrough` puts something between.
+// Sends a `Request` to an app and returns a `Response`, without a socket unless `sendThrough` has set another way.
 
 import type { App } from "../src/http/app.ts";
 import { type Answer, type HttpRequest, PieceBody, type StreamBody } from "../src/wire/message.ts";
@@ -8,7 +8,7 @@ type Send = (app: App, request: Request, peer: string) => Promise<Answer>;
 
 let send: Send = async (app, request, peer) => app.handle(requestOf(request, peer));
 
-/** From now on, every request of a test goes this way to its app. */
+/** From now on, `way` carries every request of a test to its app. */
 export function sendThrough(way: Send): void {
   send = way;
 }

@@ -1,5 +1,5 @@
 // Services for tests that know nothing but the API. Such a service runs in this process, without a socket. But if
-// TODOITEMS_PROGRAM names an executable, it is a process of that executable, with the same settings as flags.
+// TODOITEMS_PROGRAM names an executable, the service is a process of that executable, with the same settings as flags.
 
 import { afterEach, describe, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -80,7 +80,8 @@ async function startProgram(store: TestStore, options: BlackBoxOptions): Promise
     return join(folder.path, name);
   };
   const args = ["--port", "0", "--store", store.address, ...flagsOf(settings)];
-  // A read-only instance needs an existing store. It does not create one, but `--seed` does.
+  // A read-only instance needs an existing store and does not create one. So `--seed` creates it, even if there are no
+  // items.
   if (items.length > 0 || settings.readOnly) args.push("--seed", write("items.json", arrayOf(items)));
   if (auth !== "off")
     args.push(

@@ -4,7 +4,7 @@ const giveUpMs = 20_000;
 
 /**
  * Resolves once the condition holds: it throws nothing and does not return false. If that takes too long, throws an
- * error that names the condition. Its cause is the condition's last failure.
+ * error that names the condition. The cause of this error is the condition's last failure.
  */
 export async function eventually(condition: () => unknown, what = String(condition)): Promise<void> {
   const giveUpAt = performance.now() + giveUpMs;

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { importsOf, type Sources } from "./house/imports.ts";
 import { projectFolder } from "./program.ts";
 
-/** How a file starts the program. */
+/** Matches the calls that start the program. */
 const starts = /\b(?:Program\.start|runProgram|programCommand)\(/;
 
-/** Files that start the program, but not the one to test. */
+/** Test files that are left out although they start the program, each with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   "description/check-every-answer.test.ts": "breaks the sources on purpose",
   "executable.test.ts": "makes an executable of its own",
@@ -48,7 +48,7 @@ function readTests(): Sources {
   return new Map(ours.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
 }
 
-/** The files that start the program, and all that import one of them. */
+/** The files that start the program, and all files that import one of them, directly or through other files. */
 function startingFiles(sources: Sources): ReadonlySet<string> {
   const importers = Map.groupBy(importsOf(sources), ({ to }) => to);
   const found = new Set<string>();
@@ -57,7 +57,8 @@ function startingFiles(sources: Sources): ReadonlySet<string> {
     found.add(path);
     for (const { from } of importers.get(path) ?? []) add(from);
   };
-  // program.ts only defines how the program is started. Many files import it for something else, such as `projectFolder`.
+  // program.ts only defines how the program is started. Many files import it for something else, such as
+  // `projectFolder`. So it does not count here.
   for (const [path, text] of sources) if (path !== "program.ts" && starts.test(text)) add(path);
   return found;
 }

@@ -1,5 +1,6 @@
-// Makes a single executable for this platform, and tests what breaks most easily in one: files that the program reads,
-// and processes and threads that it starts. `TODOITEMS_PROGRAM=… npm test` tests an executable thoroughly.
+// Makes a single executable for this platform, and tests what breaks most easily in an executable: files that the
+// program reads, and processes and threads that it starts. `TODOITEMS_PROGRAM=… npm test` tests an executable
+// thoroughly.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
@@ -40,7 +41,7 @@ afterEach(async () => {
   folder.dispose();
 });
 
-/** The environment of the executable. No folder on its path has Node. */
+/** The environment of the executable. Its PATH does not lead to Node. */
 function surroundings() {
   const home = folder.path;
   const environment = { PATH: join(home, "empty"), HOME: home, XDG_DATA_HOME: home, BUN_OPTIONS: "" };
@@ -82,7 +83,7 @@ test("an executable serves the page, the reference, all their assets and the API
 
 test("an executable uses no settings from the current folder, which contains other people's files", async () => {
   const service = await serve("--store", "memory:");
-  // A service with the folder's TODOITEMS_FORMS=a would answer this with 405.
+  // If the service had read TODOITEMS_FORMS=a from the folder's .env file, it would answer this with 405.
   expect((await service.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
   const { exitCode, stderr } = await service.stop();
   program = undefined;

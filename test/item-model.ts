@@ -6,14 +6,17 @@ interface ModelItem {
 }
 
 export class ItemModel {
-  /** By ID in lower case, because IDs that differ only in letter case are the same. In order of creation. */
+  /**
+   * The items in order of creation. The keys are IDs in lower case, because IDs that differ only in letter case are the
+   * same.
+   */
   readonly #items = new Map<string, ModelItem>();
 
   get(id: string): ModelItem | undefined {
     return this.#items.get(id.toLowerCase());
   }
 
-  /** Stores an item as the service has answered it. An item that is there keeps its place. */
+  /** Stores an item with the ETag in the service's answer. An item that is already there keeps its place. */
   set(id: string, json: string, answer: Response): void {
     this.#items.set(id.toLowerCase(), { json, etag: answer.headers.get("etag") ?? "" });
   }

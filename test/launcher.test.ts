@@ -65,7 +65,7 @@ describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env",
     test(`${name} runs no code from the folder and uses no settings from it`, async () => {
       linkProject();
       const program = await serve({ start, args });
-      // A service with the folder's TODOITEMS_FORMS=a would answer this with 405.
+      // If the service had read TODOITEMS_FORMS=a from the folder's .env file, it would answer this with 405.
       expect((await program.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
       const { stderr } = await program.stop();
       started.pop();

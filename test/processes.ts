@@ -3,7 +3,10 @@
 import { describe } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** `describe` on Linux, skipped elsewhere. For suites that look at processes: only Linux lists them as files. */
+/**
+ * Like `describe`, but skipped on systems other than Linux. It is for tests that look at processes, which only Linux
+ * lists as files.
+ */
 export const onLinux = process.platform === "linux" ? describe : describe.skip;
 
 export function childrenOf(pid: number): number[] {

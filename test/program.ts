@@ -14,8 +14,8 @@ const executableName = process.env[programVariable];
 export const executable = executableName === undefined ? undefined : resolve(projectFolder, executableName);
 
 /**
- * The beginning of a command line that starts the program, from the folder of any build. A command and its arguments
- * follow.
+ * The beginning of a command line that starts the program. A command and its arguments follow. `folder` is the folder
+ * of another build.
  */
 export function programCommand(folder?: string): readonly string[] {
   if (executable !== undefined && folder === undefined) return [executable];
@@ -23,8 +23,9 @@ export function programCommand(folder?: string): readonly string[] {
 }
 
 /**
- * Variables that `npm test` and CI services set. The program's messages depend on them, so the programs of tests do not
- * get them. The last variable is only left out because the program would warn about a name that it does not know.
+ * Variables that `npm test`, CI services and developers set. The program's messages depend on them, so the programs of
+ * tests do not get them. The last variable is left out because the program would warn about a name that it does not
+ * know.
  */
 const ownSurroundings = {
   npm_lifecycle_event: undefined,
@@ -41,8 +42,8 @@ export function programEnvironment(
 }
 
 /**
- * Environment variables that let a service check its answers. Its workers inherit them. The quotes allow blanks in the
- * path. Nothing can be loaded into an executable in this way.
+ * Environment variables that make a service check its answers. Its workers inherit them. The quotes allow blanks in the
+ * path. There are none for an executable, because nothing can be loaded into it in this way.
  */
 export const checksAnswers: Readonly<Record<string, string>> =
   executable !== undefined
@@ -64,7 +65,10 @@ export interface ProgramOptions {
   readonly cwd?: string;
 }
 
-/** Programs that are still running. None may outlive the tests, even if a test fails before it stops its own. */
+/**
+ * Programs that are still running. None may outlive the tests, even if a test fails before it stops the programs that
+ * it started.
+ */
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
   for (const program of running) program.kill("SIGKILL");
@@ -74,7 +78,7 @@ export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
   readonly #stderr: OutputReader;
-  /** The addresses it listens on, according to its ready lines. */
+  /** The addresses that the program listens on, according to its ready lines. */
   readonly origins: readonly string[];
 
   private constructor(
@@ -146,7 +150,8 @@ export class Program {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     this.kill(signal);
     const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
-    // The client that got this answer may have tried again. Then the test has not seen the answer.
+    // If the log names an answer that does not fit the API's description, fail here. The test may not have seen that
+    // answer, because its client may have tried again.
     if (stderr.includes(undescribed)) throw new Error(stderr);
     return { exitCode, stdout, stderr };
   }
@@ -194,7 +199,10 @@ function surroundings({ environment, cwd, folder }: ProgramOptions) {
   return { env: programEnvironment(environment), cwd: cwd ?? defaultFolder(folder) };
 }
 
-/** The current folder of a program that a test starts. An executable finds files there that it must not read. */
+/**
+ * The current folder of a program that a test starts. For an executable, it is a folder with files that the executable
+ * must not read.
+ */
 function defaultFolder(folder: string | undefined): string {
   return executable === undefined || folder !== undefined ? process.cwd() : hostileFolder();
 }

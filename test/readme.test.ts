@@ -37,7 +37,7 @@ const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const started: Bun.Subprocess[] = [];
 const folders: ReturnType<typeof temporaryFolder>[] = [];
 afterEach(async () => {
-  // A supervisor sends its signal to npm. The service must then stop cleanly, too.
+  // A supervisor sends its signal to npm, not to the service. The service must stop cleanly all the same.
   for (const process of started.splice(0)) {
     process.kill("SIGTERM");
     expect(await process.exited).toBe(0);
@@ -56,7 +56,7 @@ function newFolder(): { readonly path: string } {
 async function npmStart(args: readonly string[], cwd: string): Promise<{ printed: string; port: string }> {
   const service = Bun.spawn([npm, "start", "--silent", "--prefix", projectFolder, "--", ...args, "--port", "0"], {
     cwd,
-    // The development certificate is kept in the user's data folder.
+    // The development certificate is kept in the user's data folder, so the service gets a new folder for it.
     env: { ...process.env, ...checksAnswers, XDG_DATA_HOME: cwd },
     stdout: "pipe",
     stderr: "ignore",

@@ -1,6 +1,6 @@
 // `npm test`: runs the checks, then every test, and prints the totals in the last line. Arguments select tests, as in
-// `npm test -- test/http`. Failed checks count as one failure. If TODOITEMS_PROGRAM names an executable, it runs the
-// tests that start the program, with that executable, and lists what it skipped.
+// `npm test -- test/http`. Failed checks count as one failure. If TODOITEMS_PROGRAM names an executable, only the tests
+// that start the program are run, with that executable. The tests that were skipped are listed.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +21,8 @@ const testsPassed = run(
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
-  // Long enough for a busy machine, but a test that hangs is still ended. With an executable it is longer, because
-  // nearly every test starts it.
+  // This limit is long enough for a busy machine, but a test that hangs is still ended. The limit is higher for an
+  // executable, because nearly every test starts it.
   `--timeout=${suite ? 120_000 : 30_000}`,
   "--reporter=junit",
   `--reporter-outfile=${report}`,

@@ -1,5 +1,5 @@
-// Two services share one PostgreSQL store. A write is decided on the state that its service knows. If the other service
-// commits first, the write is stored after those changes. No client may notice.
+// Two services share one PostgreSQL store. A service decides about a write by the state that it knows. If the other
+// service commits first, the write is stored after those changes. No client may notice.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
@@ -65,7 +65,7 @@ describe("a service that does not know the other's latest writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     await there.fetch("DELETE", path(ids.one));
-    // The third write makes sure that the batch has something to store, whatever is decided for the others.
+    // The third write makes sure that there is something to commit, whatever is decided for the others.
     expect(await statuses(post(here, ids.one), post(here, ids.two), post(here, ids.three))).toEqual([201, 409, 201]);
     expect(await there.list()).toBe(`[${item(ids.two)},${item(ids.one)},${item(ids.three)}]`);
   });
@@ -101,7 +101,7 @@ describe("a service that does not know the other's latest writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     const { epoch } = here.collection;
-    // Without the other service's write, the first of these two updates would be version 2.
+    // Without the other service's write, the first of these two updates would get version 2.
     const guess = { "If-Match": `"${epoch}-2"` };
     expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), guess))).toEqual([
       204, 412,

@@ -1,4 +1,5 @@
-// Helpers for tests that something does not happen. They wait for turns of the event loop, not for a length of time.
+// Helpers for tests which show that something does not happen. They wait for turns of the event loop, not for a length
+// of time.
 
 /** Resolves after some turns of the event loop, enough for all work that is ready to run. */
 export async function turns(count = 20): Promise<void> {

@@ -32,7 +32,7 @@ interface Claim<Subject> {
 
 export interface Result {
   readonly title: string;
-  /** Undefined if the claim holds. */
+  /** What went wrong. Undefined if the claim holds. */
   readonly failure?: string;
 }
 
@@ -245,7 +245,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
   },
 ];
 
-/** Claims about networks and servers that fail. Each gets the address of the odd server. */
+/** Claims about networks and servers that fail. Each gets the address of the server in odd-server.ts. */
 export const networkClaims: readonly Claim<string>[] = [
   {
     title: "items() yields the first item before the server has sent the last byte",

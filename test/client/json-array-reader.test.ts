@@ -1,4 +1,4 @@
-// The incremental reader finds the same objects as JSON.parse, however the bytes are split, and says what is wrong with
+// The incremental reader finds the same objects as JSON.parse, however the bytes are split. It says what is wrong with
 // any other input.
 
 import { describe, expect, test } from "bun:test";

@@ -1,4 +1,5 @@
-// liveList(): its snapshots stay the same objects while nothing changes, and it survives what networks and servers do.
+// liveList(): its snapshots stay the same objects while nothing changes, and it survives failures of networks and
+// servers.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { type LiveList, TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
@@ -82,7 +83,8 @@ describe("snapshots", () => {
     for (let count = 0; count < 50; count++) await service.create(item(crypto.randomUUID(), '"Name":"x"'));
     const second = await follow(list);
     await eventually(() => list.getSnapshot().items.length === 50);
-    // The listener is called for connecting, for live, and a few times for all 50 changes together.
+    // The listener is called when the list starts to connect, when it is live, and a few times for all 50 changes
+    // together.
     expect(second.calls).toBeLessThan(10);
   });
 
@@ -194,8 +196,8 @@ describe("failures", () => {
       connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) },
     });
 
-    // The new process has another store, and so another epoch. The store gets a new item and an item with the same
-    // content as before.
+    // The new process has another store, and so another epoch (ID of the store's history). The store gets a new item
+    // and an item with the same content as before.
     const next = await Program.start({ args: ["--store", "memory:", "--port", port] });
     closes.push(() => next.stop("SIGKILL"));
     const { connection } = list.getSnapshot();

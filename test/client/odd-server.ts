@@ -121,7 +121,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** Is overloaded for the first two requests. */
+  /** Answers the first two requests with 503, as an overloaded server does. */
   busy: (session, _request, response) => {
     if (session.requests <= 2) return response.writeHead(503, { "Retry-After": "0" }).end();
     return response.writeHead(200, { "Content-Type": "application/json" }).end("[]");
@@ -160,13 +160,18 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** A to-do service that answers any other address with 404 and without CORS headers, even for a preflight. */
+  /**
+   * A to-do service that answers any address outside the API with 404 and without CORS headers, even for a preflight.
+   */
   closed: async (session, request, response, path) => {
     const [status, body] = await operate(session, request, path);
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   },
 
-  /** A to-do service that sends an HTML page for every other address, as servers of single-page applications do. */
+  /**
+   * A to-do service that sends an HTML page for every address outside the API, as servers of single-page applications
+   * do.
+   */
   pages: async (session, request, response, path) => {
     if (!path.startsWith("/api/"))
       return response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");
@@ -197,7 +202,7 @@ function feed(session: Session, request: IncomingMessage, response: ServerRespon
   response.on("close", () => session.streams.delete(response));
 }
 
-/** A to-do service in a few lines, form B. */
+/** A to-do service in a few lines. It offers form B of the API. */
 async function operate(
   session: Session,
   request: IncomingMessage,

@@ -1,5 +1,5 @@
-// Imitates a store on another machine. The collection has to ask it for news, and its answers take as long as the test
-// says.
+// Imitates a store on another machine. The collection has to ask the store whether there are new changes. The answers
+// take as long as the test says.
 
 import type { Batch, Bookmark, Engine, News } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -10,9 +10,9 @@ export class RemoteEngine implements Engine {
   question: boolean | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
-  /** If this is set, pulls are answered only after it has resolved. */
+  /** If this is set, `pull` answers only after this promise has resolved. */
   arrival: Promise<void> | undefined;
-  /** If true, every pull returns the whole store, as it was when the pull began. */
+  /** If true, `pull` always returns the whole store, as it was when the call began. */
   whole = false;
 
   hasNews(): boolean | Promise<boolean> {

@@ -12,7 +12,7 @@ import { RemoteEngine } from "./remote-engine.ts";
 /** Notes the size of each commit, lets the test hold back answers, and can lose one answer. */
 class ObservedEngine extends MemoryEngine {
   commits: number[] = [];
-  /** If this is set, commits are stored at once, but answered only after it has resolved. */
+  /** If this is set, commits are stored at once, but answered only after this promise has resolved. */
   gate: Promise<void> | undefined;
   loseNextAnswer = false;
 
@@ -193,7 +193,7 @@ describe("seeding", () => {
   });
 });
 
-/** An engine whose next pull takes as long as the test says. */
+/** An engine whose next `pull` takes as long as the test says. */
 class SlowEngine extends MemoryEngine {
   readonly asked = Promise.withResolvers<void>();
   readonly arrived = Promise.withResolvers<void>();
@@ -217,8 +217,8 @@ test("a pull that is overtaken by a commit does not undo the commit", async () =
   const engine = new SlowEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one, '"n":1'));
-  // Another process has changed the item. A reader pulls that change, and this process commits before the pull is
-  // answered.
+  // Another process has changed the item. A reader makes this process read that change from the store. This process
+  // commits another change before the read is answered.
   await engine.commit(
     batchOf({ epoch: service.collection.epoch, version: 1 }, () => [
       { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
@@ -240,7 +240,7 @@ test("readers that share a query for news also share the pull that follows", asy
   const readers = Array.from({ length: 50 }, () => collection.refresh());
   question.resolve(true);
   await Promise.all(readers);
-  // There was one pull when the collection was opened, and one for all readers.
+  // The store was read once when the collection was opened, and once for all readers.
   expect(engine.pullCount).toBe(2);
 });
 

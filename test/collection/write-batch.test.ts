@@ -19,7 +19,7 @@ const wholeAt = (version: number): News => ({
   changes: Array.from({ length: version }, (_, index) => created(index + 1)),
 });
 
-/** A batch that creates one item. It was decided on a replica (a copy of the store in memory) at version 1. */
+/** A batch that creates one item. It was decided when the replica (a copy of the store in memory) was at version 1. */
 function batchAtOne(): { replica: Replica; batch: WriteBatch } {
   const replica = new Replica(new ItemList("as-sent"));
   replica.take(wholeAt(1));

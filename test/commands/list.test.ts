@@ -1,5 +1,5 @@
-// `todoitems list`: a tick first, the name wide, sparse columns hidden, done rows dimmed in a terminal, and the choice of
-// items with --open and --done.
+// `todoitems list`: the tick comes first, the name is wide, sparse columns are hidden, and done rows are dimmed in a
+// terminal. --open and --done choose which items are shown.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { CommandLine } from "./command-line.ts";

@@ -1,5 +1,5 @@
-// What the commands say in a terminal of 60 columns: errors that begin with "error:", suggestions for what was mistyped,
-// and nothing that is red without being an error.
+// What the commands say in a terminal of 60 columns: errors that begin with "error:", suggestions for what was
+// mistyped, and no red text except for errors.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

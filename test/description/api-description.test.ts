@@ -165,7 +165,8 @@ describe("the description", () => {
         ["ID", "Name", "Notes", "Done"].filter((name) => name in part).map((name) => `${path}/${name}`),
       );
     expect(spellings(description)).toEqual([]);
-    // The description of another instance has both of these spellings. So the search above looks in the right places.
+    // In the description of an instance with other settings, the same search finds both of these places. So it looks in
+    // the right places.
     const others = spellings(describeWith()).join("\n");
     expect([others.includes("/properties/ID"), others.includes("/value/ID")]).toEqual([true, true]);
     // Samples in C# are left out. Their properties have capitals, and an option makes camelCase of them in JSON.

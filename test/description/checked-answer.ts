@@ -49,7 +49,7 @@ export function checkAnswers(app: App): App {
   return app;
 }
 
-/** Like `fetch`, for a service that runs in a process of its own. */
+/** Like `fetch`, but also checks the answer. For a service that runs in another process. */
 export async function checkedFetch(url: string | URL, init: BunFetchRequestInit = {}): Promise<Response> {
   const response = await fetch(url, init);
   const { status, headers } = response;

@@ -4,7 +4,7 @@ import type { ApiDescription } from "../../src/description/document.ts";
 import type { StreamBody } from "../../src/wire/message.ts";
 import { mismatches } from "./schema.ts";
 
-/** Only this much of a feed is checked, because some tests send very many events to very many readers. */
+/** Only this many bytes of a feed are checked, because some tests send very many events to very many readers. */
 const feedBytesMax = 256 * 1024;
 const schemaOfEvent: Readonly<Record<string, string>> = { ready: "FeedReady", change: "Change", resync: "FeedResync" };
 

@@ -8,7 +8,7 @@ type Part = { readonly [name: string]: unknown };
 
 export interface SeenAnswer {
   readonly method: string;
-  /** Without the query. Empty if the request could not be read. */
+  /** The path of the request, without the query. Empty if the request could not be read. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -40,7 +40,7 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
   // Preflights of browsers are part of CORS, not of the API.
   if (answer.method === "OPTIONS" && answer.status === 204) return [];
   if (answer.status === 405 && !answer.headers.has("allow")) return ["405 without an Allow header"];
-  // An instance may offer fewer operations than the description of another instance has.
+  // The description has the operations of every kind of instance. The instance that answered may offer fewer.
   if (!operation || answer.status === 405) {
     if (pathItem && ![404, 405].includes(answer.status) && !isRefusal(operation, answer))
       return [`${answer.method} ${path} is not described`];
@@ -67,8 +67,8 @@ function operationOf(
 }
 
 /**
- * True if a request was refused and its method is not described. It may have been refused before the service looked at
- * its method.
+ * True if a request was refused and its method is not described. The service may have refused the request before it
+ * looked at the method.
  */
 function isRefusal(operation: Operation | undefined, { status }: SeenAnswer): boolean {
   return operation === undefined && status >= 400;

@@ -1,4 +1,4 @@
-// Provokes every status and problem code that the description lists for an operation, and compares the texts of the
+// Provokes every status and problem code that the description lists for an operation. Compares the texts of the
 // problems with the examples. What cannot be provoked is named here.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -39,7 +39,9 @@ async function start({ engine = new MemoryEngine(), seeded = true, ...options }:
   return server.port;
 }
 
-/** Sends a changed request for each of these operations. Each request goes to an instance of its own. */
+/**
+ * Sends a request with these changes for each of the chosen operations. Each request goes to an instance of its own.
+ */
 async function provoke(
   which: (operation: DescribedOperation) => boolean,
   changes: RequestChanges | ((operation: DescribedOperation) => RequestChanges),
@@ -84,7 +86,7 @@ beforeAll(async () => {
   await provoke(any, {});
   await provoke(({ operationId }) => operationId.startsWith("createItem"), {}, { seeded: false });
   await provoke((operation) => !isWrite(operation), { headers: { "If-None-Match": "*" } });
-  // What is wrong with the request itself.
+  // These requests are wrong in themselves.
   const bodies = ["\xff", "[".repeat(100), `{"ID":"${ids.one}","id":"${ids.one}"}`, '{"ID":"1"}', item(ids.two), "{}"];
   for (const body of bodies) await provoke(isWrite, { body });
   await provoke(hasId, { path: "/api/todoitems/1", body: "" });
@@ -93,7 +95,7 @@ beforeAll(async () => {
   await provoke(isWrite, { body: "{}", headers: { "Content-Encoding": "br" } });
   await provoke(any, { headers: { "If-Match": '"other"' } });
   await provoke(any, {}, { seeded: false });
-  // What the instance does not accept.
+  // The settings of the instance forbid these requests.
   const rate = () => new RateLimiter({ burst: 0, perSecond: 1 });
   await provoke(any, {}, { access: new Access({ mode: "off", auth: undefined, rate: rate(), trustProxy: false }) });
   await provoke(
@@ -108,7 +110,7 @@ beforeAll(async () => {
     { storeBytesMax: 60 },
   );
   await provoke(isWrite, { body: item(ids.one, `"Name":"${"x".repeat(50)}"`) }, { storeBytesMax: 60 });
-  // What the connection refuses.
+  // The connection refuses these requests.
   await provoke(any, { headers: { "Content-Length": "2000000" } });
   await provoke(any, { headers: { "a b": "" } });
   await provoke(any, { headers: { long: "x".repeat(20_000) } });
@@ -120,14 +122,17 @@ beforeAll(async () => {
   busy.send("GET /");
   for (const operation of operations) await answers.send(full, operation);
   busy.close();
-  // What the service cannot do.
+  // The service fails during these requests.
   await provokeFailure(new StoreError("away"), any);
   await provokeFailure(new TypeError("a defect"), any);
 });
 
 afterAll(() => Promise.all(servers.map((server) => server.stop(0))));
 
-/** What the description lists, in the form of `ProvokedAnswers.seen`, with the example of each problem. */
+/**
+ * The statuses and problem codes that the description lists, as keys like those of `ProvokedAnswers.seen`. The value of
+ * a problem is the text of its example.
+ */
 function described(): Map<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const { operationId, responses } of operations) {

@@ -38,7 +38,7 @@ export const operations: readonly DescribedOperation[] = Object.entries(fullDesc
 );
 
 export class ProvokedAnswers {
-  /** `operation status`, or `operation status code` for a problem. */
+  /** What was seen: `operation status`, or `operation status code` for a problem. */
   readonly seen = new Set<string>();
   /** The `detail` texts of each problem. The keys are those of `seen`. */
   readonly details = new Map<string, Set<string>>();

@@ -1,5 +1,5 @@
-// Checks a JSON value against a schema of the description. It knows the keywords that our schemas use, and throws if it
-// meets another, so that no part of a schema is silently ignored.
+// Checks a JSON value against a schema of the description. It knows only the keywords that our schemas use. It throws
+// if it meets another keyword, so that no part of a schema is silently ignored.
 
 type Part = { readonly [name: string]: unknown };
 
@@ -46,7 +46,7 @@ const checks: Readonly<Record<string, Check>> = {
     typeof value !== "string" || new RegExp(String(argument)).test(value) ? [] : [`${path} does not match ${argument}`],
   required(argument, value, _schemas, path) {
     if (!isPart(value)) return [];
-    // An item is returned with the spelling of ID that it was sent with.
+    // An item is returned with the spelling of the field name ID that it was sent with.
     const names = new Set(Object.keys(value).map((name) => (name.toUpperCase() === "ID" ? "ID" : name)));
     return (argument as readonly string[])
       .filter((name) => !names.has(name.toUpperCase() === "ID" ? "ID" : name))

@@ -1,10 +1,10 @@
-// A batch whose plans are written by the test.
+// A batch for an engine. The test decides which changes it contains.
 
 import type { Batch, Bookmark, News, Plan, PlannedChange } from "../../src/collection/engine.ts";
 
 type PlanChanges = (missed: News | undefined) => readonly PlannedChange[];
 
-/** A batch that depends on the whole state, unless the test names the items that it depends on. */
+/** Makes a batch. It depends on the whole state of the store, unless `dependsOn` names the items that it depends on. */
 export function batchOf(
   since: Bookmark,
   changes: PlanChanges,

@@ -151,7 +151,9 @@ for (const kind of engineKinds) {
       expect(latest(await engine.pull())).toEqual([]);
     });
 
-    /** Creates and deletes three times as many items as tombstones are kept. */
+    /**
+     * Creates and deletes many items: three times as many as the tombstones (rows of deleted items) that a store keeps.
+     */
     async function deleteMany(): Promise<void> {
       for (let round = 0; round < 3 * (tombstonesMax / 1_000); round++) {
         const first = bookmark.version + 1;

@@ -13,7 +13,7 @@ import { createPostgresStore } from "./postgres/postgres-store.ts";
 
 /** One store, which is empty at first. */
 export interface TestStore {
-  /** As in the setting `--store`. */
+  /** The address of the store, as the setting `--store` takes it. */
   readonly address: string;
   open(): Engine | Promise<Engine>;
   dispose(): void | Promise<void>;

@@ -1,8 +1,10 @@
-// Works out the state after a pull: the latest change of each item. Older changes of the same item are left out.
+// Works out the state after a `pull`: the latest change of each item. Older changes of the same item are left out.
 
 import type { Change, News, Version } from "../../src/collection/engine.ts";
 
-/** The latest change of each item, in order of version. A whole store's tombstones are left out. */
+/**
+ * The latest change of each item, in order of version. If the changes are a whole store, deleted items are left out.
+ */
 export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {
   const found = new Map<Version, Change>();
   for (const change of changes) {
@@ -12,7 +14,7 @@ export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Cha
   return [...found.values()].filter(({ json }) => !whole || json !== null);
 }
 
-/** A change as it is stored, without the field that only a planned change has. */
+/** A change as it is stored, without the field `replaces`, which only a planned change has. */
 export function stored({ version, position, id, json }: Change): Change {
   return { version, position, id, json };
 }

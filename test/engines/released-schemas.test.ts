@@ -1,5 +1,5 @@
-// A store of every schema that was ever released opens, keeps its items and versions, and can be written. Each
-// file was made by the program that had that schema: three creates, an update and a deletion.
+// A store of every schema that was ever released opens, keeps its items and versions, and can be written. Each file was
+// made by the program that had that schema, with three creates, an update and a deletion.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -13,7 +13,7 @@ import { ids, item, Service } from "../service.ts";
 import { temporaryFolder } from "./engine-kinds.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres/postgres-store.ts";
 
-/** The epoch and the version that clients know, from ETags and from the change feed. */
+/** The epoch (ID of the store's history) and the version that clients know, from ETags and from the change feed. */
 const history = { epoch: expect.stringMatching(/^[0-9a-f]{16}$/), version: 5 };
 const names = ["Task 1", "Büro 🧹"];
 

@@ -1,5 +1,5 @@
-// Runs examples/python/offline.py as a process that reads commands. The name of the device is its prompt, and the name
-// of its file.
+// Runs examples/python/offline.py as a process that reads commands. The name of the device is also its prompt, and the
+// name of the file with its data.
 
 import { join } from "node:path";
 import { projectFolder } from "../program.ts";

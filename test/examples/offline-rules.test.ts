@@ -21,7 +21,9 @@ let devices: Device[];
 let follower: Subprocess | undefined;
 /** Every request so far, as `METHOD PATH`. */
 let requests: string[];
-/** Called for every request. If it returns an answer, the client gets that answer instead of the service's. */
+/**
+ * Called for every request. If this function returns an answer, the client gets that answer instead of the service's.
+ */
 let intervene: (method: string, send: () => Promise<Response>) => Promise<Response | undefined>;
 
 beforeEach(async () => {
@@ -71,7 +73,7 @@ async function runAll(client: Device, ...commands: string[]): Promise<string> {
   return printed;
 }
 
-/** The service stores the next request with this method, but its answer gets lost. */
+/** The service carries out the next request with this method, but the answer gets lost. */
 function loseAnswerTo(lost: string): void {
   intervene = async (method, send) => {
     if (method !== lost) return undefined;

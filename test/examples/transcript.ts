@@ -23,7 +23,7 @@ export function stepsOf(transcript: string): Step[] {
     });
 }
 
-/** Compares what a program prints with a file in examples/. With UPDATE_EXAMPLES=1, writes the file instead. */
+/** Compares what a program prints with a file in examples/. With UPDATE_EXAMPLES=1, writes the file first. */
 export function expectTranscript(file: string, printed: string): void {
   const path = join(projectFolder, "examples", file);
   if (process.env["UPDATE_EXAMPLES"]) writeFileSync(path, printed);
@@ -31,8 +31,8 @@ export function expectTranscript(file: string, printed: string): void {
 }
 
 /**
- * Replaces what differs from run to run. IDs and epochs become numbers, in their order of appearance. Dates are removed,
- * and so are details of problems, because their wording may change.
+ * Replaces what differs from run to run. IDs and epochs (IDs of a store's history) become numbers, in their order of
+ * appearance. Dates are removed, and so are details of problems, because their wording may change.
  */
 export function comparable(text: string): string {
   const numbers = new Map<string, number>();
@@ -58,7 +58,7 @@ function works(...command: [string, ...string[]]): boolean {
   return Bun.which(command[0]) !== null && Bun.spawnSync(command).success;
 }
 
-/** True if this library is installed with Mono. Linux distributions have a separate package for it. */
+/** True if Mono has the library System.Runtime.Serialization. Linux distributions have a separate package for it. */
 function hasMonoLibrary(): boolean {
   const programs = dirname(Bun.which("mono") ?? "");
   return existsSync(join(programs, "../lib/mono/4.5/System.Runtime.Serialization.dll"));

@@ -1,4 +1,5 @@
-// The signature of an executable for macOS is removed from a file that consists of nothing but what matters for that.
+// Tests that the signature of an executable for macOS is removed. The file in this test has only the parts that matter
+// here.
 
 import { expect, test } from "bun:test";
 import { withoutSignature } from "../../scripts/executables/mach-o.ts";
@@ -7,7 +8,9 @@ const contents = "contents";
 const signature = "signature";
 const commandsEnd = 32 + 72 + 16;
 
-/** A header, the segment __LINKEDIT with the contents and the signature, and the command that points to the latter. */
+/**
+ * A header, the segment __LINKEDIT with the contents and the signature, and the command that points to the signature.
+ */
 function machO(signatureStart = commandsEnd + contents.length): Uint8Array<ArrayBuffer> {
   const file = new Uint8Array(commandsEnd + contents.length + signature.length);
   const view = new DataView(file.buffer);

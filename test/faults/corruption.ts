@@ -48,12 +48,12 @@ export const corruptionPart: Part = {
   },
 };
 
-/** A store with overflow pages, tombstones and free pages, stopped cleanly. */
+/** A store with overflow pages, tombstones (rows of deleted items) and free pages, stopped cleanly. */
 async function makeStore(path: string, random: Random): Promise<Sample> {
   const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
   const items = new Map<string, string>();
   for (let count = 0; count < writesIntoStore; count++) await write(program, random, items);
-  // Free pages: large items that are deleted again.
+  // Large items that are deleted again leave free pages.
   for (let count = 0; count < 5; count++) {
     const id = crypto.randomUUID();
     await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"y".repeat(30_000)}"}`);
@@ -116,7 +116,7 @@ async function damageOnce(path: string, sample: Sample, random: Random, tally: T
   await remove(path);
 }
 
-/** True if nothing is missing but the last writes, and at most this many of them. */
+/** True if the store is complete except for the last writes, of which at most `count` are missing. */
 function lacksLast(stored: Items, { earlier }: Sample, count: number): boolean {
   return earlier.slice(0, count).some((items) => areEqual(stored, items));
 }
@@ -145,7 +145,7 @@ function damagePage(random: Random, store: Buffer, kind: string): string {
   return damage(random, store, start, start + pageBytes);
 }
 
-/** Damages one place between two offsets. Says what it did. */
+/** Damages the file at one place between two offsets. Returns a description of the damage. */
 function damage(random: Random, file: Buffer, start: number, end: number): string {
   const at = start + random.below(end - start);
   const way = random.below(10);

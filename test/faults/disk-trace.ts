@@ -14,8 +14,8 @@ export type DiskEvent =
 const calls = "pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,sendto,write,writev";
 
 /**
- * The words before a command that make strace record it. With -D, strace is a grandchild, so that signals reach the
- * command itself.
+ * The words before a command that make strace record it. With -D, strace runs as a detached grandchild, so that signals
+ * reach the command itself.
  */
 export function tracing(trace: string): string[] {
   return ["strace", "-D", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "2000000", "-e", `trace=${calls}`, "-o", trace];
@@ -62,8 +62,8 @@ function readCall(call: string, line: string, folder: string): DiskEvent | undef
 }
 
 /**
- * The ETags of the answers that leave in one call, of which there can be several. Undefined unless the first answer is
- * a success.
+ * The ETags of the answers that one system call sends. One call can send several answers. Undefined unless the first
+ * answer is a success.
  */
 function readAnswer(line: string): DiskEvent | undefined {
   const hex = line.slice(line.indexOf('"') + 1, line.lastIndexOf('"'));

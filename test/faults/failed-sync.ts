@@ -1,5 +1,5 @@
 // Shows that a refused write does not come back. It runs the service under strace, which makes syncs of the store's log
-// fail, then kills the service and looks at what a restart finds. It needs Linux with strace installed:
+// fail. Then it kills the service and looks at what a restart finds. It needs Linux with strace installed:
 //
 //   npm run test:failed-sync
 
@@ -24,7 +24,7 @@ export const failedSyncPart: Part = {
   async run({ random, tally, goOn }) {
     while (goOn()) {
       const first = 2 + random.below(8);
-      // One sync fails, or every one from then on, or every second one.
+      // Either one sync fails, or every sync from then on, or every second sync from then on.
       const which = `${first}${random.pick(["", "+", "+2"])}`;
       const round = await failedSyncRound(which, 10);
       tally.operations += round.outcomes.length;
@@ -38,7 +38,9 @@ export const failedSyncPart: Part = {
   },
 };
 
-/** Writes some items, one after another, while syncs fail. `which` says which syncs, as strace counts them. */
+/**
+ * Writes some items, one after another, while syncs fail. `which` selects the syncs that fail, in the syntax of strace.
+ */
 async function failedSyncRound(which: string, writes: number): Promise<Round> {
   const folder = temporaryFolder();
   const path = join(folder.path, "store.db");

@@ -1,5 +1,5 @@
 // Runs three instances on a replicated PostgreSQL under constant load. Each round kills the primary and promotes a
-// standby. It then checks that no answered write is lost, that no item is there twice, and that what the clients saw is
+// standby. It then checks three things: no answered write is lost, no item is there twice, and what the clients saw is
 // linearizable. `npm test` runs one round. For a long run:
 //
 //   npm run test:failover -- 20

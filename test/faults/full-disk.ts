@@ -50,7 +50,8 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
       if ((await create(program, answers, 100)) !== 201) tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
-    // Opening the store needs some room, too, for the index of the log. On the small file system, there is room again.
+    // Opening the store needs some room, too, for the index of the log. By now, there is room again on the small file
+    // system.
     const stored = await readStore(path);
     if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
     else verify(answers, new Set(stored.keys()), tally);
@@ -62,7 +63,7 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
   tally.operations += answers.size;
 }
 
-/** Creates items, several at once, until many in a row were refused or there are very many. */
+/** Creates items, four at a time, until many creates in a row were refused or a limit on their number is reached. */
 async function fill(program: Program, random: Random, answers: Map<string, number>): Promise<void> {
   for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
     const sizes = Array.from({ length: 4 }, () => random.below(40_000));

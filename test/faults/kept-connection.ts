@@ -56,7 +56,7 @@ export class KeptConnection {
   }
 }
 
-/** Undefined if the answer is not complete. */
+/** Parses an answer. Returns undefined if the answer is not complete. */
 function parseAnswer(text: string): (KeptAnswer & { readonly closes: boolean }) | undefined {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return undefined;

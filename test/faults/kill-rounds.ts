@@ -1,5 +1,5 @@
-// Kills the service at random moments while many clients write. After each restart it checks that every answered write
-// is there, that each write without an answer happened completely or not at all, and that the list is in order of
+// Kills the service at random moments while many clients write. After each restart it checks three things. Every
+// answered write is there. Each write without an answer happened completely or not at all. The list is in order of
 // creation. `npm test` runs a few rounds. For a long run:
 //
 //   npm run test:kill -- 200
@@ -15,7 +15,7 @@ export interface KillRoundsOptions {
   /** Says before each round whether it is to be run. Rounds count from 1. */
   readonly goOn: (round: number) => boolean;
   readonly writers: number;
-  /** If true, the disk is slow, so that the service commits in a thread of its own. */
+  /** If true, the disk is slow, so that the service commits in a separate thread. */
   readonly onSlowDisk?: boolean;
   readonly onRound?: (round: number, totals: Totals) => void;
 }
@@ -31,7 +31,10 @@ export interface Totals {
   threads: number;
 }
 
-/** One item as its writer knows it. `sent` and `answered` are the times of its creation, on one logical clock. */
+/**
+ * One item as its writer knows it. `sent` and `answered` say when its create was sent and answered, on a logical clock
+ * that all writers share.
+ */
 interface Known {
   readonly json: string;
   readonly etag: string;
@@ -39,7 +42,7 @@ interface Known {
   readonly answered: number;
 }
 
-/** A write under way. If it happens, the item will have this JSON. Undefined means that the item will be deleted. */
+/** A write under way. If it happens, the item will have `json`. If `json` is undefined, the item will be deleted. */
 interface Attempt {
   readonly id: string;
   readonly json: string | undefined;
@@ -56,7 +59,9 @@ class Writer {
     this.#clock = clock;
   }
 
-  /** Writes until the service is gone. No other writer touches this writer's items, so it knows their state. */
+  /**
+   * Writes until the service is gone. No other writer touches this writer's items, so this writer knows their state.
+   */
   async run(program: Program): Promise<void> {
     for (;;) {
       const own = [...this.known.keys()];

@@ -142,7 +142,7 @@ describe("while PostgreSQL hangs", () => {
     await service.send("POST", "/api/todoitems/", item(ids.one));
     server.pause();
     const reads = Array.from({ length: 10 }, () => service.fetch("/api/todoitems/"));
-    // The same process answers this request after it has received the reads.
+    // The process answers this request only after it has received the reads. So all of them have arrived.
     await service.fetch("/health/live");
     const { exitCode, stderr } = await service.stop();
     expect(exitCode).toBe(0);
@@ -183,7 +183,7 @@ test("a write is not answered before the standbys have it, even if PostgreSQL st
   });
   const cancelWaiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   await eventually(async () => expect(await server.run(cancelWaiting)).toHaveLength(1));
-  // The write is committed on this server by now, but on no standby. The service waits again.
+  // The write is committed on this server by now, but on no standby. The service waits for a standby again.
   await eventually(async () =>
     expect(await server.run("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).toHaveLength(1),
   );

@@ -1,4 +1,4 @@
-// A short form of the power cuts of `npm run torture`, and the disk that it simulates.
+// Runs a few of the power cuts of `npm run torture`, and tests the simulated disk that they use.
 
 import { describe, expect, test } from "bun:test";
 import { missingStrace, Tally } from "../torture/part.ts";

@@ -1,7 +1,8 @@
-// Simulates power cuts. It records with strace everything that a service under load does to its files, rebuilds the
-// files as they would be if the power had failed at a random moment, and opens the store. Every answered write must be
-// there, and every other write must be there completely or not at all. A second part does the same on a disk that lies:
-// it reports syncs that it did not do. Nothing is promised then, except that the store opens or says why it does not.
+// Simulates power cuts. It records with strace everything that a service under load does to its files. Then it rebuilds
+// the files as they would be if the power had failed at a random moment, and opens the store. Every answered write must
+// be there, and every other write must be there completely or not at all. A second part does the same on a disk that
+// lies: it reports syncs that it did not do. Nothing is promised then, except that the store opens or says why it does
+// not.
 //
 //   npm run torture -- --only "power cuts" --minutes 5
 
@@ -19,8 +20,8 @@ import { type Items, readStore } from "./stored-items.ts";
 
 const writerCount = 16;
 /**
- * How many operations each writer makes. Each recording picks one of these numbers. The long recordings contain
- * checkpoints under load. A short turn has no time for them.
+ * How many operations each writer makes. Each recording picks one of these numbers, or the smallest if the test has
+ * little time. The long recordings contain checkpoints under load.
  */
 const operationsEach = [30, 30, 150];
 const shortTurnSeconds = 10;
@@ -61,7 +62,7 @@ export const powerCutPart: Part = {
           tally.noteWrong(`the store does not open after a power cut: ${stored.message}`);
         else compare(recording, moment, stored, tally);
       }
-      // If the time was over before the first cut, there is no store to start on.
+      // If the time was over before the first power cut, there is no store to start on.
       if (existsSync(folder)) await startProgram(folder, tally);
     }),
 };
@@ -108,7 +109,7 @@ async function eachRecording(
   }
 }
 
-/** Runs a service under load and records what it does. It ends with a clean stop or with a kill. */
+/** Runs a service under load and records what it does. The service ends with a clean stop or with a kill. */
 async function record(folder: string, random: Random, length: number): Promise<Recording> {
   mkdirSync(folder);
   const args = ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`];
@@ -148,7 +149,8 @@ function moments(random: Random, length: number): number[] {
 function writeFiles(folder: string, files: ReadonlyMap<string, Buffer>): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  // The index of the log is rebuilt at every start. Its pages are shared memory, which strace does not see.
+  // The index of the log is left out, because it is rebuilt at every start. Its pages are shared memory, which strace
+  // does not see.
   for (const [name, bytes] of files) if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
 }
 
@@ -161,7 +163,7 @@ function answeredBefore({ events }: Recording, moment: number, operations: reado
   return operations.findLastIndex(({ etag }) => etag !== undefined && seen.has(etag)) + 1;
 }
 
-/** The items of a writer after its first operations. */
+/** The items of a writer after its first `count` operations. */
 function itemsAfter(operations: readonly Operation[], count: number): Map<string, string> {
   const items = new Map<string, string>();
   for (const { id, json } of operations.slice(0, count)) {
@@ -182,7 +184,8 @@ function compare(recording: Recording, moment: number, stored: Items, tally: Tal
       return items.size === found && [...items].every(([id, json]) => stored.get(id) === json);
     };
     const answered = answeredBefore(recording, moment, operations);
-    // One more write may be under way. The deletes before it may have been answered: the trace does not name them.
+    // The next create or update may be under way. The deletes before it may have been answered, because the trace does
+    // not name the answers to deletes.
     const underWay = operations.findIndex(({ json }, index) => index >= answered && json !== undefined);
     const most = underWay === -1 ? operations.length : underWay + 1;
     if (counts(answered, most).some(agrees)) continue;

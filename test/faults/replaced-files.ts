@@ -1,6 +1,7 @@
-// Replaces or removes the files of a store while a service writes to it: another file is copied or moved over it, or
-// its log is deleted. From then on a write may be refused but not lost. The next start serves exactly the new file or
-// the old store, but never a mixture of both. If the log was deleted, the next start may also refuse the store.
+// Replaces or removes files of a store while a service writes to the store. Another file is copied or moved over the
+// store's file, or the store's log is deleted. From then on a write may be refused but not lost. The next start serves
+// exactly the new file or the old store, but never a mixture of both. If the log was deleted, the next start may also
+// refuse the store.
 //
 //   npm run torture -- --only "replaced files" --minutes 5
 

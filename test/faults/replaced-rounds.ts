@@ -14,7 +14,7 @@ const writerCount = 16;
 const backupItems = 300;
 
 export interface ReplacedTotals {
-  /** Rounds after which the backup was served, and rounds after which the whole store was. */
+  /** Rounds after which the backup was served, and rounds after which the whole store was served. */
   backups: number;
   whole: number;
   answered: number;

@@ -1,5 +1,5 @@
 // Restarts three instances behind HAProxy one after the other, again and again, under constant load. No request may
-// fail, no item may be missing, and a client that follows the change feed must end with the same items.
+// fail, and no item may be missing. A client that follows the change feed must end with the same items as the service.
 //
 //   npm run test:rolling -- 10
 

@@ -17,7 +17,7 @@ export interface SharedTotals {
   answered: number;
   /** How many checkpoints, backups and reads the other program has run. */
   disturbances: number;
-  /** Every refused write, health check that failed, warning, error and exit code other than 0. */
+  /** Every refused write, failed health check, warning and error, and every exit code other than 0. */
   readonly alarms: string[];
 }
 
@@ -47,8 +47,8 @@ export async function shareFile(durationMs: number): Promise<SharedTotals> {
 }
 
 /**
- * Creates, updates and deletes items of its own. Most items are deleted soon, so that the services have many old rows
- * to remove.
+ * Creates, updates and deletes items that no other writer touches. Most items are deleted soon, so that the services
+ * have many old rows to remove.
  */
 async function write(program: Program, until: number, totals: SharedTotals): Promise<void> {
   const expectStatus = async (response: Response, status: number) => {

@@ -1,5 +1,5 @@
-// A disk with a cache. What was synced is on the disk. Of what was written since, a power cut keeps any part: any
-// of the writes, not only the earliest, and of a write perhaps only some of its sectors.
+// A disk with a cache. What was synced is on the disk. A power cut keeps only a random part of what was written since
+// then. It can lose a write and keep a later one. It can also keep only some sectors of a write.
 
 import type { Random } from "../wire/random.ts";
 import type { DiskEvent } from "./disk-trace.ts";
@@ -48,7 +48,7 @@ function copyOf(files: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
   return new Map([...files].map(([name, bytes]) => [name, Buffer.from(bytes)]));
 }
 
-/** Changes the files in place. A new byte that nobody wrote is zero. */
+/** Changes the files in place. If a file grows, the new bytes that were not written are zero. */
 function make(files: Map<string, Buffer>, change: Change): void {
   if (change.kind === "remove") {
     files.delete(change.file);

@@ -1,4 +1,4 @@
-// A disk whose syncs take long. The service then commits in a thread of its own, and has to keep the same promises.
+// A disk whose syncs take long. The service then commits in a separate thread, and has to keep the same promises.
 
 /**
  * The least time that each sync takes. The service moves its commits to a thread if syncs take more than 2 ms on

@@ -1,4 +1,5 @@
-// Reads a store's files as a start of the service would, through the engine, which is quicker than a whole program.
+// Reads a store's files through the engine, as the service does when it starts. This is quicker than starting the whole
+// program.
 
 import { StoreError } from "../../src/collection/engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";

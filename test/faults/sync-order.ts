@@ -37,7 +37,7 @@ async function syncOrder(onSlowDisk: boolean): Promise<SyncOrder> {
   try {
     const trace = join(folder.path, "trace.txt");
     const calls = "trace=pwrite64,fsync,fdatasync,sendto,write,writev";
-    // -s: long enough for a page of the log, in which the IDs of its items are found.
+    // -s: record enough bytes for a whole page of the log, because the page contains the IDs of the items.
     // -D: strace runs as a detached grandchild, so that the process that is started and stopped is the service itself.
     const launcher = [
       "strace",
@@ -69,8 +69,9 @@ async function writeSome(program: Program): Promise<void> {
 }
 
 /**
- * Says what is wrong. A connection sends its next write only after an answer, so one sync covers at most one answer for
- * each connection. Fewer syncs than that mean that some answers were sent without one.
+ * Says what is wrong. Undefined if nothing is. A connection sends its next write only after an answer, so one sync
+ * covers at most one answer for each connection. If the syncs cannot cover all answers, some answers were sent without
+ * a sync.
  */
 function problemOf({ answers, syncs, early }: SyncOrder): string | undefined {
   if (early > 0) return `${early} of ${answers} answers left before their sync`;

@@ -1,6 +1,6 @@
 // Reads what strace recorded of a service, and finds answers that left before their write was on disk. A write is known
 // by its item's ID, which is in the log's page and in the answer. So it does not matter which thread writes and syncs
-// the log, nor whether the next batch is written while the answers of the last one are sent.
+// the log. The next batch may also be written while the answers of the last one are sent.
 
 export interface SyncOrder {
   readonly answers: number;
@@ -11,8 +11,8 @@ export interface SyncOrder {
 
 /**
  * `trace` has the calls of all threads in order, with the path of each file after its descriptor (`strace -f -y`).
- * Calls that another thread interrupts take two lines. Such a sync counts from its second line on, for what was written
- * before its first line.
+ * Calls that another thread interrupts take two lines. A sync that takes two lines counts from its second line on. It
+ * covers what was written before its first line.
  */
 export function readSyncTrace(trace: string): SyncOrder {
   const totals = { answers: 0, syncs: 0, early: 0 };

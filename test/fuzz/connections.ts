@@ -1,5 +1,6 @@
-// Attacks connections: random HTTP/1.1 streams, compared with llhttp and sent to a running service, and spoilt HTTP/2
-// conversations. Whatever arrives, the service answers or closes, and its items stay as they are.
+// Attacks connections with random HTTP/1.1 streams and with spoilt HTTP/2 conversations. The streams are also compared
+// with llhttp, Node's parser. Whatever arrives, the service answers or closes the connection, and its items stay as
+// they are.
 
 import type { Part, Tally } from "../torture/part.ts";
 import { compareRandom, describeFinding, Oracle } from "../wire/llhttp-comparison.ts";
@@ -41,9 +42,9 @@ export const http2Part: Part = {
   },
 };
 
-/** Sends some random streams at once, then asks whether the service is well. */
+/** Sends some random streams at once, then checks that the service still works. */
 export async function fuzzStreams(target: Target, random: Random, tally: Tally): Promise<void> {
-  // No stream may create an item, so the media type that items need does not occur.
+  // No stream may create an item, so the media type that items need is replaced.
   const streams = Array.from({ length: atOnce }, () => {
     const stream = requestStream(random);
     return { ...stream, text: stream.text.replaceAll(/application\/json/gi, "application/jsom") };
@@ -59,7 +60,7 @@ export async function fuzzStreams(target: Target, random: Random, tally: Tally):
   await noteRound(target, tally, "streams on sockets");
 }
 
-/** Sends some spoilt conversations at once, then asks whether the service is well. */
+/** Sends some spoilt conversations at once, then checks that the service still works. */
 export async function fuzzHttp2(target: Target, random: Random, tally: Tally): Promise<void> {
   const scripts = Array.from({ length: atOnce }, () => {
     const start = Buffer.from(preface);

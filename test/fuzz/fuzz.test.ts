@@ -1,4 +1,4 @@
-// A few seconds of what `npm run test:fuzz` does for minutes, and every past finding again.
+// Does for a few seconds what `npm run test:fuzz` does for minutes. Also repeats every past finding.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Program } from "../program.ts";

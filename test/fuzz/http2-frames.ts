@@ -1,4 +1,4 @@
-// HTTP/2 frames for attacks: how they are written, sensible conversations, and what can be done to spoil them.
+// HTTP/2 frames for attacks: how frames are written, sensible conversations, and ways to spoil a conversation.
 
 import type { Random } from "../wire/random.ts";
 
@@ -59,8 +59,8 @@ export function getRequest(stream: number, path: string): Frame {
 }
 
 /**
- * A conversation of valid requests, sometimes with other frames in between. No request in it can change an item: every
- * body is cut off in a string.
+ * A conversation of valid requests, sometimes with other frames in between. No request in it can change an item,
+ * because every body ends in the middle of a JSON string.
  */
 export function conversation(random: Random): Frame[] {
   const frames: Frame[] = [emptySettings];

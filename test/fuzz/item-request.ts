@@ -1,5 +1,5 @@
 // Random requests to the API, and what the service must answer. A request is built from parts, and each part knows
-// whether it is right or wrong, so the answer follows from the documented order of checks.
+// whether it is right or wrong. So the answer follows from the documented order of checks.
 
 import type { ItemModel } from "../item-model.ts";
 import type { Random } from "../wire/random.ts";
@@ -15,7 +15,7 @@ export interface ItemRequest {
 
 interface Expected {
   readonly status: number;
-  /** The item that the request names, in the path or in the body. Undefined if a create leaves it to the service. */
+  /** The ID that the request names, in the path or in the body. Undefined if a create leaves the ID to the service. */
   readonly id?: string | undefined;
   /** The members of the stored item, if the service added the ID. The ID is not among them. */
   readonly addedTo?: string;

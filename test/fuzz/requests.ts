@@ -1,4 +1,5 @@
-// Sends random requests to a running service and compares every answer with the model.
+// Sends random requests to a running service. Compares every answer with the one that follows from the model in
+// item-model.ts.
 
 import { ItemModel } from "../item-model.ts";
 import { Program } from "../program.ts";

@@ -9,8 +9,8 @@ import type { Tally } from "../torture/part.ts";
 import { emptySettings, encode, type Frame, getRequest, preface } from "./http2-frames.ts";
 
 /**
- * Far longer than the time limits below. A client that is neither answered nor disconnected by then counts as waiting
- * for ever.
+ * Far longer than the service's time limits of 2 seconds. A client that is neither answered nor disconnected by then
+ * counts as waiting for ever.
  */
 const hangMs = 20_000;
 const allowedFailures = new Set([503, 505]);

@@ -1,10 +1,10 @@
-// Finds the imports between the files of `src/`. It reads the source text, so type imports count too.
+// Finds the imports between source files. It reads the source text, so type imports count too.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { projectFolder } from "../program.ts";
 
-/** Maps each file's path below `src/` to its text. */
+/** Maps each file's path, relative to one folder such as `src/`, to its text. */
 export type Sources = ReadonlyMap<string, string>;
 
 export function readSources(): Sources {
@@ -15,7 +15,7 @@ export function readSources(): Sources {
 
 export interface Import {
   readonly from: string;
-  /** The path below `src/` for one of our own files, or else the name of a package. */
+  /** The path of one of our own files, relative to the same folder, or else the name of a package. */
   readonly to: string;
   readonly isOurs: boolean;
 }
@@ -34,7 +34,7 @@ export function importsOf(sources: Sources): Import[] {
   );
 }
 
-/** Finds import cycles. Each is the list of files along it. */
+/** Finds import cycles. Each is returned as the list of its files. */
 export function circles(imports: readonly Import[]): string[][] {
   const targets = Map.groupBy(
     imports.filter(({ isOurs }) => isOurs),

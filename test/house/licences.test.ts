@@ -1,4 +1,5 @@
-// What the program is shipped with has licences that allow it. The developers' tools are not shipped.
+// Every package that is shipped with the program has a licence that allows shipping it. The developers' tools are not
+// shipped.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -10,7 +11,7 @@ interface LockedPackage {
   readonly license?: string;
 }
 
-/** Licences that ask for nothing but their own text. */
+/** Licences that ask for little more than that their own text is included. */
 const permissive = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT", "Unlicense"];
 
 const lock = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as {

@@ -1,7 +1,7 @@
 // No regular expression of `src/` takes more than linear time, whatever it is fed. Each one is listed here with the
-// inputs that would make it backtrack most. One that is missing from the list fails the test, so that its author
-// thinks about its worst case. An expression with quadratic cost would need minutes for an input of this length, and
-// run into the test runner's time-out.
+// inputs that would make it backtrack most. An expression that is missing from the list fails the test, so that its
+// author thinks about its worst case. An expression with quadratic cost would need minutes for inputs as long as these,
+// and run into the test runner's time-out.
 
 import { describe, expect, test } from "bun:test";
 import { checkMediaType } from "../../src/http/body.ts";
@@ -15,7 +15,7 @@ const repeats = 400_000;
 type Attack = readonly [prefix: string, repeated: string, suffix: string];
 
 const worstCases: Readonly<Record<string, readonly Attack[]>> = {
-  // Sent by clients, before credentials are checked.
+  // These read what clients send before their credentials are checked.
   "/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/": [["", "a", " "]],
   "/^[\\x21-\\x7e]+$/": [["/", "a", " "]],
   "/^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\\/([0-9])\\.([0-9])$/": [
@@ -96,7 +96,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "-", ""],
     ["0", "e", ""],
   ],
-  // Sent by a server to the client.
+  // These read what a server sends to the client.
   "/\\r\\n|\\n|\\r(?!$)/": [["", "a", "\r"]],
   "/^([^:]*)(?:: ?(.*))?$/s": [
     ["", "a", "\n"],
@@ -109,12 +109,12 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/^(.{8})(.{4})(.{4})(.{4})/": [["", "a", ""]],
   "/^-?[1-9][0-9]*$/": [["1", "0", "a"]],
   "/CERT|ISSUER|SIGNED|SIGNATURE/": [["", "SIGN", ""]],
-  // From the description that the service writes itself.
+  // These read the description, which the service writes itself.
   "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],
   "/^\\s|[^\\n\\x20-\\x7e]| \\n/": [["a", " ", ""]],
   "/\\n$/": [["", "\n", "a"]],
-  // From files and arguments of the operator or of a person at a terminal.
+  // These read files and arguments of the operator or of a person at a terminal.
   "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],
   "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$[A-Za-z0-9+/]{11,}\\$[A-Za-z0-9+/]{22,}$/": [
     ["$argon2id$v=19$m=1,t=1,p=1$", "a", ""],

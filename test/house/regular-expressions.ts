@@ -1,7 +1,7 @@
 // Finds every regular expression in a TypeScript source: literals, and what is passed to `new RegExp`.
 
 export interface FoundExpression {
-  /** As it is written: `/pattern/flags`, or the argument of `new RegExp`. */
+  /** The expression as it is written: `/pattern/flags`, or the argument of `new RegExp`. */
   readonly text: string;
   readonly line: number;
 }

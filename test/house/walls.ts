@@ -3,13 +3,13 @@
 
 import type { Import } from "./imports.ts";
 
-/** A room, or a single file in a room. */
+/** A room (a folder or file directly in `src/`), or a single file in such a folder. */
 type Place = string;
 
 interface Room {
-  /** The other rooms, or single files of them, that it may import. */
+  /** The other rooms, or single files of them, that this room may import. */
   readonly rooms: readonly Place[];
-  /** Matches the packages and the runtime's modules that it may import. */
+  /** Matches the packages and the runtime's modules that this room may import. */
   readonly packages: RegExp;
 }
 
@@ -27,13 +27,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
-  // A library inside the project, so it imports nothing else from the project.
+  // `wire` is a library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
   credentials: { rooms: ["program-name.ts"], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
-  // It locks the certificate in the same way as the users file is locked.
+  // `tls` locks the certificate in the same way as `credentials` locks the users file.
   tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
-  // Published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
+  // `client` is published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
@@ -71,7 +71,7 @@ export function violation({ from, to, isOurs }: Import): string | undefined {
   return allowed ? undefined : `${from} imports ${to}: ${name} must not`;
 }
 
-/** Any room may import package.json, for the version number. It belongs to no room. */
+/** Any room may import package.json, for the version number. That file belongs to no room. */
 function isPackageFile(path: string): boolean {
   return path === "../package.json";
 }

@@ -1,5 +1,5 @@
 // The protection against DNS rebinding. In this attack, the name of a hostile page is made to resolve to this machine.
-// Only the Host header shows that its requests do not come from the service's own clients.
+// Only the Host header shows that the page's requests do not come from the service's own clients.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";

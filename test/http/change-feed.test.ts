@@ -34,7 +34,7 @@ async function openFeed(
   return feed;
 }
 
-/** The token of the current list. */
+/** The token of the current list: its ETag without the quotes. */
 async function token(service: Service): Promise<string> {
   const response = await service.fetch("GET", "/api/todoitems/");
   return response.headers.get("etag")?.slice(1, -1) ?? "";
@@ -124,7 +124,8 @@ describeOnEveryEngine("the change feed", (start) => {
       await service.create(item(ids.one));
       const current = await token(service);
       const feed = await openFeed(service, { since: tokenOf(current) });
-      // This event has no token. If a reader loses its connection here, it must not believe that it is up to date.
+      // This event has no ID, so the reader gets no new token. If it loses its connection here, it must not believe
+      // that it is up to date.
       expect(await feed.next()).toMatchObject({ event: "ready", id: undefined });
       const { epoch } = service.collection;
       expect(await feed.next()).toEqual({ event: "resync", id: current, data: `{"epoch":"${epoch}","version":1}` });
@@ -142,7 +143,7 @@ describeOnEveryEngine("the change feed", (start) => {
       await Promise.all(some.map((id) => service.create(item(id))));
       await Promise.all(some.map((id) => service.fetch("DELETE", `/api/todoitems/${id}`)));
     }
-    // SQLite removes old tombstones in later commits, a few rows with each change.
+    // SQLite removes old tombstones (rows of deleted items) in later commits, a few rows with each change.
     for (let round = 0; round < 20; round++) {
       await Promise.all(
         Array.from({ length: 1_000 }, () => service.send("PUT", "/api/todoitems/", item(ids.one, `"n":${round}`))),
@@ -190,7 +191,7 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([first.headers.get("etag"), first.headers.get("cache-control")]).toEqual([etag, "no-cache"]);
     const second = await service.fetch("GET", "/changes", { headers: { ...headers, "If-None-Match": etag } });
     expect(second.status).toBe(304);
-    // The text of the ETag can also be used as a token, even with its suffix.
+    // The text of the ETag, even with its suffix, can also be used as the value of `since`.
     expect(JSON.parse(await delta(service, `/changes?since=${etag.slice(1, -1)}`))).toMatchObject({ whole: false });
   });
 
@@ -265,7 +266,8 @@ test("the JSON document of a read-only instance says so, and its ETag is not tha
     const stored = await writable.fetch("GET", path);
     const headers = { "If-None-Match": stored.headers.get("etag") ?? "" };
     expect(await stored.json()).toMatchObject({ readOnly: false });
-    // The cached document of the writable instance must not be used for the read-only one, and the other way round.
+    // The cached document of the writable instance must not be used for the read-only instance, nor the other way
+    // round.
     const document = await readOnly.fetch("GET", path, { headers });
     expect(await document.json()).toMatchObject({ readOnly: true });
     const again = { "If-None-Match": document.headers.get("etag") ?? "" };
@@ -415,7 +417,7 @@ describe("the change feed on sockets and across processes", () => {
     );
     for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
     const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
-    // Each request uses a new connection, so that both workers get some.
+    // Each request uses a new connection, so that both workers get some of the requests.
     for (const json of written)
       expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
     for (const feed of feeds) {

@@ -173,9 +173,10 @@ describeOnEveryEngine("CORS switched off", (start) => {
     await expectProblem(refused, 405, "MethodNotAllowed");
   });
 
-  // By the Fetch standard, a script from another origin may send only GET, HEAD and POST without a preflight, and a
-  // body only with the types below or with none. Everything else needs a preflight, which gets 405, as tested above. So
-  // these are the only writes that a hostile page can send with credentials that the browser has stored.
+  // By the Fetch standard, a script from another origin may send only GET, HEAD and POST without a preflight. The
+  // content type of its body must then be one of these types, or missing. Everything else needs a preflight, which gets
+  // 405, as tested above. So these are the only writes that a hostile page can send with credentials that the browser
+  // has stored.
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",

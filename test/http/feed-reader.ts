@@ -16,7 +16,7 @@ export class FeedReader {
     this.#chunks = response.body.getReader();
   }
 
-  /** The next event, without heartbeats. Undefined at the end of the feed. */
+  /** The next event. Heartbeats are skipped. Undefined at the end of the feed. */
   async next(): Promise<FeedEvent | undefined> {
     for (;;) {
       const block = await this.block();
@@ -27,7 +27,7 @@ export class FeedReader {
     }
   }
 
-  /** The next lines up to an empty line: an event or a heartbeat. */
+  /** The next lines up to an empty line: an event or a heartbeat. Undefined at the end of the feed. */
   async block(): Promise<string | undefined> {
     for (;;) {
       const end = this.#text.indexOf("\n\n");

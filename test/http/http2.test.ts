@@ -83,7 +83,7 @@ class RawHttp2 {
     this.#send(frame.data, isLast ? 1 : 0, stream, text);
   }
 
-  /** Sends a frame that is far larger than the server allows. */
+  /** Sends the beginning of a frame that claims to be far larger than the server allows. */
   breakProtocol(): void {
     this.#socket.write(Buffer.alloc(1_000, 0xff));
   }

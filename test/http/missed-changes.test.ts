@@ -9,8 +9,8 @@ import { FeedReader } from "./feed-reader.ts";
 
 let service: Service;
 /**
- * The bookmarks after which the service has read changes from the store. Reads that only update its own copy of the
- * list are not included.
+ * The bookmarks (epoch and version) after which the service has read changes from the store. Reads that only update the
+ * service's own copy of the list are not included.
  */
 let pulled: Bookmark[];
 /** Reading changes from the store waits for this promise. */
@@ -40,7 +40,10 @@ const id = (index: number) => `00000000-0000-4000-8000-${index.toString().padSta
 const long = (name: string) => `"Name":"${name}","Notes":"${"x".repeat(1_000_000)}"`;
 const pathSince = (version: number) => `/changes?since=${service.collection.epoch}-${version}`;
 
-/** Creates ten items and then gives seven of them long notes. So tokens 0 to 10 all missed about 7 MB. */
+/**
+ * Creates ten items and then gives seven of them long notes. So a reader whose token has a version from 0 to 10 has
+ * missed about 7 MB.
+ */
 async function writeLongChanges(): Promise<void> {
   for (let index = 0; index < 10; index++) await service.create(`{"ID":"${id(index)}","Name":"short"}`);
   for (let index = 0; index < 7; index++) await update(index, long("long"));
@@ -140,7 +143,8 @@ test("when 32 MiB of long changes are kept, a reader with another old token gets
     Array.from({ length: 20 }, async (_, version) => JSON.parse(await (await getDocument(version)).text())),
   );
   expect(documents.map(({ whole }) => whole)).toEqual([...Array(4).fill(false), ...Array(16).fill(true)]);
-  // Once there is no room for the changes of one token, other old tokens are not even looked up.
+  // Once there is no room in memory for the changes since one version, the changes since other old versions are not
+  // even looked up.
   expect(pulled.length).toBeLessThan(8);
   await update(9, '"Name":"new"');
   expect(await (await getDocument(2_007)).json()).toMatchObject({ whole: false, changes: [{ version: 2_008 }] });

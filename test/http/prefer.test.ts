@@ -1,4 +1,4 @@
-// `Prefer: return=minimal` (RFC 7240).
+// Tests the header `Prefer: return=minimal` (RFC 7240).
 
 import { expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";

@@ -347,7 +347,8 @@ describe("the number of connections", () => {
   test("connections that leave too few descriptors are closed at once, and are no longer counted", async () => {
     const connections = { open: 0, max: 10 };
     let shortages = 0;
-    // The test process itself already has more open descriptors than this.
+    // The test process itself already has more open descriptors than these four. So the server closes every new
+    // connection.
     await restart({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
     expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
     await eventually(() => connections.open === 0);
@@ -360,8 +361,8 @@ describe("the number of connections", () => {
     // This test is about time, so it has to sleep.
     await Bun.sleep(2_100);
     const connection = await RawConnection.open(server.port);
-    // If the server's clock were not up to date, the server would now close the connection as idle for more than two
-    // seconds.
+    // If the server's clock were not up to date, the connection would seem idle for more than two seconds. The server
+    // would then close it now.
     await Bun.sleep(200);
     connection.send(head("GET", "/api/todoitems/", closing));
     expect(statuses(await connection.untilClosed())).toEqual(["200"]);

@@ -56,7 +56,8 @@ test("a handshake far over the connection limit is cut off at once and is no lon
 test("a handshake that leaves too few descriptors is cut off at once and is no longer counted", async () => {
   const connections = { open: 0, max: 10 };
   let shortages = 0;
-  // The test process itself already has more open descriptors than this.
+  // The test process itself already has more open descriptors than these four. So the server closes every new
+  // connection.
   await start({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);

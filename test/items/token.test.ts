@@ -1,4 +1,5 @@
-// Version tokens are written in one way, read with or without quotes and suffixes, and never guessed from other texts.
+// Version tokens (an epoch and a version) are written in one way. They are read with or without quotes and suffixes,
+// and never guessed from other texts.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Tests the checker itself: if it accepted a wrong history, its approval would mean nothing.
+// Tests the checker itself: if it accepted a wrong history of operations, its approval would mean nothing.
 
 import { describe, expect, test } from "bun:test";
 import { check } from "./checker.ts";

@@ -1,12 +1,12 @@
-// Decides whether a recorded history is linearizable: whether some order of its operations explains every answer,
-// if each operation takes effect at one moment between its request and its answer.
+// Decides whether a recorded history is linearizable. That is so if some order of its operations explains every answer.
+// In this order, each operation takes effect at one moment between its request and its answer.
 //
 // For each item it searches for such an order with the algorithm of Wing and Gong, and remembers the states it has
 // tried, as Lowe proposed. Whole lists are checked by their versions.
 
 import type { History, ItemOperation, ListOperation, SeenItem } from "./history.ts";
 
-/** What is wrong with a history. Undefined if it is linearizable. */
+/** What is wrong with a history of operations. Undefined if the history is linearizable. */
 export function check({ operations, lists }: History): string | undefined {
   const ids = new Set(operations.map(({ id }) => id));
   for (const id of ids) {

@@ -31,9 +31,9 @@ type WriteOutcome = "done" | "id-in-use" | "not-found" | "condition-failed" | "u
 
 export interface ListOperation extends Timed {
   readonly version: number;
-  /** The exact body. */
+  /** The exact body of the answer. */
   readonly body: string;
-  /** The items in the list that the clients wrote, in the order of the list. */
+  /** Those items of the list that the clients wrote, in the order of the list. */
   readonly items: readonly { readonly id: string; readonly n: number }[];
 }
 
@@ -46,11 +46,11 @@ export interface ClientOptions {
   /** The servers that clients send requests to. Each client uses one of them. */
   readonly origins: readonly string[];
   readonly clientCount: number;
-  /** Called before each operation. A client stops when it returns false. */
+  /** Called before each operation. A client stops when this function returns false. */
   readonly goOn: (operationsSoFar: number) => boolean;
 }
 
-/** How long a client waits after the service has failed to answer. */
+/** How long a client waits after an answer with status 503, or after a request without an answer. */
 const pauseMs = 20;
 
 /** Runs clients against a service and records what they see of their items. */

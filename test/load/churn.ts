@@ -1,5 +1,6 @@
 // What goes on while the other clients are connected: writes, reads, lists that are given up half-way, feeds that come
-// and go, and connections that are opened and closed. All of it at a steady pace, so that runs can be compared.
+// and go, and connections that are opened and closed. All of this happens at a steady pace, so that runs can be
+// compared.
 
 import { connect } from "node:net";
 import type { Program } from "../program.ts";
@@ -15,7 +16,7 @@ export class Churn {
   requests = 0;
   /** Answers that a well-behaved client should not get. */
   readonly failures: string[] = [];
-  /** How long the answers took, in milliseconds, since this was last emptied. */
+  /** How long the answers took, in milliseconds, since this list was last emptied. */
   latencies: number[] = [];
   readonly #running: Promise<void>;
 
@@ -72,7 +73,7 @@ export class Churn {
     this.latencies.push(performance.now() - startedAt);
   }
 
-  /** Asks on a connection of its own, and closes it. */
+  /** Sends a request on a new connection, and closes the connection after the answer. */
   #connectBriefly(): Promise<void> {
     return this.#ask("/health/live", { headers: { Connection: "close" } });
   }

@@ -1,6 +1,6 @@
 // Puts a service under a heavy, mixed load: 10,000 idle connections, 1,000 slow readers of a list of 14 MB and 5,000
-// feeds, with constant churn. Every second it records memory, descriptors and latency. Nobody who behaves may be
-// refused or wait for ever, and when all have left, their descriptors are free again.
+// feeds. Other clients come and go all the time. Every second it records memory, descriptors and latency. Nobody who
+// behaves may be refused or wait for ever. When all clients have left, their descriptors are free again.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { latencyFigures, processFigures, type Sample } from "./samples.ts";
 const itemCount = 100_000;
 const clientsPerProcess = 5_000;
 const wanted: Readonly<Record<ClientKind, number>> = { idle: 10_000, slow: 1_000, feed: 5_000 };
-/** Descriptors for the churn, the store and the runtime. */
+/** Descriptors that are left for the clients of churn.ts, the store and the runtime. */
 const spareDescriptors = 1_000;
 /** How many more descriptors a service may have after the load than before it, for its own files. */
 const descriptorsKept = 20;
@@ -73,7 +73,7 @@ function itemText(id: string, index: number): string {
   return `{"ID":"${id}","Name":"Item ${String(index).padStart(7, "0")}","Notes":"${"x".repeat(45)}","Done":false}`;
 }
 
-/** Starts the clients. There are fewer of each kind if the service may not have enough descriptors for all. */
+/** Starts the clients. There are fewer of each kind if the service is not allowed enough descriptors for all. */
 function startClients(program: Program): ClientProcess[] {
   const limits = readFileSync(`/proc/${program.pid}/limits`, "utf8");
   const descriptors = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);

@@ -2,7 +2,7 @@
 //
 //   npm run test:load -- --minutes 30 [--seed 1] [--publish]
 //
-// --publish writes them to docs/images, otherwise they go to the folder for temporary files.
+// With --publish, the two files are written to docs/images. Otherwise they go to the folder for temporary files.
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -6,7 +6,7 @@ import { lineChart } from "../../bench/chart.ts";
 export interface Sample {
   readonly second: number;
   readonly residentMegabytes: number;
-  /** What the kernel holds for all TCP connections of this machine. It is in no process's memory. */
+  /** The memory that the kernel holds for all TCP connections of this machine. It belongs to no process. */
   readonly socketMegabytes: number;
   readonly descriptors: number;
   readonly idle: number;

@@ -13,7 +13,7 @@ const state = { store: "memory", itemCount: 1, listBytes: 2, waitingWrites: 0, f
 const text = await renderMetrics([new InstanceMetrics().collect(state)]);
 const { names } = parseScrape(text);
 
-/** The names of metrics in a text, without the endings of a histogram's lines. */
+/** The names of metrics in a file, without the endings of a histogram's lines, such as `_bucket`. */
 function metricsIn(file: string): Set<string> {
   const found = readFileSync(join(folder, file), "utf8").matchAll(/\b(?:todoitems|http_server|process)_[a-z_]+/g);
   return new Set([...found].map(([name]) => name.replace(/_(?:bucket|sum|count)$/, "")));
@@ -30,7 +30,7 @@ test("the dashboard shows every metric but the time of the start", () => {
   expect([...names].filter((name) => !shown.has(name))).toEqual(["process_start_time_seconds"]);
 });
 
-// Prometheus' own tool, on Debian in the package `prometheus`.
+// promtool is Prometheus' own tool. On Debian, it is in the package `prometheus`.
 describe.skipIf(Bun.which("promtool") === null)("promtool", () => {
   const run = (args: readonly string[], input = "") =>
     Bun.spawnSync(["promtool", ...args], { cwd: folder, stdin: Buffer.from(input) });

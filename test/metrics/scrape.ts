@@ -1,4 +1,4 @@
-// Reads metrics in the text format of Prometheus, strictly.
+// Reads metrics in the text format of Prometheus. Throws if a line does not follow the format.
 
 import { checkedFetch } from "../description/checked-answer.ts";
 import type { Program } from "../program.ts";
@@ -9,7 +9,7 @@ export interface Scrape {
   readonly names: ReadonlySet<string>;
   /** The value of a line, such as `name` or `name{label="value"}`. Undefined if there is no such line. */
   value(line: string): number | undefined;
-  /** The sum of all lines with this name. With `labels`, only lines that have all of these labels count. */
+  /** The sum of all lines with this name. A line with labels counts only if it has all of these `labels`. */
   sum(name: string, ...labels: string[]): number;
 }
 
@@ -45,7 +45,7 @@ export async function scrape(url: string): Promise<Scrape> {
   return parseScrape(await response.text());
 }
 
-/** The address of a service's metrics, which its greeting shows. */
+/** The address of a service's metrics, which its start-up text shows. */
 export async function metricsUrl(program: Program): Promise<string> {
   for (let line = await program.stdoutLine(); !line.includes("Ctrl-C"); line = await program.stdoutLine()) {
     const [, url] = /Metrics +(http\S+)/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-// What the page reads from an item, and what its edits leave unchanged.
+// What the page reads from an item, and what edits on the page leave unchanged.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -8,7 +8,10 @@ export class Network {
   service: Service;
   /** Every request that reached the service, such as `PUT /api/todoitems/`. */
   readonly requests: string[] = [];
-  /** The same requests with their answers, such as `/changes?since=… 304`. Tokens are left out. */
+  /**
+   * The same requests, each with the status of its answer, such as `/changes?since=… 304`. The value in the query is
+   * left out.
+   */
   readonly exchanges: string[] = [];
   /**
    * The state of the network. "down" fails every request. "lossy" passes requests on but loses the answers. A number is

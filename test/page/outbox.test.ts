@@ -1,10 +1,11 @@
-// The outbox: the order of its edits, which edits replace others, and what it keeps in the browser's storage.
+// Tests the outbox, which holds the user's unsent edits: their order, which edits replace others, and what is kept in
+// the browser's storage.
 
 import { describe, expect, test } from "bun:test";
 import type { Edit, KeptEdit } from "../../src/page/edit.ts";
 import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
 
-/** An outbox that is connected to the store "e", and what it keeps. */
+/** An outbox for the store with the epoch (ID of its history) "e", and the edits that the outbox keeps. */
 function open(): { outbox: Outbox; kept: () => readonly KeptEdit[] } {
   let kept: readonly KeptEdit[] = [];
   const outbox = new Outbox((edits) => {

@@ -7,7 +7,7 @@ import { StoredItems } from "../../src/page/stored-items.ts";
 
 const json = (id: string, name: string) => `{"ID":"${id}","Name":"${name}"}`;
 
-/** The items a and b, stored in this order, and an outbox without edits. */
+/** The items a and b, stored in this order, and an outbox (the list of unsent edits) that is empty. */
 function open() {
   const stored = new StoredItems();
   stored.put({ id: "a", item: json("a", "A"), etag: "1", position: 1 });

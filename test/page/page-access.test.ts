@@ -37,12 +37,12 @@ test("of 10,000 items, only those in sight are drawn, all can be reached, and a 
   await page.fill('[data-control="search"]', "");
   await page.view.press("Escape");
   await page.evaluate("scrollTo(0, 20000)");
-  // The composer stays in sight. The page scrolls to the item that was added.
+  // The composer, the field for new items, stays in sight. The page scrolls to the item that was added.
   await page.add("One more");
   await page.until("document.querySelector('.name')?.textContent === 'One more' && scrollY === 0");
   await page.click('[data-control="connect"]');
   await page.untilText("10,001 items");
-  // The list is far larger than what some clients read.
+  // The app of the Xamarin.Forms tutorial reads at most 256,000 bytes. This list is far larger, and the page says so.
   await page.untilText("Over 256,000 bytes");
 });
 
@@ -51,8 +51,8 @@ test("everything can be done with the keyboard alone", async () => {
   const page = await pages.openPage();
   const press = (...keys: Bun.WebView.VirtualKey[]) =>
     keys.reduce((before, key) => before.then(() => page.view.press(key)), Promise.resolve());
-  // An empty page focuses the composer by itself. Shortcuts work only when no field has the focus, so take the focus
-  // away.
+  // An empty page focuses the composer, the field for new items. Shortcuts work only when no field has the focus, so
+  // take the focus away.
   await eventually(async () => expect(await page.focused()).toBe("composer"));
   await page.evaluate("document.activeElement.blur()");
   await page.view.press("n", { modifiers: ["Shift"] });
@@ -63,8 +63,8 @@ test("everything can be done with the keyboard alone", async () => {
     await press("Enter");
   }
   await page.untilNames("Three", "Two", "One");
-  // Tab goes from the composer through the controls to the first item. The Add button is hidden while the composer is
-  // empty.
+  // Tab goes from the composer (the field for new items) through the controls to the first item. The Add button is
+  // hidden while the composer is empty.
   for (let count = 0; count < 8 && (await page.focused()) !== "tick"; count++) await press("Tab");
   expect(await page.focused()).toBe("tick");
   await press("Space", "ArrowDown", "Space");
@@ -142,7 +142,8 @@ for (const [place, start] of [
     const tick = `(top) => [...document.querySelectorAll(".tick")]
       .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
       .find((tick) => tick.getBoundingClientRect().top > top)`;
-    // The row at the edge of the window is the one that keeps the others in place. If it is ticked, the next one does.
+    // The page keeps the row at the edge of the window in place. If that row is ticked and goes away, the page keeps
+    // the next row in place.
     for (const top of [300, 0]) {
       await page.until(`(${tick})(${top})`);
       const next = await page.evaluate<string>(`(() => {
@@ -154,10 +155,10 @@ for (const [place, start] of [
       })()`);
       await page.view.press("Space");
       await page.until(`document.activeElement.ariaLabel === "${next}"`);
-      // The row stays where it was, or takes the place of the ticked row above it.
+      // The next row stays where it was, or moves up into the place of the ticked row.
       await page.until("Math.abs(window.next.getBoundingClientRect().top - window.topBefore) < 80");
     }
-    // If the row above is ticked elsewhere, the focus stays where it is.
+    // If somebody else ticks the row above, the focus stays where it is.
     await page.view.press("ArrowDown");
     await page.until("document.activeElement.ariaLabel !== window.next.ariaLabel");
     const [focused, above] = await page.evaluate<[string, string]>(`(() => {

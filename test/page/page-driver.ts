@@ -17,7 +17,7 @@ interface Screen {
   /** A phone has no scroll bars that take room. */
   readonly isPhone?: boolean;
   readonly colours?: "light" | "dark";
-  /** How many pixels of the screen each CSS pixel is wide and high. */
+  /** The width and the height of each CSS pixel, in pixels of the screen. */
   readonly scale?: number;
 }
 
@@ -37,7 +37,9 @@ export class PageDriver {
     return PageDriver.#openAt(`${origin}/`, "main[data-loaded=true], dialog[open]");
   }
 
-  /** Opens the reference of a service. If `hash` is given, opens it at the part that `hash` names. */
+  /**
+   * Opens the reference of a service, the page at /docs. If `hash` is given, opens it at the part that `hash` names.
+   */
   static openReference(origin: string, hash = ""): Promise<PageDriver> {
     return PageDriver.#openAt(`${origin}/docs${hash}`, "#errors");
   }

@@ -80,7 +80,7 @@ export class PageFixture {
     return page;
   }
 
-  /** Opens the reference. If `hash` is given, opens it at the part that `hash` names. */
+  /** Opens the reference, the page at /docs. If `hash` is given, opens it at the part that `hash` names. */
   async openReference(hash = ""): Promise<PageDriver> {
     const page = await PageDriver.openReference(this.program.origin, hash);
     this.#pages.add(page);
@@ -114,7 +114,7 @@ export class PageFixture {
     return JSON.parse(await this.list()) as Record<string, unknown>[];
   }
 
-  /** Waits until the service has stored what the page sent. */
+  /** Waits until the items that the service has stored satisfy `isThere`. */
   async untilStored(isThere: (items: Record<string, unknown>[]) => boolean): Promise<void> {
     await eventually(async () => expect(await this.listed()).toSatisfy(isThere));
   }

@@ -177,7 +177,7 @@ test("seven tabs share one change feed, and when the tab that reads it is closed
 test("a hidden tab that cannot share the feed closes it, and shows what it missed when it is shown again", async () => {
   await pages.start();
   const page = await pages.openPage();
-  // Over plain HTTP from another machine, browsers offer no locks.
+  // A browser offers no locks to a page that comes over plain HTTP from another machine. Take the locks away here, too.
   await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
   await page.view.reload();
   await page.untilText("Live");

@@ -1,5 +1,5 @@
-// Tests in a real Chromium that typed text and unsent edits are never lost, whatever other people, the service or the
-// browser do meanwhile.
+// Tests in a real Chromium that typed text and unsent edits are never lost. This must hold whatever other people, the
+// service or the browser do meanwhile.
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";
@@ -106,7 +106,7 @@ test("if the list needs a sign-in, the form can be closed and opened again, and 
   await page.fill('[data-control="username"]', "ann");
   await page.view.press("Escape");
   await page.untilText("You are not signed in");
-  // The number of items is not known.
+  // The page does not know the number of items before the user signs in, so it shows none.
   expect(await page.evaluate<number>("document.querySelectorAll('.count').length")).toBe(0);
   expect(await barriers(page)).toEqual([]);
   await page.click('[data-control="connect"]');
@@ -207,7 +207,8 @@ test("edits that were not sent survive a reload and a closed tab, and are sent o
   await pages.start("--log-requests");
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
   const [page, other] = [await pages.openPage(), await pages.openPage()];
-  // A deletion waits for a while, so that it can be undone. Reloading or closing the page does not send it.
+  // The page sends a deletion only after a while, so that it can be undone. Reloading or closing the page does not send
+  // it.
   await page.clickItem("One", "delete");
   await page.untilNames("Two");
   await pages.untilKept(page, 1);
@@ -236,7 +237,7 @@ test("if the browser cannot tell whether another tab is still open, it asks befo
   await pages.start();
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
   const page = await pages.openPage();
-  // Over plain HTTP from another machine, browsers offer no locks.
+  // A browser offers no locks to a page that comes over plain HTTP from another machine. Take the locks away here, too.
   await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
   await page.view.reload();
   await page.clickItem("One", "delete");

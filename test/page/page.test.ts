@@ -73,7 +73,7 @@ for (const scheme of ["http", "https"] as const) {
       await pages.program.stop();
       await pages.start(pages.scheme === "http" ? "--port" : "--https-port", port);
       await page.until("document.querySelector('dialog.conflict-dialog')");
-      // Only the field that both have changed is a conflict, and the focus is on a choice.
+      // Only the field that both people have changed is a conflict, and the focus is on a choice.
       const cells = "[...document.querySelectorAll('.differences tbody *')].map((cell) => cell.textContent)";
       expect((await page.evaluate<string[]>(cells)).slice(1)).toEqual(["Done", "Yes", "null"]);
       expect(await page.focused()).toBe("mine");

@@ -25,7 +25,7 @@ async function signIn(password = "long enough"): Promise<void> {
   await page.fill("[data-control=password]", password);
 }
 
-/** A selector for a control in the form of an operation. */
+/** A selector for a control in the form that sends an operation's request. */
 const inForm = (operationId: string, control = "") => `section[aria-labelledby=${operationId}] .try-it ${control}`;
 
 async function send(operationId: string): Promise<void> {
@@ -47,7 +47,7 @@ test("an operation can be tried with the keyboard alone, and the answer is shown
   await page.evaluate(`document.querySelector("${inForm("listItems", "summary")}").focus()`);
   await page.view.press("Enter");
   await page.until(`document.querySelector("${inForm("listItems")}").open`);
-  // Two parameters come before the button.
+  // The fields of two parameters come before the button.
   for (let count = 0; count < 3; count++) await page.view.press("Tab");
   expect(await page.focused()).toBe("send");
   await page.view.press("Enter");
@@ -86,7 +86,7 @@ test("an item can be created, changed under a condition and deleted", async () =
   // The condition of the update no longer holds, so the answer is 412 and contains the current item.
   await send("updateItem");
   expect(await answered("updateItem", 412)).toContain(`"current":{"ID":"${id}","Price":2.50}`);
-  // The forms for reading and deleting have the ID of the created item.
+  // The forms for reading and deleting already contain the ID of the created item.
   await send("readItem");
   expect(await answered("readItem", 200)).toBe(`{"ID":"${id}","Price":2.50}`);
   await send("deleteItem");

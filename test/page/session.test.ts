@@ -410,7 +410,8 @@ describe("messages", () => {
     network.service = readOnly;
     session.reconnect();
     await untilLive(session);
-    // The service is read-only now. So the user's next edits are only trials, and do not change the edit that waits.
+    // The service is read-only now: it answers the user's next edits, but stores nothing. These edits must not change
+    // the edit that still waits to be sent.
     session.add(entry("Two"));
     session.remove(shown(session, "Typed"));
     await eventually(async () => expect(names()).toEqual(["Typed"]));
@@ -452,7 +453,7 @@ describe("messages", () => {
     expect([session.notices.actOnNewest(), names(), session.focusId]).toEqual([true, ["One"], ids.one]);
     session.hasFocused();
     expect([session.notices.actOnNewest(), names(), session.focusId]).toEqual([true, ["Two", "One"], ids.two]);
-    // A problem is nothing that can be undone.
+    // A message about a problem offers nothing to undo, so `actOnNewest` leaves it alone.
     session.notices.add("problem", "Broken", { label: "Try again", run: () => {} });
     expect([session.notices.actOnNewest(), session.notices.all.length]).toEqual([false, 1]);
   });

@@ -100,7 +100,7 @@ test("when the tab that reads the feed is closed, the next one continues from it
   for (const tab of tabs.slice(1)) await eventually(async () => expect(tab.names()).toEqual(["One"]));
   await service.create(named(ids.two, "Two"));
   for (const tab of tabs.slice(1)) await eventually(async () => expect(tab.names()).toEqual(["One", "Two"]));
-  // The whole list was read once.
+  // The whole list was read only once.
   expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
 });
 
@@ -138,7 +138,7 @@ test("a tab that hears of a change without having the list asks for the list", a
   await eventually(() => first.state()?.kind === "live");
   const second = openTab();
   await eventually(() => second.state()?.kind === "live");
-  // The list of a tab that has been closed arrives late.
+  // A message with the list of a closed tab arrives late.
   const late = new BroadcastChannel(name);
   late.postMessage({ kind: "event", from: "closed", event: { kind: "snapshot", items: [], version: 0 } });
   await service.create(named(ids.one, "One"));

@@ -1,5 +1,5 @@
-// Starts nginx, Caddy and HAProxy on loopback, each with its recipe from operate/proxies/. Only the ports, the name and
-// the paths of the certificate are replaced.
+// Starts nginx, Caddy and HAProxy on loopback, each with its configuration file from operate/proxies/. Only the ports,
+// the name and the paths of the certificate are replaced.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ export interface ProxyKind {
   readonly name: string;
   /** The file in operate/proxies/. */
   readonly recipe: string;
-  /** How the recipe says on which port the proxy listens, and how the test says it. */
+  /** The text in the configuration file that sets the proxy's port, and a function that makes the text for the test. */
   readonly listens: readonly [string, (port: number) => string];
-  /** Writes whatever the recipe leaves to the system, and returns the command that starts the proxy. */
+  /** Writes whatever the configuration file leaves to the system, and returns the command that starts the proxy. */
   prepare(folder: string, recipe: string): readonly string[];
 }
 
@@ -73,7 +73,7 @@ process.on("exit", () => {
   for (const proxy of running) proxy.kill("SIGKILL");
 });
 
-/** A service, and a proxy in front of it. The proxy serves it under the path /todo/ and over HTTPS. */
+/** A service, and a proxy in front of it. The proxy offers the service under the path /todo/ and over HTTPS. */
 export class ProxiedService {
   readonly program: Program;
   /** The public address of the service, without a slash at the end. */
@@ -163,8 +163,8 @@ function write(folder: string, name: string, text: string): string {
 }
 
 /**
- * Replaces texts in a recipe. The last two pairs are the addresses of the service and of the proxy. Throws if the
- * recipe lacks one of these two.
+ * Replaces texts in a configuration file. The last two pairs are the addresses of the service and of the proxy. Throws
+ * if the file lacks one of these two.
  */
 function replaced(recipe: string, pairs: readonly (readonly [string, string])[]): string {
   return pairs.reduce((text, [from, to], index) => {

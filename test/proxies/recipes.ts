@@ -1,5 +1,5 @@
-// Checks the recipes in operate/proxies/ with real proxies. They are separate from the other tests, because not every
-// developer has the three proxies. Those that are missing are skipped.
+// Checks the recipes in operate/proxies/ with real proxies. These checks are separate from the other tests, because not
+// every developer has the three proxies. Proxies that are not installed are skipped.
 //
 //   npm run test:proxies
 

@@ -1,4 +1,4 @@
-// When output is coloured.
+// Tests when output is coloured.
 
 import { expect, test } from "bun:test";
 import { usesColour } from "../../src/serve/colour.ts";

@@ -20,7 +20,7 @@ afterEach(async () => {
 function openMore(count: number): void {
   const port = Number(new URL(program.origin).port);
   for (let opened = 0; opened < count; opened++) {
-    // If the program drops a connection, the client may see an error.
+    // If the program drops a connection, the client may see an error. It is ignored.
     connections.push(connect(port, "127.0.0.1").on("error", () => {}));
   }
 }

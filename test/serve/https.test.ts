@@ -36,7 +36,10 @@ async function serve(...args: string[]): Promise<Program> {
   return program;
 }
 
-/** Starts a service that uses the first of two certificates. A test can overwrite its files with the second one. */
+/**
+ * Starts a service that uses the first of two certificates. A test can overwrite the files of the first with the
+ * second.
+ */
 async function serveReplaceable() {
   const [one, two] = [
     await developmentCertificate(join(folder.path, "1")),

@@ -59,7 +59,7 @@ describe("one process", () => {
     expect(metrics.value("todoitems_connections")).toBeGreaterThanOrEqual(1);
     expect(metrics.value("process_resident_memory_bytes")).toBeGreaterThan(1024 ** 2);
     expect(metrics.value("process_cpu_seconds_total")).toBeGreaterThan(0);
-    // Until here, the feed must not be collected as garbage, which would close it.
+    // Closing the feed here keeps it from being collected as garbage earlier, which would close it too soon.
     await feed.close();
     await eventually(async () => (await scrape(url)).sum("todoitems_event_loop_lag_seconds_count") > 0);
   });

@@ -42,12 +42,12 @@ export class Faults {
     return Math.max(this.#random.between(lowMs, highMs), this.#silentUntilMs - this.#time.nowMs);
   }
 
-  /** No message arrives for a while, and none is lost. */
+  /** Holds back the messages that are sent within the next `ms` milliseconds. They arrive afterwards: none is lost. */
   beSilent(ms: number): void {
     this.#silentUntilMs = this.#time.nowMs + ms;
   }
 
-  /** Nobody can connect for a while. */
+  /** Nobody can connect to the server for `ms` milliseconds. */
   goAway(ms: number): void {
     this.#awayUntilMs = this.#time.nowMs + ms;
   }

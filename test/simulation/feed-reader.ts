@@ -29,7 +29,7 @@ export class FeedReader {
   readonly #options: FeedReaderOptions;
   #items = new Map<string, string>();
   #token: Token | undefined;
-  /** How many changes it has received. */
+  /** How many changes this reader has received. */
   changeCount = 0;
 
   constructor(options: FeedReaderOptions) {
@@ -47,7 +47,7 @@ export class FeedReader {
     }
   }
 
-  /** How its items differ from the current state of the store. Undefined if they are up to date. */
+  /** How this reader's items differ from the current state of the store. Undefined if they are up to date. */
   difference(): string | undefined {
     const { current } = this.#options.ledger;
     const expected = listedRows(current).map(({ json }) => json ?? "");
@@ -109,8 +109,8 @@ export class FeedReader {
   }
 
   /**
-   * The reader must have every change up to the version of its last event, except changes to items that have changed
-   * again since.
+   * The reader must have every change up to the version of its last event. Items that have changed again since then are
+   * not compared.
    */
   #checkComplete({ epoch, version }: Token): void {
     const { ledger } = this.#options;
@@ -130,7 +130,7 @@ export class FeedReader {
   }
 }
 
-/** The items of a list, each with its text. */
+/** The items in the body of a list, each with its JSON text. */
 export function itemsOf(body: string): { readonly id: string; readonly n: number; readonly json: string }[] {
   return (JSON.parse(body) as { ID: string; n: number }[]).map((item) => ({
     id: item.ID,

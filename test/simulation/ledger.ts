@@ -1,5 +1,5 @@
-// What really happened to the simulated store: every state that was current, and when. All that clients are told is
-// compared with it. The first contradiction ends the simulation.
+// What really happened to the simulated store: every state that was current, and when. Everything that clients are told
+// is compared with this record. The first contradiction ends the simulation.
 
 import { formatToken, type Token } from "../../src/items/token.ts";
 import { listedRows, type Row, type StoreState } from "./store-state.ts";
@@ -30,15 +30,21 @@ export class Ledger {
   /** The states that led to the current one. A failover drops the states that were lost. */
   #branch: Period[] = [];
   /**
-   * The epochs in which a failover has lost commits. In such an epoch, a token (an epoch and a version) can stand for
-   * two states.
+   * The epochs (IDs of the store's histories) in which a failover has lost commits. In such an epoch, a token (an epoch
+   * and a version) can stand for two states.
    */
   readonly #cutEpochs = new Set<string>();
   /** The texts of the writes that were answered with "nothing was changed". */
   readonly #refused = new Set<string>();
-  /** The content that each token was seen to stand for, by each instance and by all of them together. */
+  /**
+   * The content that was seen under each token (an epoch and a version). It is kept for each instance, and once for all
+   * instances together.
+   */
   readonly #meanings = new Map<string, string>();
-  /** The rows that were stored under a token. There are several only after a failover that lost commits. */
+  /**
+   * The rows that were stored under each token (an epoch and a version). A token has several rows only after a failover
+   * that lost commits.
+   */
   readonly #stored = new Map<string, Row[]>();
 
   constructor(time: VirtualTime) {
@@ -54,7 +60,7 @@ export class Ledger {
     return (this.#branch.at(-1 - commits) ?? this.#branch[0] ?? this.#last).state;
   }
 
-  /** True if a failover has lost commits of this epoch. */
+  /** True if a failover has lost commits of this epoch (ID of the store's history). */
   hasLostCommits(epoch: string): boolean {
     return this.#cutEpochs.has(epoch);
   }
@@ -100,7 +106,10 @@ export class Ledger {
       throw new Violation(`no store was ever ${formatToken(token)} with ${found} at the time of this answer`);
   }
 
-  /** `token` and `body` are undefined if the item was not found. */
+  /**
+   * An answer about one item is only right if the item was in this state at some time between the request and the
+   * answer. `token` and `body` are undefined if the item was not found.
+   */
   checkItem(id: string, token: Token | undefined, body: string | undefined, interval: Interval): void {
     const isRight = this.#during(interval).some(({ state }) => {
       const row = state.rows.findLast((row) => row.id === id && row.json !== null);
@@ -138,8 +147,9 @@ export class Ledger {
   }
 
   /**
-   * A token must never stand for two contents. If commits of its epoch were lost, two instances may disagree, but each
-   * instance must still agree with itself. `resource` is an ID, or "list".
+   * A token (an epoch and a version) must never stand for two contents. If commits of the token's epoch were lost, two
+   * instances may give the token different contents. Each of them must still give it only one content. `resource` is an
+   * ID, or "list".
    */
   checkMeaning(instance: string, resource: string, token: Token, content: string): void {
     const text = formatToken(token);

@@ -7,7 +7,7 @@ import { plugin } from "bun";
 import { type Break, breaks } from "./breaks.ts";
 import { ServerError } from "./simulated-database.ts";
 
-/** Long enough for a few storms. */
+/** The length of one simulation, in steps. This is long enough for a few storms. */
 const stepsPerSimulation = 5_000;
 
 const { values } = parseArgs({

@@ -1,5 +1,6 @@
-// Takes the place of the client library `postgres`. It has the part of its interface that the engine uses. Messages
-// between an instance and the simulated server take time, stay in order, and are lost when a connection is lost.
+// Takes the place of the client library `postgres`, and offers the part of the library's interface that the engine
+// uses. Messages between an instance and the simulated server take time, stay in order, and are lost when a connection
+// is lost.
 
 import type { Faults } from "./faults.ts";
 import type { SeededRandom } from "./random.ts";
@@ -12,7 +13,7 @@ import {
 } from "./simulated-database.ts";
 
 interface ClientOptions {
-  /** The library takes a list. In a simulation its only member is the name of the instance. */
+  /** The library takes a list of hosts. In a simulation, the only member of this list is the name of the instance. */
   readonly host: readonly string[];
   readonly onnotice: (notice: { readonly code: string }) => void;
   readonly onclose: () => void;
@@ -40,7 +41,7 @@ export class SimulatedNetwork {
     this.#random = random;
   }
 
-  /** Makes a client, as the library's default export does. */
+  /** Makes a client, as the default export of the library `postgres` does. */
   open(options: ClientOptions): object {
     const connection = new Connection(this.#database, this.#random, options, () =>
       this.#connections.delete(connection),
@@ -61,7 +62,7 @@ export class SimulatedNetwork {
     if (this.#connections.size > 0) this.#random.pick([...this.#connections]).lose(this.#random.between(0, 3_000));
   }
 
-  /** The process of an instance ends without a word. Whatever its code still does has no effect. */
+  /** The process of an instance ends at once and closes nothing. Whatever its code still does has no effect. */
   kill(host: string): void {
     this.#killed.add(host);
     for (const connection of this.#connections) if (connection.host === host) connection.kill();
@@ -71,7 +72,7 @@ export class SimulatedNetwork {
 /** Stands for the statements that prepare a session. */
 const sessionSettings = "session settings";
 
-/** Like the library's queries: it is sent when it is first awaited, or by `execute` or `forEach`. */
+/** A query that is sent when it is first awaited, or by `execute` or `forEach`. The library's queries do the same. */
 class Query extends Promise<unknown> {
   readonly statement: Statement;
   readonly #send: (query: Query) => void;
@@ -126,10 +127,10 @@ class Channel {
     this.#faults = database.faults;
   }
 
-  /** Delivers a message after the messages before it, unless the channel breaks first. */
+  /** Delivers a message after all earlier messages, unless the channel breaks first. */
   send(deliver: () => void): void {
     const { time } = this.#database;
-    // The clock adds up to 0.01 ms to each delay, so a distance of 0.02 ms keeps the order.
+    // The simulation's clock adds up to 0.01 ms to each delay, so a distance of 0.02 ms keeps the order.
     this.#lastAtMs = Math.max(this.#lastAtMs + 0.02, time.nowMs + this.#faults.latencyMs());
     time.after(this.#lastAtMs - time.nowMs, () => {
       if (!this.isBroken) deliver();
@@ -168,7 +169,8 @@ class Connection {
   }
 
   /**
-   * Messages on the way are lost, or some of them still reach the server. The client learns of the loss after a while.
+   * Answers on the way are lost. Requests on the way either all reach the server or are all lost. The client learns of
+   * the loss after `clientLearnsAfterMs`.
    */
   lose(clientLearnsAfterMs: number): void {
     if (this.#state === "closed" || this.#state === "killed" || this.#state === "lost") return;
@@ -241,7 +243,7 @@ class Connection {
     });
   }
 
-  /** The server has ended the session. Sometimes it can still say so. */
+  /** The server has ended the session. Sometimes its last message still reaches the client. */
   #terminated(error: ServerError): void {
     if (this.#state !== "open" && this.#state !== "connecting") return;
     if (this.#random.chance(0.5)) {
@@ -251,7 +253,9 @@ class Connection {
     } else this.lose(this.#random.between(0, 3_000));
   }
 
-  /** Answers no longer arrive. Requests on the way may arrive late, and only then does the server notice the loss. */
+  /**
+   * Answers no longer arrive. Requests on the way either all arrive or are all lost. The server notices the loss later.
+   */
   #breakOff(): void {
     this.#toClient.isBroken = true;
     if (this.#random.chance(0.5)) this.#toServer.isBroken = true;

@@ -1,6 +1,6 @@
 // A PostgreSQL server in memory: what each statement of the engine means, with transactions, failing statements and
 // failovers. Sessions can lock the clock, which is the row with the store's version. The server recognises statements
-// by their text, and fails if the engine sends another one.
+// by their text, and fails if it does not know a statement.
 
 import type { Faults } from "./faults.ts";
 import type { Ledger } from "./ledger.ts";
@@ -28,7 +28,7 @@ export interface Statement {
 export interface Result {
   readonly rows: readonly object[];
   readonly command: string;
-  /** True if the server warns that it stopped waiting for its standbys. */
+  /** True if the server warns that it stopped waiting for its standbys to confirm a commit. */
   readonly isUnreplicated?: boolean;
 }
 
@@ -37,14 +37,14 @@ type Reply = (result: Result | ServerError) => void;
 interface Transaction {
   /** The state that a repeatable-read transaction sees. Undefined for other transactions. */
   readonly snapshot: StoreState | undefined;
-  /** The state with the transaction's own changes. Only a session that holds the lock has one. */
+  /** The state with the transaction's own changes. Undefined until the transaction has the lock. */
   draft: StoreState | undefined;
   hasFailed: boolean;
 }
 
 const lockTimeoutMs = 5_000;
 const idleInTransactionMs = 10_000;
-/** The number of migrations in postgres-migrations.ts. The simulated store never needs one. */
+/** The number of migrations in postgres-migrations.ts. The simulated store has them all from the start. */
 const schemaVersion = 2;
 
 export class SimulatedDatabase {
@@ -52,7 +52,7 @@ export class SimulatedDatabase {
   readonly faults: Faults;
   readonly ledger: Ledger;
   readonly #sessions = new Set<ServerSession>();
-  /** Called before each statement. If it ends the session of the statement, the statement is lost. */
+  /** Called before each statement. If this call ends the statement's session, the statement is lost. */
   beforeStatement: (text: string) => void = () => {};
   #current: StoreState;
   #lockedBy: ServerSession | undefined;
@@ -76,7 +76,7 @@ export class SimulatedDatabase {
     return session;
   }
 
-  /** A standby takes over that has only the states up to this one. Every session ends. */
+  /** A standby takes over. It has only the states up to `state`. Every session ends. */
   failOver(state: StoreState): void {
     this.#waiting.splice(0);
     for (const session of [...this.#sessions]) session.terminate(new ServerError("57P01", "FATAL"));
@@ -208,7 +208,7 @@ export class ServerSession {
     return query && { rows: query(state, parameters), command: "SELECT" };
   }
 
-  /** Executes a statement that needs the lock on the clock. */
+  /** Executes a statement that needs the lock on the clock, the row with the store's version. */
   #change(change: (state: StoreState) => Changed, reply: Reply): void {
     const database = this.#database;
     const go = () => {
@@ -295,7 +295,7 @@ interface Changed {
 
 type StateChange = (state: StoreState, parameters: readonly unknown[]) => Changed;
 
-/** The statements that need the lock on the clock. */
+/** The statements that need the lock on the clock, the row with the store's version. */
 const changes: ReadonlyMap<string, StateChange> = new Map<string, StateChange>([
   ["select from todoitems.store for update", (state) => ({ state })],
   // This makes another object, so that the transaction counts as a write.

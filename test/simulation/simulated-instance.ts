@@ -49,7 +49,8 @@ export class SimulatedInstance {
         nestingDepthMax: 64,
         staleSecondsMax: 0,
         heartbeatMs: 15_000,
-        // A warning says that the store was away, which the simulation brings about. An error is a defect.
+        // A warning says that the store could not be reached. The simulation causes that on purpose. An error is a
+        // defect.
         log: (level, message) => {
           if (level === "error") onDefect(new Violation(`the service has a defect: ${message}`));
         },
@@ -57,7 +58,7 @@ export class SimulatedInstance {
     );
   }
 
-  /** Undefined if the store cannot be reached. */
+  /** Returns undefined if the store cannot be reached. */
   static async start(name: string, onDefect: (defect: Violation) => void): Promise<SimulatedInstance | undefined> {
     try {
       return new SimulatedInstance(name, await openCollection(name), onDefect);
@@ -71,20 +72,20 @@ export class SimulatedInstance {
     return this.#isKilled;
   }
 
-  /** From now on it answers nobody. */
+  /** From now on, this instance answers nobody. */
   kill(): void {
     this.#isKilled = true;
     this.#killed.resolve(undefined);
     this.#app.changeFeed.stop();
   }
 
-  /** Undefined if the instance is killed before it answers. */
+  /** Returns undefined if the instance is killed before it answers. */
   async request(request: SimulatedRequest): Promise<SimulatedAnswer | undefined> {
     const answer = await this.#send(request);
     return answer && { status: answer.status, etag: answer.headers["ETag"], body: textOf(answer.body) };
   }
 
-  /** Opens a feed. Undefined if the instance cannot open one now. */
+  /** Opens a change feed. Returns undefined if the instance cannot open a feed now. */
   async feed(since: string): Promise<StreamBody | undefined> {
     const headers = { accept: "text/event-stream", "last-event-id": since };
     const body = (await this.#send({ method: "GET", path: "/changes", headers }))?.body;

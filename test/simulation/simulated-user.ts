@@ -18,12 +18,12 @@ export interface UserOptions {
   /** All operations so far. A write that was refused is replaced by undefined, because it did not happen. */
   readonly operations: (ItemOperation | undefined)[];
   readonly lists: ListOperation[];
-  /** Makes the content of each write unique. */
+  /** Returns another number each time, which makes the content of each write unique. */
   readonly nextNumber: () => number;
 }
 
 const ids = Array.from({ length: 7 }, (_, index) => `00000000-0000-4000-8000-00000000000${index}`);
-/** How many lists a user remembers, to ask for the changes since then. */
+/** How many lists a user remembers. The user can ask what has changed since any of them. */
 const remembered = 4;
 
 type Asked = Interval & { readonly instance: SimulatedInstance; readonly answer: SimulatedAnswer | undefined };
@@ -106,8 +106,8 @@ export class SimulatedUser {
   }
 
   /**
-   * Records a write that is sent now. Call the result once the answer is there. Without a clear answer, the checker
-   * takes the write as one that may still happen at any time.
+   * Records a write that is sent now. Call the returned function once the answer has arrived. Without a clear answer,
+   * the checker assumes that the write may still happen at any time.
    */
   #record(
     write: { kind: "create" | "update"; id: string; n: number; condition?: number } | { kind: "delete"; id: string },
@@ -122,7 +122,10 @@ export class SimulatedUser {
     };
   }
 
-  /** Asks for the changes since an older list. With these changes, the list must be equal to the store's. */
+  /**
+   * Asks for the changes since an older list. With these changes applied, the list must have the same items as the
+   * store.
+   */
   async #readChanges(): Promise<void> {
     const { ledger, random } = this.#options;
     if (this.#lists.length === 0) return;
@@ -137,7 +140,8 @@ export class SimulatedUser {
     const items = new Map(found.whole ? [] : itemsOf(body).map(({ id, json }) => [id, json]));
     for (const { version, id, item } of found.changes) {
       const json = item && JSON.stringify(item);
-      // A whole store is not checked here. After a new epoch, it has the changes of the old epoch under the new one.
+      // If the answer is the whole store, its changes are not checked here. They are given with the current epoch (ID
+      // of the store's history), but some may have been stored in an older one.
       if (!found.whole) ledger.checkChange({ epoch: found.epoch, version }, id, json);
       items.delete(id);
       if (json !== null) items.set(id, json);
@@ -146,7 +150,7 @@ export class SimulatedUser {
     ledger.checkItems(found, [...items.values()], asked);
   }
 
-  /** Notes an item's tag, and checks that the tag never stood for anything else. */
+  /** Notes an item's ETag, and checks that this ETag never stood for anything else. */
   #see(id: string, answer: SimulatedAnswer, body: string, instance: SimulatedInstance): Token {
     const token = tokenOf(answer);
     this.#tags.set(id, answer.etag ?? "");
@@ -174,7 +178,7 @@ function isRefusal(answer: SimulatedAnswer | undefined): boolean {
   return answer?.status === 503 && answer.body.includes("nothing was changed");
 }
 
-/** The item in a 412. */
+/** The current item in the body of a 412 answer. */
 function currentOf({ body }: SimulatedAnswer): string {
   return JSON.stringify((JSON.parse(body) as { current: object }).current);
 }

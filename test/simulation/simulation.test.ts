@@ -1,4 +1,4 @@
-// Simulations in a process of their own, because they replace the clock, the timers and the client library of
+// Runs simulations in a separate process, because they replace the clock, the timers and the client library of
 // PostgreSQL. `npm run test:simulation` runs more of them.
 
 import { expect, test } from "bun:test";
@@ -18,7 +18,8 @@ test("in 100,000 simulated steps with failures of every kind, no promise is brok
   expect(exitCode).toBe(0);
 }, 120_000);
 
-// Each of these seeds fails early. If a change makes one pass, look for another: npm run test:simulation -- --break NAME
+// With each of these seeds, the simulation fails early. If a change makes one of them pass, find another seed with: npm
+// run test:simulation -- --break NAME
 const found = [
   { name: "mixed-histories", seed: "100", violation: "no store was ever" },
   { name: "returned-epoch", seed: "7", violation: "had seen commits that were lost" },

@@ -15,7 +15,7 @@ import { VirtualTime } from "./virtual-time.ts";
 
 export interface SimulationReport {
   readonly stepCount: number;
-  /** True if the checker could judge the history, and found it linearizable. */
+  /** True if the checker could judge the history of operations, and found it linearizable. */
   readonly isLinearizable: boolean;
   readonly operationCount: number;
   readonly changeCount: number;
@@ -29,8 +29,8 @@ const readerCount = 2;
 /** After a storm, everything must work again within this time. */
 const recoveryMs = 90_000;
 /**
- * The history is checked only if no item has more writes with an unknown outcome than this. Each such write doubles the
- * checker's work.
+ * The history of operations is checked only if no item has more writes with an unknown outcome than this. Each such
+ * write doubles the checker's work.
  */
 const unknownMax = 6;
 
@@ -40,7 +40,7 @@ export class Simulation {
   readonly #faults: Faults;
   readonly #ledger: Ledger;
   readonly #database: SimulatedDatabase;
-  /** The client library of all instances in this simulation. */
+  /** What all instances in this simulation use in place of the client library of PostgreSQL. */
   readonly network: SimulatedNetwork;
   #running: SimulatedInstance[] = [];
   readonly #operations: (ItemOperation | undefined)[] = [];
@@ -48,7 +48,7 @@ export class Simulation {
   readonly #readers: FeedReader[] = [];
   /** In half of the simulations, failovers can lose commits. Linearizability is checked only in the other half. */
   readonly #losesCommits: boolean;
-  /** Instances that have seen commits that were lost. They must give the store a new epoch. */
+  /** Instances that have seen commits that were lost. They must give the store a new epoch, the ID of its history. */
   readonly #witnesses: { readonly instance: SimulatedInstance; readonly epoch: string }[] = [];
   #failoverCount = 0;
   #startedCount = 0;
@@ -94,8 +94,8 @@ export class Simulation {
   }
 
   /**
-   * Returns whether the history could be checked. It cannot if failovers can lose commits, or if too many outcomes
-   * are unknown.
+   * Returns whether the history of operations could be checked. It cannot be checked if failovers can lose commits, or
+   * if too many outcomes are unknown.
    */
   #checkHistory(): boolean {
     const operations = this.#operations.filter((operation) => operation !== undefined);
@@ -167,13 +167,14 @@ export class Simulation {
     this.#faults.isStormy = false;
   }
 
-  /** Usually short, and sometimes longer than a commit may take. */
+  /** The length of an outage. It is usually short, and sometimes longer than a commit may take. */
   #outageMs(): number {
     return this.#random.chance(0.1) ? this.#random.between(8_000, 16_000) : this.#random.between(50, 2_000);
   }
 
   /**
-   * Fails over before some statements. Some defects show only if the server fails between two particular statements.
+   * Sometimes fails over before a statement. Some defects show only if the server fails between two particular
+   * statements.
    */
   #strike(text: string): void {
     const chance = text.includes("todoitems.history") ? 0.03 : 0.002;
@@ -212,7 +213,7 @@ export class Simulation {
     }
   }
 
-  /** Once the storm is over, every promise that was only delayed must be kept. */
+  /** Once the storm is over, everything that the storm delayed must happen within a time limit. */
   async #recover([user]: readonly SimulatedUser[]): Promise<void> {
     const giveUpAtMs = this.#time.nowMs + recoveryMs;
     const eventually = async (what: string, problem: () => Promise<string | undefined> | string | undefined) => {

@@ -1,6 +1,6 @@
-// What the tables of a simulated PostgreSQL store hold at one moment, and the meaning of `commit_batch`, the function
-// that stores a batch. A state is never changed: each commit makes another one. So a state that was current once can
-// become current again, as it does if a standby takes over that had not received everything.
+// What the tables of a simulated PostgreSQL store hold at one moment. Also what `commit_batch`, the function that
+// stores a batch of changes, does to them. A state is never changed: each commit makes another one. So an older state
+// can become current again. That happens if a standby takes over that had not received the latest commits.
 
 /** A row of todoitems.item. `json` is null if the item was deleted. */
 export interface Row {
@@ -23,7 +23,7 @@ export interface StoreState {
   readonly version: number;
   readonly batch: string;
   readonly prunedThrough: number;
-  /** In order of version. */
+  /** All rows, in order of version. */
   readonly rows: readonly Row[];
   readonly history: HistoryRow | undefined;
   readonly voided: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export function listedRows({ rows }: StoreState): readonly Row[] {
   return rows.filter(({ json }) => json !== null).sort((a, b) => a.position - b.position);
 }
 
-/** The batch that led to a version. Undefined if the history has none. */
+/** The ID of the batch of changes that led to a version. Undefined if the history has no such version. */
 export function batchAt({ history }: StoreState, version: number): string | undefined {
   for (let row = history; row && row.version >= version; row = row.older) if (row.version === version) return row.batch;
   return undefined;
@@ -50,8 +50,8 @@ export function findVersion({ history }: StoreState, batch: string, since: numbe
 }
 
 /**
- * The parameters of `commit_batch` that matter here. The limits on the history are left out: they would never be
- * reached.
+ * The parameters of `commit_batch` that matter here. The limits on the table of past batches are left out: they would
+ * never be reached.
  */
 export interface BatchParameters {
   readonly sinceVersion: number;
@@ -64,14 +64,17 @@ export interface BatchParameters {
 }
 
 /**
- * A real store keeps 10,000 tombstones and prunes once in 1,000 versions. These limits are so low that each simulation
- * prunes.
+ * A real store keeps 10,000 tombstones (rows of deleted items). Once in 1,000 versions, it removes those beyond that
+ * number. The limits here are so low that each simulation removes some.
  */
 const tombstonesMax = 12;
 const pruneEvery = 40;
 const missedMax = { versions: 1_000, bytes: 1_000_000 };
 
-/** What `commit_batch` does to a state whose epoch is the one that the plan is based on. Undefined if it stores nothing. */
+/**
+ * What `commit_batch` does to a state. The batch must have been made for the epoch (ID of the store's history) of this
+ * state. Undefined if nothing is stored.
+ */
 export function commitBatch(
   state: StoreState,
   batch: BatchParameters,
@@ -96,7 +99,10 @@ export function commitBatch(
   return { state: isTime ? pruned(stored) : stored, answer: [moved, ...missed.map(lineOf)].join("\n") };
 }
 
-/** The changes that others have committed. Undefined if the batch cannot be stored after them. */
+/**
+ * The changes that others have committed since the version for which the batch was made. Undefined if the batch cannot
+ * be stored after them.
+ */
 function missedBy(state: StoreState, batch: BatchParameters, moved: number): readonly Row[] | undefined {
   const { dependsOn, sinceVersion, sinceBatch } = batch;
   const isFar = moved < 0 || moved > missedMax.versions || state.prunedThrough > sinceVersion;
@@ -116,7 +122,10 @@ function pruned(state: StoreState): StoreState {
   return { ...state, rows, prunedThrough: newest.version };
 }
 
-/** A row as the statements send it. The server leaves out the JSON of a tombstone; the engine sends an empty text. */
+/**
+ * A row as one line of text, as statements send it. For a deleted item, the server leaves out the JSON. The engine
+ * sends an empty text instead.
+ */
 export function lineOf({ version, position, id, json }: Row): string {
   return [version, position, id, ...(json === null ? [] : [json])].join("\t");
 }

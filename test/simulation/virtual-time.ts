@@ -1,6 +1,6 @@
 // The clock and the event loop of a simulation. Nothing happens at a real time: each step runs the event that is due
-// next, and the clock jumps to its time. The globals that code uses to tell the time, to wait and to get random numbers
-// are replaced. So everything that the code under test does follows from the seed.
+// next, and the clock jumps to the time of that event. The globals that code uses to tell the time, to wait and to get
+// random numbers are replaced. So everything that the code under test does follows from the seed.
 
 import type { SeededRandom } from "./random.ts";
 
@@ -49,7 +49,10 @@ export class VirtualTime {
     return new Promise((resolve) => void this.after(ms, resolve));
   }
 
-  /** Runs events, each followed by everything that it causes at once, until there are none or `goOn` returns false. */
+  /**
+   * Runs events until there are none left or `goOn` returns false. After each event, waits for everything that the
+   * event causes at once.
+   */
   async run(goOn: () => boolean): Promise<void> {
     while (goOn()) {
       const event = this.#pop();
@@ -58,12 +61,12 @@ export class VirtualTime {
       this.#nowMs = Math.max(this.#nowMs, event.atMs);
       this.#stepCount++;
       event.run();
-      // All callbacks of promises have run before the real event loop turns.
+      // The real event loop goes on only after all callbacks of promises have run.
       await new Promise<void>((resolve) => afterMicrotasks(resolve));
     }
   }
 
-  /** Replaces the globals. There is no way back, so this is for a process of its own. */
+  /** Replaces the globals. There is no way back, so do this only in a separate process. */
   install(): void {
     Object.assign(globalThis, {
       setTimeout: (run: () => void, ms = 0) => this.#timer((fire) => this.after(ms, fire), run),

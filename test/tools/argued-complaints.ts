@@ -1,7 +1,7 @@
-// Prism's complaints that are no fault of the description, each with its argument.
+// Prism's complaints that do not point to a mistake in the description. Each has an argument that says why.
 
 interface Complaint {
-  /** Where it is and what it says. */
+  /** Where the complaint is and what it says. */
   readonly text: string;
   readonly request: Request;
   /** The status of the service's answer. */

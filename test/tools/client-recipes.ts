@@ -53,7 +53,7 @@ function readRecipes(): [react: string, query: string, liveQuery: string] {
   return [react, query, liveQuery];
 }
 
-/** What the examples use without declaring it. */
+/** Declares the names that the examples use without declaring them. */
 const exampleNames = `
   declare const TodoClient: typeof import("todoitems-client").TodoClient;
   declare const todo: import("todoitems-client").TodoClient;
@@ -111,7 +111,7 @@ async function build(name: string, target: "browser" | "node"): Promise<string> 
   return (await outputs[0]?.text()) ?? "";
 }
 
-/** Opens a page that runs this program. */
+/** Builds the program with this name, and opens a page that runs it. */
 async function open(name: string) {
   const code = await build(name, "browser");
   const server = Bun.serve({
@@ -181,7 +181,7 @@ test("React: on a server, the recipe renders that the list is loading, and nothi
   expect(await run(["node", join(folder, "server-page.mjs")])).toBe("<p>Loading …</p>\n");
 });
 
-// The last test, because it stops the service.
+// This is the last test, because it stops the service.
 test("React: the recipe says when it is offline, and keeps showing the list", async () => {
   await todo.create({ Name: "Kept" });
   const page = await open("react-page");

@@ -61,7 +61,7 @@ test("NSwag: the generated C# client compiles and makes a round trip", async () 
 });
 
 /**
- * True if Mono can generate code, after an attempt to install it. Generating needs more of Mono than running: .NET
+ * True if Mono has all that NSwag needs, after an attempt to install it. Plain Mono is not enough: NSwag needs .NET
  * Standard's classes, which come with mono-devel.
  */
 function hasMono(): boolean {

@@ -1,5 +1,5 @@
-// Starts a Prism proxy in front of a service. It compares every request and every answer with a description, and lists
-// what it has to complain about in the header sl-violations.
+// Starts a Prism proxy in front of a service. The proxy compares every request and every answer with a description. It
+// lists its complaints in the header sl-violations.
 
 import { tool, toolsFolder } from "./tool.ts";
 
@@ -14,7 +14,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** `description` is a file, relative to this folder. */
+/** `description` is the path of a file, relative to this folder. */
 export async function startPrism(description: string, upstream: string): Promise<Prism> {
   const port = freePort();
   const args = ["proxy", description, upstream, "--port", String(port), "--no-cors"];

@@ -1,9 +1,9 @@
-// Runs the specification's tests once more, with a Prism proxy that sees every request and every answer. A test fails if
-// Prism has a complaint that argued-complaints.ts does not argue away.
+// Runs the specification's tests once more, with a Prism proxy that sees every request and every answer. A test fails
+// if Prism has a complaint that argued-complaints.ts does not argue away.
 //
 // Prism reads JSON and writes it again, so `1.0` would become `1`, and it refuses what it cannot read. The tests are
-// about exact bytes, so the app gets the request itself. Prism gets a copy, passes it on, and gets the app's answer from
-// the socket where it expects the service.
+// about exact bytes, so the app gets the request itself. Prism gets a copy, and passes it on to a socket where it
+// expects the service. From that socket, it gets the app's answer.
 
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -76,8 +76,9 @@ async function complaintsAbout(request: Request, body: ArrayBuffer, answer: Answ
 }
 
 /**
- * The path as the description spells it. The service accepts more spellings, which are described in prose: as paths of
- * their own, they would give every generated client each operation twice. prism-proxy.ts shows what Prism says of them.
+ * The path as the description spells it. The service accepts more spellings, which are described in prose. If they were
+ * described as paths, every generated client would have each operation twice. prism-proxy.ts shows what Prism says of
+ * them.
  */
 function describedPath(path: string): string {
   const route = matchRoute(path);

@@ -1,4 +1,5 @@
-// Runs other people's tools on descriptions of this service. They are installed in this folder, apart from the project.
+// Runs other people's tools on descriptions of this service. The tools are installed in this folder, apart from the
+// project.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ export const generatedFolder = join(toolsFolder, "generated");
 mkdirSync(generatedFolder, { recursive: true });
 
 /**
- * The command that runs a tool. `script` is relative to node_modules. Node runs it, whatever the script's first line
+ * The command that runs a tool. `script` is relative to node_modules. Node runs the script, whatever its first line
  * says.
  */
 export function tool(script: string, ...args: readonly string[]): readonly string[] {

@@ -2,17 +2,17 @@
 
 import type { Random } from "../wire/random.ts";
 
-/** One defect can break a promise thousands of times. This many are described, and all are counted. */
+/** One defect can break a promise thousands of times. Only this many findings are described, but all are counted. */
 const findingsMax = 20;
 
-/** What a part has done and found. It is kept up to date, so that it is right even if the part fails. */
+/** What a part has done and found. The figures are kept up to date, so that they are right even if the part fails. */
 export class Tally {
   operations = 0;
   faults = 0;
   lost = 0;
   wrong = 0;
   readonly findings: string[] = [];
-  /** Other figures that are worth reading, by what they count. */
+  /** Other figures for the report. Each key says what is counted. */
   readonly notes: Record<string, number> = {};
 
   /** Records that an answered write is gone. */
@@ -49,13 +49,13 @@ export interface Part {
   readonly name: string;
   /** What must hold, as a sentence for the report. */
   readonly promise: string;
-  /** How much of the whole time it gets, compared with other parts. */
+  /** How much of the whole time this part gets, compared with other parts. */
   readonly weight: number;
-  /** The shortest turn in which the part can finish one round. */
+  /** The shortest time, in seconds, in which the part can finish one round. */
   readonly secondsMin?: number;
-  /** Why this machine cannot run it. Undefined if it can. */
+  /** Why this machine cannot run the part. Undefined if it can. */
   missing?(): string | undefined;
-  /** Attacks until the time is over. It records what it finds. An error that it throws counts as a finding. */
+  /** Attacks until the time is over, and records what it finds. An error that it throws counts as a finding. */
   run(turn: Turn): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 // Older versions of the program, packed and unpacked as npm would do it. Their sources come from the project's git
-// history, so they can be had only in a clone that has it.
+// history, so they are available only in a clone with that history.
 
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { projectFolder } from "../program.ts";
 
-/** The version before this one. At each release, this becomes the tag of the release before it. */
+/** The commit of the previous version. At each release, replace it with the tag of the release before. */
 export const previousVersion = "bb3b0ce701071a2ab5a37cc643441f82000d3190";
 /** The last version that knew only the first schema of PostgreSQL. */
 export const firstPostgresSchema = "624822f37cdb091eea3ffc5fd05bad9fdb580b33";
@@ -24,11 +24,11 @@ export function unpackProgram(commit: string, folder: string): string {
   mkdirSync(sources, { recursive: true });
   check(["git", "archive", `--output=${archive}`, commit], projectFolder);
   check(["tar", "-xf", archive, "-C", sources], folder);
-  // Its client is not built: the service does not need it.
+  // The client of that version is not built, because the service does not need it.
   check(["npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder], sources);
   check(["tar", "-xzf", join(folder, "todoitems-0.1.0.tgz"), "-C", folder], folder);
   const program = join(folder, "package");
-  // The packages that it needs have not changed since.
+  // The packages that the older program needs have not changed since.
   symlinkSync(join(projectFolder, "node_modules"), join(program, "node_modules"));
   return program;
 }

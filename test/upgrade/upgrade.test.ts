@@ -1,5 +1,6 @@
-// Upgrades from the version before: beside it on PostgreSQL, one instance after the other, and on its SQLite store. The
-// older programs are real ones, from the project's history. Without that history, these tests are skipped.
+// Tests upgrades from older versions. On PostgreSQL, instances of both versions run side by side. On SQLite, the new
+// version opens the old version's store. The older programs are real ones, from the project's history. Without that
+// history, these tests are skipped.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -80,7 +81,7 @@ withHistory("an upgrade on PostgreSQL", () => {
     expect(await names(old)).toEqual(["by the old one", "by the new one"]);
     expect(await listETag(old)).toBe(await listETag(young));
     expect((await old.stop()).exitCode).toBe(0);
-    // Back again, as after a failed upgrade.
+    // Return to the old version, as after a failed upgrade.
     const again = await start(store.url, previous);
     await create(again, "by the old one again");
     expect(await names(young)).toEqual(["by the old one", "by the new one", "by the old one again"]);

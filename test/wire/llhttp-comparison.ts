@@ -9,7 +9,7 @@ import { pieces, type RequestStream, requestStream } from "./request-stream.ts";
 interface TheirMessage {
   readonly method: string;
   readonly target: string;
-  /** Each name is followed by its value. */
+  /** The header fields. Each name is followed by its value. */
   readonly fields: readonly string[];
   readonly body: string;
   readonly isComplete: boolean;

@@ -1,6 +1,6 @@
 // Whatever the input is, the parser's work must grow with the length of the input, not with the square of the length. A
-// pattern that starts again at every character needs half a second for 16 KB. Parsing such input 100 times then takes
-// far longer than the time limit, on any machine. Linear work takes some milliseconds.
+// regular expression that starts again at every character needs half a second for 16 KB. Parsing such input 100 times
+// then takes far longer than the time limit, on any machine. Linear work takes some milliseconds.
 
 import { expect, test } from "bun:test";
 import { ChunkedFraming } from "../../src/wire/body-framing.ts";

@@ -39,7 +39,7 @@ export interface RequestStream {
 /** A damaged byte usually becomes one of these characters, because they have a meaning to a parser. */
 const telling = '\r\n \t:;,\x00\x0b\x0c\x7f\xff0aA/HG="\\#?';
 
-/** The probability that a part of a request is odd. */
+/** The probability that a part of a request is odd: parsers refuse it or disagree about it. */
 const oddness = 0.015;
 
 export function requestStream(random: Random): RequestStream {

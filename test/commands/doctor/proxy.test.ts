@@ -25,7 +25,10 @@ function freePort(): Promise<number> {
   });
 }
 
-/** A proxy for `/todo/` that forwards to a port. It sets these `headers` in each request. */
+/**
+ * A proxy for `/todo/` that forwards to a port. It sets these `headers` in each request. If `strips` is true, it
+ * removes `/todo` from the path.
+ */
 async function startProxy(port: number, headers: Readonly<Record<string, string>>, strips = true): Promise<string> {
   const proxy = createServer((incoming, outgoing) => {
     const path = strips ? (incoming.url ?? "").replace("/todo", "") : incoming.url;

@@ -342,7 +342,7 @@ describe("PostgreSQL", () => {
   });
 });
 
-/** Expects that the service does not accept the ETags of a list and of an item from the old history. */
+/** Expects that the service does not accept the ETags of a list and of an item from before the store was restored. */
 async function expectOtherHistory(
   service: Program,
   list: string,

@@ -43,8 +43,8 @@ export class Wire {
   }
 
   /**
-   * Calls `onSeen` when the client next sends a chunk with this text. The server gets the chunk only when `pass` is
-   * called.
+   * Calls `onSeen` when the client next sends a chunk with this text. The server gets the chunk only when the function
+   * that `onSeen` was given is called.
    */
   onceSent(text: string, onSeen: (pass: Pass) => void): void {
     this.#marker = { text, onSeen };
@@ -75,7 +75,9 @@ export class Wire {
     }
   }
 
-  /** Cuts every connection with a TCP reset, as a server does that has restarted and does not know them. */
+  /**
+   * Cuts every connection with a TCP reset, as a server does after a restart, when it no longer knows its connections.
+   */
   reset(): void {
     for (const { client } of this.#pairs) client.resetAndDestroy();
   }

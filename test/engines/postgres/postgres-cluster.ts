@@ -1,6 +1,6 @@
 // A replicated PostgreSQL: a primary and two standbys. A commit is answered only after at least one standby has it.
-// This is also the failover manager: when the primary is gone, it promotes the standby that has received more, lets
-// the other one follow it, and starts a new standby.
+// This class is also the failover manager. When the primary is gone, it promotes the standby that has received more. It
+// lets the other standby follow the new primary, and starts a new standby.
 
 import { eventually } from "../../eventually.ts";
 import { PostgresServer, type ServerSettings } from "./postgres-server.ts";
@@ -75,7 +75,7 @@ function follow(standby: PostgresServer, primary: PostgresServer): void {
   standby.writeFile("postgresql.auto.conf", `primary_conninfo = '${target}'\n`);
 }
 
-/** How much of the primary's log a standby has received. The one with more of it must be promoted. */
+/** How much of the primary's log a standby has received. The standby that has received more must be promoted. */
 async function received(standby: PostgresServer): Promise<bigint> {
   // Wait for the connection to end: what the primary sent before it was killed may still arrive.
   await eventually(async () => {

@@ -61,7 +61,7 @@ const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
   replaces: undefined,
 });
 
-/** Commits a new row on the newest state, and returns the bookmark after it. */
+/** Commits a new row on the newest state, and returns the bookmark (epoch and version) of the new state. */
 async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
   let point = since;
   await engine.commit(
@@ -82,7 +82,7 @@ async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
 const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
 
-/** Lets the commit reach the server, calls `afterCommit` once it is done, and then loses its answer. */
+/** Lets the next commit reach the server, calls `afterCommit` once it is stored, and then loses the server's answer. */
 function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
   wire.onceSent("mark", async (pass) => {
     wire.held = true;
@@ -343,15 +343,18 @@ describe("a batch that was decided before others committed", () => {
   const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
 
   interface Commit {
-    /** For each decision: how many missed changes it was given. */
+    /** How many changes of others the batch was given, each time that it was decided. */
     readonly missed: number[];
-    /** For each call of `moved`: the IDs of the missed changes, and by how many versions the batch was moved. */
+    /**
+     * For each call of `moved`: the IDs of the items that others had changed, and how many versions later than planned
+     * the batch was stored.
+     */
     readonly moved: { readonly ids: string[]; readonly by: number }[];
   }
 
   /**
-   * Commits a batch. It is planned on the version that the missed changes lead to or, if nothing was missed, on
-   * `since`.
+   * Commits a batch. `plan` makes its changes. It gets the version of `since` or, if others have committed changes, the
+   * version after these.
    */
   async function commitMovable(
     engine: PostgresEngine,
@@ -534,7 +537,8 @@ describe("a batch that was decided before others committed", () => {
     const engine = await open(wire.through(store.url));
     const other = await open();
     let since = await warmUp(engine);
-    // The first commit takes more round trips: its optimistic attempt fails, and it has statements to prepare.
+    // The first commit takes more round trips. It first tries to store its changes in one round trip, which fails. It
+    // also has statements to prepare.
     for (const roundTrips of [4, 2, 2]) {
       const elsewhere = await other.pull();
       const change = (version: number): PlannedChange => ({
@@ -774,8 +778,8 @@ describe("a server that has stopped answering", () => {
     await engine.pull(since);
     const connections = wire.connections;
     const pulling = engine.pull(since);
-    // The first chunk has the clock: the row with the store's current version. The rest comes later than a question may
-    // take.
+    // The first chunk has the clock: the row with the store's current version. The rest arrives only after the time
+    // limit for a question has passed.
     await wire.chunks(1);
     wire.held = true;
     const asking = engine.hasNews();
@@ -851,7 +855,8 @@ describe("a store whose history was cut", () => {
     const found = jsonsOf(news);
     expect(found).not.toContain('{"lost":true}');
     expect(found).toHaveLength(5);
-    // The other instance notices the new epoch too, as does every client that remembers the old one.
+    // The other instance notices the new epoch (ID of the store's history), too. So does every client that remembers
+    // the old one.
     expect(await other.hasNews()).toBe(true);
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
@@ -891,7 +896,8 @@ describe("a store whose history was cut", () => {
     const service = await Service.on(await open(wire.through(store.url)));
     await service.create(item(ids.one));
     const { epoch, version } = service.collection;
-    // After these calls, the engine has prepared its statements. So the text of the next pull contains the epoch.
+    // After these calls, the engine has prepared its statements. So the message with which it next reads changes
+    // contains the epoch (ID of the store's history) as text.
     await service.create(item(ids.two));
     await service.collection.changesSince({ epoch, version });
     await service.list();
@@ -955,7 +961,8 @@ describe("a store whose history was cut", () => {
     await store.backup();
     const locking = Promise.withResolvers<Pass>();
     wire.onceSent("for update", locking.resolve);
-    // This batch does not begin at the version that the engine knows, so the engine locks the clock.
+    // This batch does not begin at the version that the engine knows. So the engine locks the clock, the row with the
+    // store's version.
     const committing = engine.commit(
       batchOf({ ...since, version: 1 }, (news) => {
         const { version } = news ?? since;
@@ -1117,8 +1124,8 @@ describe("a store whose history was cut", () => {
   }
 
   /**
-   * An engine that is about to load the whole store, because the store has a new epoch. There is a backup from before
-   * the engine's newest commit and before the new epoch.
+   * An engine that is about to load the whole store, because the store has a new epoch (ID of its history). There is a
+   * backup from before the engine's newest commit and before the new epoch.
    */
   async function loadingAfterLoss() {
     const wire = await connectWire();
@@ -1143,7 +1150,7 @@ describe("a store whose history was cut", () => {
 
   test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
     const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
-    // Restoring the backup takes the new epoch back while the engine loads the store.
+    // Restoring the backup brings back the old epoch (ID of the store's history) while the engine loads the store.
     await store.restore();
     wire.onceSent("set epoch", () => wire.cut());
     await pass();

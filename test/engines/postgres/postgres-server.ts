@@ -1,5 +1,5 @@
-// A real PostgreSQL server for tests, from binaries that npm installs. It lives in a temporary folder, listens on a
-// free port of this machine, and ends with the process that started it, even if that process crashes.
+// A real PostgreSQL server for tests, from binaries that npm installs. It lives in a temporary folder and listens on a
+// free port of this machine. It ends with the process that started it, even if that process crashes.
 
 import {
   chmodSync,

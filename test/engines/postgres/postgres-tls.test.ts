@@ -1,5 +1,5 @@
-// The connection to the server is encrypted if the server supports it, and the server's certificate is checked if the
-// operator asks for it.
+// The connection to the server is encrypted if the server supports it. The server's certificate is checked if the
+// operator asks for that.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

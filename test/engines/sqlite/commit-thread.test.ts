@@ -105,8 +105,8 @@ test("a commit of unknown outcome is settled by the thread before anything is re
   if (!thread) throw new Error("no thread was started");
   const sent: string[] = [];
   const settled = Promise.withResolvers<string>();
-  // This answers for the thread that the outcome of the commit is unknown. The check that follows is answered when the
-  // test says so. All other messages reach the thread.
+  // This takes the place of the thread for two kinds of messages. It answers that the outcome of the commit is unknown.
+  // It answers the check that follows only when `settled` resolves. All other messages reach the thread.
   const { postMessage } = thread;
   thread.postMessage = (text: string) => {
     const [kind] = JSON.parse(text);

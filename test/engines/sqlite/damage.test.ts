@@ -49,13 +49,16 @@ beforeAll(async () => {
 
 afterAll(() => folder.dispose());
 
-/** What a start serves: the version and every item. Undefined if the store is refused with a clear message. */
+/**
+ * What the service would serve after a start: the version and every item. Undefined if the store is refused with a
+ * clear message.
+ */
 async function serve(path: string): Promise<string | undefined> {
   let engine: SqliteEngine | undefined;
   try {
     engine = new SqliteEngine(path, { readOnly: false });
     const news = await engine.pull();
-    // The epoch is left out, because a copied file always gets a new one.
+    // The epoch (ID of the store's history) is left out, because a copied file always gets a new one.
     return JSON.stringify([news.version, latest(news)]);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

@@ -1,5 +1,6 @@
-// A sync of the write-ahead log can fail after SQLite has written a commit into it. These tests make syncs fail, and
-// then look at the store as it would be after a crash: a copy of its files, which SQLite recovers when it opens them.
+// A sync of the write-ahead log can fail after SQLite has written a commit into the log. These tests make syncs fail.
+// Then they look at the store as it would be after a crash: a copy of its files, which SQLite recovers when it opens
+// them.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";

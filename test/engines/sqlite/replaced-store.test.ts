@@ -1,4 +1,4 @@
-// What people do to the files of a running store: they copy a backup over it, move it away, or tidy up its log.
+// What people do to the files of a running store: they copy a backup over the store, move it away, or remove its log.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -50,8 +50,9 @@ async function commit(count = 1, length = 0): Promise<void> {
   bookmark = { epoch: bookmark.epoch, version: bookmark.version + count };
 }
 
-// `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is being
-// delivered, no other message arrives, and it waits forever. So these tests let the event loop turn first.
+// `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is
+// being delivered, no other message arrives, and it waits forever. So these tests first wait for one turn of the event
+// loop.
 
 /** Commits until a checkpoint has copied the log into the file. */
 async function commitUntilCheckpoint(): Promise<void> {
@@ -147,7 +148,8 @@ describe.each([
     const how = keepsTime ? "with the time of the file" : "with a new time";
     test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
       const { atime, mtime } = statSync(path);
-      // This rounds the times, so that they can be restored exactly. The engine has to see them before the checkpoint.
+      // This rounds the times, so that they can be restored exactly. The engine has to see the rounded times before the
+      // checkpoint.
       utimesSync(path, atime, mtime);
       const watched = await open();
       const start = await watched.pull();
@@ -266,7 +268,7 @@ describe.each([
       await engine.checkReady();
     }
     other.close();
-    // Enough commits for several checkpoints by the engine itself.
+    // These are enough commits for several checkpoints by the engine itself.
     for (let count = 0; count < 60; count++) await commit(1, 400_000);
     expect(statSync(`${path}-wal`).size).toBeLessThan(10 * 1024 ** 2);
     await engine.close();

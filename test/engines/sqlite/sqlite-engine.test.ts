@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  // Some tests make the folder read-only. It could not be emptied then.
+  // Some tests make the folder read-only. A read-only folder could not be emptied.
   chmodSync(folder.path, 0o700);
   folder.dispose();
 });
@@ -263,7 +263,7 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // Of 50,000 deletions the newest 10,000 are kept, and a few thousand rows wait for the next sweep.
+    // Of 50,000 deletions the newest 10,000 are kept. A few thousand older rows have not been removed yet.
     expect(await rowCount()).toBeLessThan(30_000);
     await engine.close();
   });
@@ -287,8 +287,9 @@ describe("a store on disk", () => {
       await commit(creations);
       await commit(deletions);
     }
-    // There were 80,000 deletions. A survey looks at the rows of both processes. Without one, the file would still have
-    // every tombstone, and half of the rows that they replaced.
+    // There were 80,000 deletions. A survey reads the whole table, so it finds the removable rows of both processes.
+    // Without a survey, the file would still have every tombstone (row of a deleted item). It would also have half of
+    // the rows that the tombstones replaced.
     expect(await rowCount()).toBeLessThan(70_000);
     const survivor = open();
     expect(latest(await survivor.pull())).toEqual([]);

@@ -13,7 +13,7 @@ class Log {
   readonly #limits: SweepLimits;
   sweep: Sweep;
   version = 0;
-  /** The value in the store: tombstones up to this version may be missing. */
+  /** The value in the store: tombstones (rows of deleted items) up to this version may be missing. */
   prunedThrough = 0;
 
   constructor(sweepLimits = limits) {
@@ -21,7 +21,7 @@ class Log {
     this.sweep = this.surveyed();
   }
 
-  /** Creates an item if there is none with its ID. Otherwise updates or deletes it. */
+  /** For each step, creates the item if there is none with its ID. Otherwise updates or deletes it. */
   commit(steps: readonly { id: string; remove: boolean }[]): void {
     const changes = steps.map(({ id, remove }) => this.#plan(id, remove));
     const swept = this.sweep.next(changes.length);

@@ -124,8 +124,8 @@ test("a flipped bit of a page is damage, if a complete transaction follows", () 
 
 test("a lost sector is damage, wherever it is in the log, if a complete transaction follows", () => {
   const original = readFileSync(`${path}-wal`);
-  // The last two transactions stay as they are. The last but one, if damaged, may look like the beginning of the last
-  // one.
+  // The last two transactions stay as they are. If the last but one is damaged, both may look like one unfinished
+  // transaction.
   const end = headerBytes + transactionOf.indexOf(batches.length - 2) * frameBytes;
   for (let offset = 0; offset + 512 <= end; offset += 512) {
     const damaged = Buffer.from(original);
