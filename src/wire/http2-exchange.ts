@@ -8,7 +8,7 @@ import {
   cancelStream,
   type HttpRequest,
   isStream,
-  PieceBody,
+  type PieceBody,
   type StreamBody,
   type StreamSource,
 } from "./message.ts";

@@ -9,7 +9,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
-import { Answer } from "../../src/wire/message.ts";
+import { Answer, type HttpRequest } from "../../src/wire/message.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Service, type ServiceOptions } from "../service.ts";
@@ -86,6 +86,13 @@ class RawHttp2 {
   /** Sends the beginning of a frame that claims to be far larger than the server allows. */
   breakProtocol(): void {
     this.#socket.write(Buffer.alloc(1_000, 0xff));
+  }
+
+  /** Sends what `action` writes in one piece. */
+  together(action: () => void): void {
+    this.#socket.cork();
+    action();
+    this.#socket.uncork();
   }
 
   cancel(stream: number): void {
@@ -173,6 +180,27 @@ test("a stop sends GOAWAY, and the last bytes of a change feed", async () => {
   expect(received).toMatch(/retry: [0-9]+\n\n$/);
   expect(await goneAway).toBe(0);
   expect(await stopped).toBe(0);
+});
+
+test("requests that arrive in one read share one query to the store, and later requests make another", async () => {
+  const turns: unknown[] = [];
+  const handle = ({ turn }: HttpRequest) => {
+    turns.push(turn);
+    return new Answer(200, {}, "[]");
+  };
+  server = listen({ handle, refuse: () => new Answer(400, {}) }, { ...listenOptions, certificate });
+  const client = await RawHttp2.open(server.port);
+  client.together(() => {
+    client.request(1, path);
+    client.request(3, path);
+  });
+  await client.until(/\[\][^]*\[\]/);
+  client.request(5, path);
+  await eventually(() => turns.length === 3);
+  client.close();
+  expect(turns[0]).toBeDefined();
+  expect(turns[1]).toBe(turns[0]);
+  expect(turns[2]).not.toBe(turns[0]);
 });
 
 test("a request that ends with a separate frame is answered", async () => {
