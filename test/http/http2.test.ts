@@ -194,7 +194,7 @@ test("requests that arrive in one read share one query to the store, and later r
     client.request(1, path);
     client.request(3, path);
   });
-  await client.until(/\[\][^]*\[\]/);
+  await client.until(/\[\].*\[\]/s);
   client.request(5, path);
   await eventually(() => turns.length === 3);
   client.close();
