@@ -68,7 +68,10 @@ export class Http2Connection implements Connection {
 
   receive(bytes: Buffer): void {
     this.#idleBytes += bytes.length;
-    if (this.#idleBytes > idleBytesMax) return this.cut();
+    if (this.#idleBytes > idleBytesMax) {
+      this.cut();
+      return;
+    }
     this.#turn = {};
     this.#stream.receive(bytes);
     this.#turn = undefined;
