@@ -86,6 +86,6 @@ function describeLoss({ page, row }: Loss, savedIds: ReadonlySet<string>): strin
   if (!row) return `page ${page}, with all rows that were not found elsewhere`;
   const { version, id } = row;
   const known = [...(version === undefined ? [] : [`version ${version}`]), ...(id === undefined ? [] : [`item ${id}`])];
-  const older = id !== undefined && savedIds.has(id) ? "; an older version of this item was saved" : "";
+  const older = id !== undefined && savedIds.has(id) ? "; another version of this item was saved" : "";
   return `${known.length === 0 ? "a row that cannot be read" : known.join(", ")} (page ${page})${older}`;
 }

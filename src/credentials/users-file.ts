@@ -11,6 +11,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -131,10 +132,13 @@ function replaceFile(path: string, lines: readonly string[]): void {
     if (old) fchmodSync(file, old.mode & 0o660);
     if (old && process.getuid?.() === 0) fchownSync(file, old.uid, old.gid);
     fsyncSync(file);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }
-  renameSync(temporary, path);
 }
 
 async function attempt<Result>(path: string, action: () => Promise<Result>): Promise<Result> {

@@ -1,27 +1,37 @@
-// Writes one log line for each request that the handler answers. Requests that are refused earlier are not logged.
+// Writes one log line for each request, even if the request could not be read and was refused.
 
-import type { Handler } from "../wire/message.ts";
+import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import { clientAddress } from "./client-address.ts";
 import type { Log } from "./log.ts";
 import { loggedIds } from "./request-id.ts";
 
-/** Wraps a handler so that it also logs each request that it answers. */
+/** Wraps a handler so that it also logs each request. */
 export function withRequestLog(handler: Handler, log: Log, trustProxy = false): Handler {
+  const write = (request: HttpRequest, answer: Answer, startedAt: number) => {
+    const { method, path, headers, isSecure } = request;
+    const { status } = answer;
+    const query = request.query === "" ? "" : `?${request.query}`;
+    const url = `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}${path}${query}`;
+    const milliseconds = Math.round(performance.now() - startedAt);
+    const ids = loggedIds(answer.headers);
+    const address = clientAddress(request, trustProxy);
+    const fields = { method, url, status, milliseconds, address, ...ids.fields };
+    log("info", `${method} ${url} ${status} ${milliseconds}ms from ${address}${ids.text}`, fields);
+  };
   return {
     handle: async (request) => {
       const startedAt = performance.now();
       const answer = await handler.handle(request);
-      const { method, path, headers, isSecure } = request;
-      const { status } = answer;
-      const query = request.query === "" ? "" : `?${request.query}`;
-      const url = `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}${path}${query}`;
-      const milliseconds = Math.round(performance.now() - startedAt);
-      const ids = loggedIds(answer.headers);
-      const address = clientAddress(request, trustProxy);
-      const fields = { method, url, status, milliseconds, address, ...ids.fields };
-      log("info", `${method} ${url} ${status} ${milliseconds}ms from ${address}${ids.text}`, fields);
+      write(request, answer, startedAt);
       return answer;
     },
-    refuse: (refusal, request) => handler.refuse(refusal, request),
+    refuse: (refusal, request) => {
+      const answer = handler.refuse(refusal, request);
+      const { status } = answer;
+      const reason = refusal.message;
+      if (request) write(request, answer, performance.now());
+      else log("info", `a request that could not be read ${status}: ${reason}`, { status, reason });
+      return answer;
+    },
   };
 }

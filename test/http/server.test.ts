@@ -380,6 +380,14 @@ describe("the log of requests", () => {
       },
     ]);
   });
+
+  test("the request log also has a line for a request that cannot be read, with the reason", async () => {
+    await restart({ logRequests: true });
+    await exchange(server.port, "GET /api/todoitems/ HTTP/1.1\r\n\r\n");
+    expect(log).toEqual([
+      { level: "info", message: expect.stringMatching(/^a request that could not be read 400: .*Host/) },
+    ]);
+  });
 });
 
 describe("listening and stopping", () => {

@@ -9,7 +9,7 @@ export interface Scrape {
   readonly names: ReadonlySet<string>;
   /** The value of a line, such as `name` or `name{label="value"}`. Undefined if there is no such line. */
   value(line: string): number | undefined;
-  /** The sum of all lines with this name. A line with labels counts only if it has all of these `labels`. */
+  /** The sum of all lines with this name and all of these `labels`. */
   sum(name: string, ...labels: string[]): number;
 }
 
@@ -33,7 +33,7 @@ export function parseScrape(text: string): Scrape {
     value: (line) => values.get(line),
     sum: (name, ...labels) =>
       [...values]
-        .filter(([key]) => key === name || (key.startsWith(`${name}{`) && labels.every((label) => key.includes(label))))
+        .filter(([key]) => key.split("{")[0] === name && labels.every((label) => key.includes(label)))
         .reduce((sum, [, value]) => sum + value, 0),
   };
 }
