@@ -1,7 +1,7 @@
 // Older versions of the program, packed and unpacked as npm would do it. Their sources come from the project's git
 // history, so they are available only in a clone with that history.
 
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { projectFolder } from "../program.ts";
 
@@ -26,7 +26,8 @@ export function unpackProgram(commit: string, folder: string): string {
   check(["tar", "-xf", archive, "-C", sources], folder);
   // The client of that version is not built, because the service does not need it.
   check(["npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder], sources);
-  check(["tar", "-xzf", join(folder, "todoitems-0.1.0.tgz"), "-C", folder], folder);
+  const packed = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  check(["tar", "-xzf", ...packed, "-C", folder], folder);
   const program = join(folder, "package");
   // The packages that the older program needs have not changed since.
   symlinkSync(join(projectFolder, "node_modules"), join(program, "node_modules"));
