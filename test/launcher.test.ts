@@ -1,4 +1,5 @@
-// Tests how todoitems is started: it reads no files from the current folder, and signals reach it.
+// Tests how todoitems is started: it runs no code from the current folder, takes no settings from it,
+// receives signals, and passes on its exit code.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";

@@ -60,7 +60,7 @@ const otherNames: Readonly<Record<string, string>> = {
   "-V": "--version",
 };
 
-/** Says that a command does not exist, and which one was probably meant. */
+/** The message for a word that is not a command. It names the command that was probably meant, if there is one. */
 export function unknownCommand(name: string, commands: readonly Command[]): string {
   const known = new Map(Object.entries(otherNames)).get(name);
   const names = commands.map((command) => command.name);

@@ -35,7 +35,10 @@ export interface DevelopmentCertificate extends CertificateFiles {
   readonly authorityCert: string;
   /** The names and addresses of this machine for which the certificate is valid. */
   readonly names: readonly string[];
-  /** Names that this machine got after the authority was made. The authority must not certify them. */
+  /**
+   * Names of this machine for which the certificate is not valid. The authority's certificate lists the names that it
+   * may certify, and the machine got these names later.
+   */
   readonly otherNames: readonly string[];
   /** True if an older authority could not be used and was replaced. Clients then have to trust the new one. */
   readonly replacedAuthority: boolean;

@@ -213,7 +213,7 @@ export class Simulation {
     }
   }
 
-  /** Once the storm is over, everything that the storm delayed must happen within a time limit. */
+  /** Once the storm is over, what the storm delayed must happen within a time limit. */
   async #recover([user]: readonly SimulatedUser[]): Promise<void> {
     const giveUpAtMs = this.#time.nowMs + recoveryMs;
     const eventually = async (what: string, problem: () => Promise<string | undefined> | string | undefined) => {

@@ -81,8 +81,9 @@ test("Prism has no complaint about the answer to a request that the service refu
   }
 });
 
-// The service accepts more spellings of its paths than OpenAPI can describe. A second path for the collection would give
-// every generated client each operation twice, so the spellings are described in prose.
+// The service accepts other spellings of its paths. OpenAPI cannot say that the case of letters does not matter. It
+// could list `/api` as a path of its own, but then every generated client would have each operation twice. So
+// openapi.yaml describes the other spellings in prose.
 test("other spellings of a path are served, and Prism does not know them", async () => {
   for (const path of ["/api", "/API/TodoItems", `${collection}/`]) {
     const { status, violations } = await send("GET", path);

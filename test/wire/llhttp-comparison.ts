@@ -99,8 +99,8 @@ function difference(ours: readonly OurMessage[], theirs: TheirReading): string |
 }
 
 /**
- * Returns the path and the query of a target. If the target has a scheme and a host, these are removed, as our parser
- * does.
+ * Returns the path and the query of a target. If the target has a scheme and a host, these are removed. Our parser
+ * removes them too.
  */
 function pathAndQuery(target: string): [path: string, query: string] {
   const scheme = /^https?:\/\//i.exec(target)?.[0] ?? "";
@@ -131,7 +131,7 @@ export interface Finding {
   readonly difference: string;
 }
 
-/** Compares these streams and returns those that we and llhttp read differently. */
+/** Returns the streams of which we accept something that llhttp refuses or reads in another way. */
 export async function compare(
   oracle: Oracle,
   streams: readonly Finding["stream"][],

@@ -80,7 +80,7 @@ export class SqliteEngine implements Engine {
     return this.newState() !== undefined;
   }
 
-  /** The state of the store, if it is not the one that was last read or written here. Otherwise undefined. */
+  /** The state of the store, if it is not the one that this process knows. Otherwise undefined. */
   newState(): Bookmark | undefined {
     // If this engine no longer uses the files, it does not matter what other processes do to them.
     if (this.#files.isRetired) return undefined;
@@ -95,7 +95,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Call this after another engine of this process has committed. The caller must know all changes up to this state.
+   * Call this after another engine of this process has committed. `state` is the store's state after that commit. From
+   * then on, `newState` does not report the changes up to `state` as news, so the caller must have them already.
    */
   noteCommit(state: Bookmark): void {
     if (state.epoch === this.#lastKnown.epoch && state.version <= this.#lastKnown.version) return;
@@ -208,8 +209,9 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Deletes obsolete rows, and then closes the store. So deleted items are gone from the file, and the next start reads
-   * less. If this process has another engine on the same file, `closeOther` must close it.
+   * Deletes up to `sweptAtCloseMax` obsolete rows, unless the engine is read-only, and then closes the store. So the
+   * file rarely keeps the content of deleted items, and the next start reads less. If this process has another engine
+   * on the same file, `closeOther` must close it.
    */
   async close(closeOther: () => Promise<void> = async () => {}): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
