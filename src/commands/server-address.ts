@@ -4,10 +4,18 @@ import { type FlagShape, parseFlags } from "../serve/flags.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { UsageError } from "./command.ts";
 
-export function parseServer(text: string): URL {
+const portMax = 65_535;
+
+/** `source` says where the text is from, such as `--server`. It is part of the error message. */
+export function parseServer(text: string, source = ""): URL {
   const url = completeUrl(text);
+  const port = Number(text.split(":").at(-1)?.split("/")[0]);
+  if (!url && port > portMax)
+    throw new UsageError(
+      `${source} ${text}: the port ${port} does not exist. A port is at most ${portMax}.`.trimStart(),
+    );
   if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/.`);
+    throw new UsageError(`${`${source} ${text}`.trim()}: expected an address such as http://127.0.0.1:5000/.`);
   if (url.password !== "")
     throw new UsageError(
       "Do not put a password into the address, because other users of this machine can see it. Use --username NAME and TODOITEMS_PASSWORD.",
