@@ -10,7 +10,7 @@ import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
-import { isOnThisMachine, parseServer, takeAddress } from "./server-address.ts";
+import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 
 /**
@@ -58,7 +58,7 @@ function findAdvice(): string {
 
 /** What to do if the user expects the variable of the other commands, which names another address, to be used here. */
 function unusedServer(server: string | undefined, url: URL): string[] {
-  if (!server || parseServer(server, serverVariable).origin === url.origin) return [];
+  if (!server || completeUrl(server)?.origin === url.origin) return [];
   return [`\n${serverVariable} is not used here. To ask that service: ${asTyped(`healthcheck ${server}`)}`];
 }
 

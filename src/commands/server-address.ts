@@ -23,7 +23,8 @@ export function parseServer(text: string, source = ""): URL {
   return url;
 }
 
-function completeUrl(text: string): URL | undefined {
+/** The URL that a user means, or undefined if the text is no address. */
+export function completeUrl(text: string): URL | undefined {
   // A number alone is a port. A URL would take it for an IPv4 address, but nobody writes addresses like that.
   const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];
   if (port !== undefined) return URL.parse(`http://127.0.0.1:${port}`) ?? undefined;

@@ -85,6 +85,8 @@ test("TODOITEMS_SERVER is not used, and the message says so if it names another 
   );
   const same = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "http://127.0.0.1:1" });
   expect(same.stderr).not.toContain("TODOITEMS_SERVER");
+  const malformed = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "ftp://x" });
+  expect(malformed.exitCode).toBe(1);
   const ready = await ask({ TODOITEMS_PORT: portOf(service), TODOITEMS_SERVER: "http://127.0.0.1:1" });
   expect(ready).toEqual({ exitCode: 0, stdout: "ready\n", stderr: "" });
 });
