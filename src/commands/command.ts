@@ -75,7 +75,7 @@ export function defineCommand(
 
 /**
  * Checks that there are between `min` and `max` positional arguments, and returns them. `what` names one of them in
- * messages, as in "ID". `advice` says what to do instead, if there are too many.
+ * messages, as in "ID", or all of them, as in "STORE and NEW". `advice` says what to do instead, if there are too many.
  */
 export function positionalsOf(
   { positionals }: Arguments,
@@ -84,7 +84,10 @@ export function positionalsOf(
   what: string,
   advice = "",
 ): readonly string[] {
-  if (positionals.length < min) throw new UsageError(`Missing ${min > 1 ? "arguments" : "argument"}: ${what}.`);
+  if (positionals.length < min) {
+    const missing = what.split(" and ").slice(positionals.length);
+    throw new UsageError(`Missing ${missing.length > 1 ? "arguments" : "argument"}: ${missing.join(" and ")}.`);
+  }
   if (positionals.length > max) {
     const expected = ["no arguments", `one ${what}`][max] ?? `${what}, and no more`;
     throw new UsageError(

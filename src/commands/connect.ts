@@ -1,5 +1,5 @@
-// Finds the server that a command talks to, and the credentials it uses. Flags take precedence over the environment,
-// and the environment over a profile.
+// Makes the client with which a command talks to a service: with the right credentials, and with trust in the right
+// certificate authority.
 
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -11,15 +11,15 @@ import type { RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { systemReason } from "../credentials/system-reason.ts";
 import { noticeConnection } from "../program-name.ts";
-import { type Environment, variableOf } from "../serve/environment.ts";
+import type { Environment } from "../serve/environment.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { givenConnection } from "./connection-flags.ts";
+import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
 import { NotKeptError } from "./failure.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
-import { type Profile, readProfile } from "./profile.ts";
-import { isOnThisMachine, parseServer } from "./server-address.ts";
+import { isOnThisMachine } from "./server-address.ts";
 
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
 export async function connect(
@@ -27,13 +27,11 @@ export async function connect(
   environment: Environment,
   retry: RetryOptions = {},
 ): Promise<TodoClient<string>> {
-  const given = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
   noticeConnection(givenConnection(args));
-  const profile = readProfile(given("profile"), environment);
-  const server = parseServer(given("server") ?? profile.server ?? "http://127.0.0.1:5000/");
-  const form = given("form") ?? profile.form ?? "b";
+  const connection = readConnection(args, environment);
+  const { server, form = "b" } = connection;
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
-  const credentials = await findCredentials(given, profile, environment);
+  const credentials = await findCredentials(connection);
   if (credentials && server.protocol === "http:" && !isOnThisMachine(server))
     remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
   return new CommandClient(server, {
@@ -41,7 +39,7 @@ export async function connect(
     form,
     credentials,
     retry,
-    fetch: fetchTrusting(given("ca") ?? profile.ca, server, environment),
+    fetch: fetchTrusting(connection.ca, server, environment),
   });
 }
 
@@ -70,19 +68,11 @@ class CommandClient extends TodoClient<string> {
   }
 }
 
-async function findCredentials(
-  given: (flag: string) => string | undefined,
-  profile: Profile,
-  environment: Environment,
-): Promise<Credentials | undefined> {
-  const username = given("username") ?? profile.username;
+async function findCredentials(connection: ConnectionSettings): Promise<Credentials | undefined> {
+  const { username, passwordFile } = connection;
   if (username === undefined) return undefined;
   if (username.includes(":")) throw new UsageError(`The user name ${username} contains a colon. No user name does.`);
-  const file = given("password-file");
-  const password =
-    file === undefined
-      ? environment["TODOITEMS_PASSWORD"] || profile.password
-      : (readText(file).split(/\r?\n/)[0] ?? "");
+  const password = passwordFile === undefined ? connection.password : (readText(passwordFile).split(/\r?\n/)[0] ?? "");
   if (password !== undefined) return { username, password };
   if (process.stdin.isTTY) return { username, password: await askPasswordOnce(username) };
   throw new UsageError(`The password of ${username} is missing. Set TODOITEMS_PASSWORD, or use --password-file FILE.`);
@@ -95,8 +85,12 @@ async function findCredentials(
 function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");
   const path = caFile ?? (isOnThisMachine(server) && existsSync(development) ? development : undefined);
-  if (server.protocol !== "https:" || path === undefined) return (url: string, init: RequestInit) => fetch(url, init);
-  const tls = { ca: [...rootCertificates, readAuthority(path)] };
+  // A wrong file is refused even if the address needs none, because the user would notice the mistake too late.
+  const isRead = path !== undefined && (caFile !== undefined || server.protocol === "https:");
+  const authority = isRead ? readAuthority(path) : undefined;
+  if (server.protocol !== "https:" || authority === undefined)
+    return (url: string, init: RequestInit) => fetch(url, init);
+  const tls = { ca: [...rootCertificates, authority] };
   return (url: string, init: RequestInit) => fetch(url, { ...init, tls });
 }
 

@@ -35,7 +35,7 @@ export const connectionFlags: readonly Flag[] = [
     short: "p",
     placeholder: "NAME",
     meaning:
-      "take the settings above from this profile of the file ~/.config/todoitems/profiles.json (the profile called default)",
+      "take the settings above from this profile of the file ~/.config/todoitems/profiles.json, before the environment (the profile called default, after the environment)",
   },
 ];
 

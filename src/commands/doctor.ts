@@ -7,9 +7,10 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { asTyped } from "../program-name.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
+import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
 import { labelledRows, widthOf } from "../serve/wrapped-text.ts";
-import type { Command } from "./command.ts";
+import { type Command, UsageError } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
 import { checkCertificate } from "./doctor/certificate-check.ts";
 import { checkClock } from "./doctor/clock-check.ts";
@@ -55,14 +56,24 @@ export const doctor: Command = {
   summary: "examine the settings, the store and everything around them",
   flags,
   notes:
-    "Give the flags and the environment of the service, and run it as the user of the service, which may be running. URL is the address that clients use, if a proxy is between. Exit codes: 0 nothing failed, 1 something failed.",
+    "Give the flags and the environment of the service, and run it as the user of the service, which may be running: doctor --port 5100 examines the service on port 5100. URL is the address that clients use, if a proxy is between. Exit codes: 0 nothing failed, 1 something failed.",
   async run(args, environment) {
+    refuseServer(args);
     const findings = await examine(args, environment);
     if (args.includes("--json")) await printLine(JSON.stringify({ verdict: worst(findings), findings }));
     else await printLine(report(findings, styleOf(process.stdout, environment)));
     return worst(findings) === "fail" ? 1 : 0;
   },
 };
+
+/** Explains that there is no --server, because the other commands have it. */
+function refuseServer(args: readonly string[]): void {
+  const server = { name: "server", short: "s", placeholder: "URL" };
+  if (parseFlags([...flags, server], args).values.has(server.name))
+    throw new UsageError(
+      "--server: there is no such flag; doctor needs the flags that the service has, such as --port 5100. If a proxy is in front of the service, give the address alone, as in doctor https://todo.example/",
+    );
+}
 
 async function examine(args: readonly string[], environment: Environment): Promise<AreaFinding[]> {
   const { url, rest } = takeAddress(flags, args);

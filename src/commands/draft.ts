@@ -74,7 +74,6 @@ export class Draft {
 /** Asks a question that Enter answers with yes, and Ctrl-C with no. Without a terminal, the answer is no. */
 export async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
-  process.stderr.write(`${question} [Y/n] `);
   const { promise: declined, resolve } = Promise.withResolvers<boolean>();
   // If Ctrl-C ended the program here, the user would not learn in which file the text is.
   const decline = () => {
@@ -82,6 +81,8 @@ export async function agrees(question: string): Promise<boolean> {
     resolve(false);
   };
   process.once("SIGINT", decline);
+  // The question comes after the handler, because Ctrl-C may follow at once.
+  process.stderr.write(`${question} [Y/n] `);
   const isAgreed = await Promise.race([readAnswer(), declined]);
   process.off("SIGINT", decline);
   return isAgreed;

@@ -95,10 +95,6 @@ function setField(json: string, { name, json: value }: Field): string {
 const nameFields = ["name", "title", "text", "task", "summary"];
 const doneFields = ["done", "completed", "isdone", "iscomplete"];
 
-export function isNameField(name: string): boolean {
-  return nameFields.includes(name.toLowerCase());
-}
-
 export function isDoneField(name: string): boolean {
   return doneFields.includes(name.toLowerCase());
 }
@@ -106,6 +102,11 @@ export function isDoneField(name: string): boolean {
 /** The item's name, made safe to print. Empty if it has none. */
 export function nameOf(json: string): string {
   return printable(displayText(firstOf(json, nameFields)?.value));
+}
+
+/** The field that has this item's name, such as `title`. Undefined if it has no such field. */
+export function nameFieldOf(json: string): string | undefined {
+  return firstOf(json, nameFields)?.name;
 }
 
 export function isDone(json: string): boolean {

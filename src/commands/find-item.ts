@@ -7,6 +7,7 @@ import { isItemId } from "../items/todo-item.ts";
 import { asTypedHere } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { nameOf } from "./fields.ts";
 
 const shortestPrefix = 4;
 
@@ -18,10 +19,10 @@ const shortestPrefix = 4;
 export async function findId(client: TodoClient<string>, prefix: string, consequence = ""): Promise<string> {
   if (isItemId(prefix)) return prefix;
   if (prefix === "") throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
-  const found: string[] = [];
+  const found: { readonly id: string; readonly name: string }[] = [];
   for await (const json of client.items()) {
     const id = idOf(json) ?? "";
-    if (id.toLowerCase().startsWith(prefix.toLowerCase())) found.push(id);
+    if (id.toLowerCase().startsWith(prefix.toLowerCase())) found.push({ id, name: nameOf(json) });
   }
   const [only, ...more] = found;
   if (only === undefined)
@@ -32,10 +33,10 @@ export async function findId(client: TodoClient<string>, prefix: string, consequ
     throw new UsageError(
       `${found.length} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
         .slice(0, 5)
-        .map((id) => `  ${id}`)
+        .map(({ id, name }) => `  ${id}  ${name}`.trimEnd())
         .join("\n")}`,
     );
-  return only;
+  return only.id;
 }
 
 export async function findItem(client: TodoClient<string>, prefix: string, consequence = ""): Promise<Stored<string>> {

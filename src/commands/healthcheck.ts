@@ -1,5 +1,7 @@
 // `todoitems healthcheck`: asks the service on this machine whether it is ready. Container engines and monitors run it.
 
+import { asTyped } from "../program-name.ts";
+import { variableOf } from "../serve/environment.ts";
 import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
 import type { Settings } from "../serve/settings-table.ts";
@@ -8,7 +10,7 @@ import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
-import { isOnThisMachine, takeAddress } from "./server-address.ts";
+import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 
 /**
@@ -16,6 +18,8 @@ import { settingFlags } from "./setting-flags.ts";
  * too.
  */
 const addressFlags = ["host", "port", "https-port"];
+
+const serverVariable = variableOf("server");
 
 const advice = "give the address alone, as in healthcheck http://127.0.0.1:5000/";
 const acceptedFlags = settingFlags.map((flag) => ({ ...flag, triedInstead: { server: advice, s: advice } }));
@@ -26,7 +30,7 @@ export const healthcheck: Command = {
   summary: "ask the service on this machine whether it is ready",
   flags: settingFlags.filter(({ name }) => addressFlags.includes(name)),
   notes:
-    "Without URL, it finds the address from the settings of serve, in flags and environment variables. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
+    "Without URL, it finds the address from the settings of serve, in flags and environment variables. TODOITEMS_SERVER is not one of them. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
   example: "healthcheck --port 8080",
   async run(args, environment) {
     const { problems, positionals } = parseFlags(acceptedFlags, args);
@@ -38,11 +42,25 @@ export const healthcheck: Command = {
     if ("problems" in result) throw new UsageError(result.problems.join("\n"));
     const url = named ?? addressOf(result.settings);
     const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
-    if (state !== "ready") throw new CommandError(`${url}: ${detail}.`);
+    if (state !== "ready") {
+      const server = named ? undefined : environment[serverVariable];
+      const hints = [...(state === "silent" ? [findAdvice()] : []), ...unusedServer(server, url)];
+      throw new CommandError([`${url}: ${detail}.`, ...hints].join(" "));
+    }
     await printLine("ready");
     return 0;
   },
 };
+
+function findAdvice(): string {
+  return `Check that the service is running; ${asTyped("serve")} starts it. If it is elsewhere, give its --port, or its address, as in: ${asTyped("healthcheck http://127.0.0.1:8080/")}`;
+}
+
+/** What to do if the user expects the variable of the other commands, which names another address, to be used here. */
+function unusedServer(server: string | undefined, url: URL): string[] {
+  if (!server || completeUrl(server)?.origin === url.origin) return [];
+  return [`\n${serverVariable} is not used here. To ask that service: ${asTyped(`healthcheck ${server}`)}`];
+}
 
 function addressOf(settings: Settings): URL {
   const { port, httpsPort } = settings;

@@ -4,7 +4,7 @@ import { idOf } from "../client/item-text.ts";
 import { scanObject } from "../items/json-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 import { expectedOneOf, UsageError } from "./command.ts";
-import { displayText, isDone, isDoneField, isNameField } from "./fields.ts";
+import { displayText, isDone, isDoneField, nameFieldOf, nameOf } from "./fields.ts";
 import { shortIds } from "./find-item.ts";
 import type { Column } from "./table.ts";
 import { printable } from "./terminal.ts";
@@ -20,38 +20,53 @@ export interface ListColumns {
 
 /** A tick for items that are done, the ID, the name, then the other fields in the order in which they first appear. */
 export function usualColumns(all: readonly string[], items: readonly string[]): ListColumns {
-  const fields = fieldsOf(items);
-  const name = fields.find(({ title }) => isNameField(title));
-  const others = fields.filter((field) => field !== name && !isDoneField(field.title));
+  const others = fieldsOf(items, nameFieldOf).filter(({ title }) => !isDoneField(title));
   const isSparse = ({ cells }: Column) =>
     cells.filter((cell) => cell !== "").length * sparseFactor < Math.max(items.length, 1);
   const tick = { title: "✓", cells: items.map((json) => (isDone(json) ? "✓" : "")), optional: false };
   return {
-    columns: [
-      tick,
-      idColumn(all, items),
-      ...(name ? [{ ...name, optional: false, wide: true }] : []),
-      ...others.filter((column) => !isSparse(column)),
-    ],
+    columns: [tick, idColumn(all, items), ...nameColumn(items), ...others.filter((column) => !isSparse(column))],
     sparse: others.filter(isSparse).map(({ title }) => title),
   };
 }
 
-/** Exactly the columns that the user names. `names` is a list, separated by commas. */
+/**
+ * Exactly the columns that the user names. `names` is a list, separated by commas. `Name` stands for the column of
+ * names, whatever its title is.
+ */
 export function chosenColumns(all: readonly string[], items: readonly string[], names: string): ListColumns {
-  const possible = [idColumn(all, items), ...fieldsOf(items)];
+  const byName = nameColumn(items);
+  const possible = [idColumn(all, items), ...byName, ...fieldsOf(items)];
   const chosen = names
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
   if (chosen.length === 0) throw new UsageError("--columns: needs field names, as in --columns ID,Name.");
   const columns = chosen.map((name) => {
-    const column = possible.find(({ title }) => title.toLowerCase() === name.toLowerCase());
-    if (column) return { ...column, optional: false, wide: isNameField(name) };
-    const titles = possible.map(({ title }) => title);
+    const column =
+      (name.toLowerCase() === "name" ? byName[0] : undefined) ??
+      possible.find(({ title }) => title.toLowerCase() === name.toLowerCase());
+    if (column) return { ...column, optional: false };
+    const titles = [...new Set(possible.map(({ title }) => title))];
     throw new UsageError(`--columns ${name}: no item has this field; ${expectedOneOf(name, titles)}`);
   });
   return { columns, sparse: [] };
+}
+
+/**
+ * The column of names. Apps call this field differently, so each cell has the name that its own item uses, and the
+ * title is the one that most items use. Empty if no item has a name.
+ */
+function nameColumn(items: readonly string[]): Column[] {
+  const uses = new Map<string, { readonly title: string; count: number }>();
+  for (const field of items.map(nameFieldOf)) {
+    if (field === undefined) continue;
+    const use = uses.get(field.toLowerCase()) ?? { title: field, count: 0 };
+    use.count++;
+    uses.set(field.toLowerCase(), use);
+  }
+  const [most] = [...uses.values()].sort((one, other) => other.count - one.count);
+  return most ? [{ title: most.title, cells: items.map(nameOf), optional: false, wide: true }] : [];
 }
 
 /**
@@ -63,13 +78,17 @@ function idColumn(all: readonly string[], items: readonly string[]): Column {
   return { title: "ID", cells: items.map((json) => short.get(idOf(json) ?? "") ?? ""), optional: false };
 }
 
-/** One column for each field except the ID. Names that differ only in letter case share a column. */
-function fieldsOf(items: readonly string[]): Column[] {
+/**
+ * One column for each field except the ID and the field that `shownOf` returns for an item, because another column
+ * shows that one already. Names that differ only in letter case share a column.
+ */
+function fieldsOf(items: readonly string[], shownOf: (json: string) => string | undefined = () => undefined): Column[] {
   const titles = new Map<string, string>();
   const rows = items.map((json) => {
     const row = new Map<string, string>();
+    const shown = shownOf(json);
     for (const [name, value] of scanObject(json).toMap()) {
-      if (isIdName(name)) continue;
+      if (isIdName(name) || name === shown) continue;
       if (!titles.has(name.toLowerCase())) titles.set(name.toLowerCase(), name);
       row.set(name.toLowerCase(), printable(displayText(value)));
     }

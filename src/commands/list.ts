@@ -1,5 +1,8 @@
 // `todoitems list`: prints the items as a table or as JSON lines.
 
+import { isTodoError } from "../client/errors.ts";
+import type { TodoClient } from "../client/todo-client.ts";
+import type { WatchState } from "../client/watch.ts";
 import { asTypedHere } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
@@ -37,7 +40,7 @@ export const list = defineCommand(
     const all = await client.list();
     const items = all.filter(wanted);
     if (items.length === 0) {
-      remark(all.length === 0 ? `There are no items yet. Add one with: ${asTypedHere("add NAME")}` : noneLeft(args));
+      remark(all.length === 0 ? await noneYet(client) : noneLeft(args));
       return 0;
     }
     const names = args.texts("columns");
@@ -58,6 +61,29 @@ function filterOf(args: Arguments): (json: string) => boolean {
     throw new UsageError("--json prints every field. Leave out --columns or --json.");
   if (args.has("open")) return (json) => !isDone(json);
   return args.has("done") ? isDone : () => true;
+}
+
+/** Says how to add the first item, unless the service is read-only and would not keep it. */
+async function noneYet(client: TodoClient<string>): Promise<string> {
+  if (await isReadOnly(client)) return "There are no items, and the service is read-only.";
+  return `There are no items yet. Add one with: ${asTypedHere("add NAME")}`;
+}
+
+/** Asks the change feed, which says so when it connects. False if there is no feed. */
+async function isReadOnly(client: TodoClient<string>): Promise<boolean> {
+  const asking = new AbortController();
+  let readOnly = false;
+  const onState = (state: WatchState) => {
+    readOnly = state.kind === "live" && state.readOnly;
+    asking.abort();
+  };
+  try {
+    for await (const _ of client.watch({ signal: asking.signal, onState })) if (asking.signal.aborted) break;
+  } catch (error) {
+    // The list was read, so a failure of the feed is not worth an error.
+    if (!asking.signal.aborted && !isTodoError(error)) throw error;
+  }
+  return readOnly;
 }
 
 function noneLeft(args: Arguments): string {

@@ -39,7 +39,7 @@ export async function askHealth(base: URL, { trusts }: { readonly trusts: boolea
       signal: AbortSignal.timeout(answerMs),
       tls: { rejectUnauthorized: !trusts },
     });
-    return judge(response.status, await response.text());
+    return await judge(response);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { state: "silent", detail: reasonOf(error) };
@@ -53,7 +53,10 @@ export function reasonOf(error: Error): string {
   return certificateCode.test(code) ? "its certificate is not trusted" : "nothing answers there";
 }
 
-function judge(status: number, text: string): Health {
+/** What an answer to the question about readiness means. */
+export async function judge(response: Response): Promise<Health> {
+  const { status } = response;
+  const text = await response.text();
   if (status === 200 && text === '{"status":"ready"}') return { state: "ready", detail: "the service is ready" };
   if (status === 503) return { state: "not ready", detail: `the service is not ready: ${text}` };
   if (status === 429) return { state: "not ready", detail: "the service refused the question because of --rate-limit" };

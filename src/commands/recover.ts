@@ -5,10 +5,11 @@ import { existsSync } from "node:fs";
 import type { Change } from "../collection/engine.ts";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
+import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine, printText } from "./output.ts";
-import { refuseForeign } from "./stores/check-sqlite.ts";
+import { checkSqlite, refuseForeign } from "./stores/check-sqlite.ts";
 import { copyStore, refuseLog } from "./stores/store-copy.ts";
 import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
 import { describeSummary, formatCount } from "./stores/store-summary.ts";
@@ -35,6 +36,10 @@ export const recover = defineCommand(
     // A damaged store may have lost the marks of a store and still have rows. So the marks are checked only if no rows
     // were found.
     if (rows.length === 0) refuseForeign(path);
+    if (rows.length === 0 && (losses.length > 0 || !checkSqlite(path).isSound))
+      throw new CommandError(
+        `Nothing could be saved: no row of ${path} is intact. Restore a backup instead, with ${asTyped("restore FILE")}`,
+      );
     const items = currentItems(rows);
     const summary = await copyStore(snapshotOf(items), newPath);
     const lostRows = losses.filter(({ row }) => row);
@@ -45,8 +50,8 @@ export const recover = defineCommand(
       const savedIds = new Set(items.map(({ id }) => id));
       await printText(
         [
-          `Found ${formatCount(counts.found, "row")} in ${path}: ${counts.saved} saved, ${counts.lost} lost${pages > 0 ? `, and ${formatCount(pages, "page")} with an unknown number of rows` : ""}`,
-          ...losses.map((loss) => `  lost: ${describeLoss(loss, savedIds)}`),
+          `Found ${formatCount(counts.found, "row")} in ${path}: ${counts.saved.toLocaleString("en")} saved, ${counts.lost.toLocaleString("en")} lost${pages > 0 ? `, and ${formatCount(pages, "page")} with an unknown number of rows` : ""}`,
+          ...describeLosses(losses, savedIds).map((text) => `  lost: ${text}`),
           `Saved ${newPath}: ${describeSummary(summary, startedAt)}`,
         ].join("\n"),
       );
@@ -82,9 +87,24 @@ function snapshotOf(items: readonly Change[]): Snapshot {
   };
 }
 
-function describeLoss({ page, row }: Loss, savedIds: ReadonlySet<string>): string {
-  if (!row) return `page ${page}, with all rows that were not found elsewhere`;
-  const { version, id } = row;
+/** One text for each range of pages, and one for each row. */
+function describeLosses(losses: readonly Loss[], savedIds: ReadonlySet<string>): string[] {
+  const ranges: { readonly first: number; last: number }[] = [];
+  for (const page of losses.flatMap(({ page, row }) => (row ? [] : [page])).sort((one, other) => one - other)) {
+    const range = ranges.at(-1);
+    if (range && page <= range.last + 1) range.last = page;
+    else ranges.push({ first: page, last: page });
+  }
+  return [
+    ...ranges.map(({ first, last }) => {
+      const pages = first === last ? `page ${first}` : `pages ${first} to ${last}`;
+      return `${pages}, with all rows that were not found elsewhere`;
+    }),
+    ...losses.flatMap(({ page, row }) => (row ? [describeRow(page, row, savedIds)] : [])),
+  ];
+}
+
+function describeRow(page: number, { version, id }: NonNullable<Loss["row"]>, savedIds: ReadonlySet<string>): string {
   const known = [...(version === undefined ? [] : [`version ${version}`]), ...(id === undefined ? [] : [`item ${id}`])];
   const older = id !== undefined && savedIds.has(id) ? "; another version of this item was saved" : "";
   return `${known.length === 0 ? "a row that cannot be read" : known.join(", ")} (page ${page})${older}`;

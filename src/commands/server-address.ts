@@ -4,10 +4,18 @@ import { type FlagShape, parseFlags } from "../serve/flags.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { UsageError } from "./command.ts";
 
-export function parseServer(text: string): URL {
+const portMax = 65_535;
+
+/** `source` says where the text is from, such as `--server`. It is part of the error message. */
+export function parseServer(text: string, source = ""): URL {
   const url = completeUrl(text);
+  const port = Number(text.split(":").at(-1)?.split("/")[0]);
+  if (!url && port > portMax)
+    throw new UsageError(
+      `${source} ${text}: the port ${port} does not exist. A port is at most ${portMax}.`.trimStart(),
+    );
   if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/.`);
+    throw new UsageError(`${`${source} ${text}`.trim()}: expected an address such as http://127.0.0.1:5000/.`);
   if (url.password !== "")
     throw new UsageError(
       "Do not put a password into the address, because other users of this machine can see it. Use --username NAME and TODOITEMS_PASSWORD.",
@@ -15,7 +23,8 @@ export function parseServer(text: string): URL {
   return url;
 }
 
-function completeUrl(text: string): URL | undefined {
+/** The URL that a user means, or undefined if the text is no address. */
+export function completeUrl(text: string): URL | undefined {
   // A number alone is a port. A URL would take it for an IPv4 address, but nobody writes addresses like that.
   const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];
   if (port !== undefined) return URL.parse(`http://127.0.0.1:${port}`) ?? undefined;

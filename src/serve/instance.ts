@@ -137,7 +137,10 @@ async function openCollection(settings: Settings, metrics: InstanceMetrics, log:
     onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
     ...storeLog(metrics, log),
   });
-  if (seed && !(await collection.seed(seed))) log("info", "The store already has items, so the seed was not used");
+  if (seed && !(await collection.seed(seed))) {
+    const file = settings.seed === undefined ? "" : ` ${settings.seed}`;
+    log("info", `The store already has items, so the seed${file} was not used`);
+  }
   return collection;
 }
 

@@ -118,11 +118,11 @@ describe("list, add, show", () => {
   });
 
   test("an ID prefix that matches no item or several items is refused with advice", async () => {
-    await store(item(ids.one), item("11112222-0000-4000-8000-000000000000"));
-    expect(await run("show", ["1111"])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining("2 IDs begin with 1111"),
-    });
+    await store(item(ids.one, '"title":"milk"'), item("11112222-0000-4000-8000-000000000000", '"Done":true'));
+    const { exitCode, stderr } = await run("show", ["1111"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("2 IDs begin with 1111");
+    expect(stderr).toContain(`\n  ${ids.one}  milk\n  11112222-0000-4000-8000-000000000000\n`);
     expect(await run("show", ["9"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("todoitems list") });
     expect(await run("show", [ids.three])).toMatchObject({
       exitCode: 1,
@@ -244,6 +244,58 @@ describe("server and credentials", () => {
     });
     writeFileSync(profiles, '{"default":{"sever":"x"}}');
     expect(await run("list")).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("sever") });
+    writeFileSync(profiles, "{}");
+  });
+
+  test("a profile that --profile names comes before the environment, one that is used by default comes after it", async () => {
+    mkdirSync(path("config/todoitems"), { recursive: true });
+    const profiles = path("config/todoitems/profiles.json");
+    const secured = { server: guarded.origin, username: "ann", password, form: "a" };
+    writeFileSync(profiles, JSON.stringify({ secured, default: secured }), { mode: 0o600 });
+    chmodSync(profiles, 0o600);
+    const environment = {
+      TODOITEMS_SERVER: open.origin,
+      TODOITEMS_USERNAME: "bob",
+      TODOITEMS_PASSWORD: "other",
+      TODOITEMS_FORM: "b",
+    };
+    expect(await run("add", ["for the profile", "-p", "secured"], { environment })).toMatchObject({ exitCode: 0 });
+    expect(await open.list()).toBe("[]");
+    expect(await run("add", ["for the environment"], { environment })).toMatchObject({ exitCode: 0 });
+    expect(await open.list()).toContain("for the environment");
+    const flags = ["--server", open.origin, "--form", "b", "-p", "secured"];
+    expect(await run("add", ["for the flag", ...flags], { environment })).toMatchObject({ exitCode: 0 });
+    expect(await open.list()).toContain("for the flag");
+    writeFileSync(profiles, "{}");
+  });
+
+  test("a profile's credentials go to its own server only, unless the command line names both", async () => {
+    const seen: (string | null)[] = [];
+    const other = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ headers }) => {
+        seen.push(headers.get("authorization"));
+        return Response.json([{ ID: ids.one }]);
+      },
+    });
+    const profiles = path("config/todoitems/profiles.json");
+    const user = { username: "ann", password };
+    const own = { ...user, server: `http://127.0.0.1:${other.port}/somewhere/` };
+    writeFileSync(profiles, JSON.stringify({ default: { ...user, server: guarded.origin }, user, own }));
+    const address = other.url.href;
+    const list = async (args: readonly string[], TODOITEMS_SERVER: string, TODOITEMS_PROFILE = "") => {
+      const { exitCode } = await run("list", args, { environment: { TODOITEMS_SERVER, TODOITEMS_PROFILE } });
+      return { exitCode, isSent: seen.splice(0).some((value) => value !== null) };
+    };
+    expect(await list([], address)).toEqual({ exitCode: 0, isSent: false });
+    expect(await list(["-s", address], "")).toEqual({ exitCode: 0, isSent: false });
+    expect(await list([], address, "user")).toEqual({ exitCode: 0, isSent: false });
+    expect(await list(["-p", "user"], address)).toEqual({ exitCode: 2, isSent: false });
+    expect(await list(["-p", "user", "-s", address], "")).toEqual({ exitCode: 0, isSent: true });
+    expect(await list(["-p", "own"], "http://127.0.0.1:9/")).toEqual({ exitCode: 0, isSent: true });
+    expect(await list([], address, "own")).toEqual({ exitCode: 0, isSent: true });
+    await other.stop(true);
     writeFileSync(profiles, "{}");
   });
 

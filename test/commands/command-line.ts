@@ -75,8 +75,8 @@ export class CommandLine {
   }
 
   async clear(): Promise<void> {
-    for (const { ID } of JSON.parse(await this.service.list()) as { ID: string }[])
-      await this.service.fetch(`/api/todoitems/${ID}`, { method: "DELETE" });
+    for (const { ID, id } of JSON.parse(await this.service.list()) as { ID?: string; id?: string }[])
+      await this.service.fetch(`/api/todoitems/${ID ?? id}`, { method: "DELETE" });
   }
 
   async dispose(): Promise<void> {

@@ -70,7 +70,25 @@ test("no service, or another program: exit code 1, and the message says which", 
   expect(foreign).toMatchObject({ exitCode: 1, stdout: "" });
   expect(foreign.stderr).toContain("the answer (status 200) is not one of todoitems");
   const nobody = await ask({ TODOITEMS_PORT: "1" });
-  expect(nobody).toEqual({ exitCode: 1, stdout: "", stderr: "error: http://127.0.0.1:1/: nothing answers there.\n" });
+  expect(nobody).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(nobody.stderr).toStartWith(
+    "error: http://127.0.0.1:1/: nothing answers there. Check that the service is running",
+  );
+});
+
+test("TODOITEMS_SERVER is not used, and the message says so if it names another address", async () => {
+  const service = await serve("--port", "0", "--store", "memory:");
+  const other = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: service.origin });
+  expect(other.exitCode).toBe(1);
+  expect(other.stderr).toContain(
+    `TODOITEMS_SERVER is not used here. To ask that service: todoitems healthcheck ${service.origin}`,
+  );
+  const same = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "http://127.0.0.1:1" });
+  expect(same.stderr).not.toContain("TODOITEMS_SERVER");
+  const malformed = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "ftp://x" });
+  expect(malformed.exitCode).toBe(1);
+  const ready = await ask({ TODOITEMS_PORT: portOf(service), TODOITEMS_SERVER: "http://127.0.0.1:1" });
+  expect(ready).toEqual({ exitCode: 0, stdout: "ready\n", stderr: "" });
 });
 
 test("a port that the system picks is a usage error, because nobody knows it", async () => {

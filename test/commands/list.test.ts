@@ -70,3 +70,40 @@ test("--open and --done choose items, also as JSON, and an ID is as long as all 
   expect((await commandLine.run("list", ["--open"])).stderr).toBe("All items are done.\n");
   expect(await commandLine.run("list", ["--open", "--done"])).toMatchObject({ exitCode: 2 });
 });
+
+test("the items of two apps share one column of names, whatever each app calls that field", async () => {
+  await commandLine.store(
+    item(1, '"Name":"one","Notes":"n"'),
+    item(2, '"Name":"two","Notes":"n"'),
+    item(3, '"title":"First from app","completed":true'),
+  );
+  const { stdout, stderr } = await commandLine.run("list");
+  expect(stdout.split("\n")).toEqual([
+    "✓  ID    Name            Notes",
+    "   1111  one             n",
+    "   2222  two             n",
+    "✓  3333  First from app",
+    "",
+  ]);
+  expect(stderr).toBe("");
+  expect((await commandLine.run("list", ["--columns", "name"])).stdout).toBe("Name\none\ntwo\nFirst from app\n");
+  expect((await commandLine.run("list", ["--columns", "title"])).stdout).toBe("title\n\n\nFirst from app\n");
+});
+
+test("the column of names has the title that most items use, and --columns Name shows it", async () => {
+  await commandLine.store(item(1, '"Name":"one"'), item(2, '"title":"two"'), item(3, '"Title":"three"'));
+  const { stdout } = await commandLine.run("list");
+  expect(stdout.split("\n").slice(0, 2)).toEqual(["✓  ID    title", "   1111  one"]);
+  expect((await commandLine.run("list", ["--columns", "Name"])).stdout).toBe("title\none\ntwo\nthree\n");
+});
+
+test("if an item has two fields for a name, the second one is an ordinary column", async () => {
+  await commandLine.store(item(1, '"Title":"Dr","Name":"Ann"'), item(2, '"Title":"Only a title"'));
+  const { stdout } = await commandLine.run("list");
+  expect(stdout.split("\n")).toEqual([
+    "✓  ID    Name          Title",
+    "   1111  Ann           Dr",
+    "   2222  Only a title",
+    "",
+  ]);
+});

@@ -50,3 +50,10 @@ test("edit keeps the text of the editor in a file if the service stores nothing"
     draft: expect.stringContaining('"Finished"'),
   });
 });
+
+test("list of an empty service that is read-only does not advise to add an item", async () => {
+  const empty = await Program.start({ args: ["--port", "0", "--read-only", "--store", "memory:"] });
+  const { exitCode, stderr } = await run("list", ["--server", empty.origin]);
+  await empty.stop("SIGKILL");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "There are no items, and the service is read-only.\n" });
+});

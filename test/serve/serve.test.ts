@@ -141,7 +141,7 @@ describe("instances", () => {
     await first.stop();
     const second = await serve(["--store", store, "--seed", seed]);
     expect(await second.list()).toBe(list.replace('"n":1.0', '"n":2.0'));
-    expect((await second.stop()).stderr).toContain("The store already has items, so the seed was not used");
+    expect((await second.stop()).stderr).toContain(`The store already has items, so the seed ${seed} was not used`);
   });
 
   test("--seed with --read-only fills an empty store that already exists", async () => {

@@ -3,11 +3,13 @@
 
 import { isIP } from "node:net";
 import { Problem } from "../../http/problem.ts";
+import { asTyped } from "../../program-name.ts";
 import { allowedHosts } from "../../serve/instance.ts";
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf, isLoopback } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
-import { askHealth, type Health, reasonOf } from "../own-service.ts";
+import { askHealth, type Health, judge, reasonOf } from "../own-service.ts";
+import { isOnThisMachine } from "../server-address.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /**
@@ -84,17 +86,31 @@ async function throughProxy(settings: Settings, port: number, publicUrl: URL): P
       headers: { "X-Forwarded-For": forged },
       signal: AbortSignal.timeout(probeMs),
     });
-    const arrived = await Promise.race([promise, sent.then(({ status }) => `status ${status}`, reasonOf)]);
-    if (typeof arrived !== "string") return judgeRequest(settings, arrived);
+    const arrived = await Promise.race([promise, sent.catch(reasonOf)]);
+    if (arrived instanceof Request) return judgeRequest(settings, arrived);
+    const mayBeService = isOnThisMachine(publicUrl) && publicUrl.pathname === "/";
+    if (mayBeService && arrived instanceof Response && (await judge(arrived)).state === "ready")
+      return [describeOther(publicUrl, port)];
+    const reason = typeof arrived === "string" ? arrived : `status ${arrived.status}`;
     return [
       fail(
-        `${publicUrl} did not reach port ${port} (${arrived})`,
+        `${publicUrl} did not reach port ${port} (${reason})`,
         "let the proxy forward to this address and port, and for this check to no other instance",
       ),
     ];
   } finally {
     await Promise.all(servers.map((server) => server.stop(true)));
   }
+}
+
+/** People give the address of the service itself, too. That is no failure of a proxy. */
+function describeOther(url: URL, port: number): Finding {
+  const flag = url.protocol === "https:" ? "https-port" : "port";
+  const own = url.port || (url.protocol === "https:" ? "443" : "80");
+  return warn(
+    `${url} is a todoitems service, but not the one of these settings, which say port ${port}`,
+    `to examine that service, give its own flags: ${asTyped(`doctor --${flag} ${own}`)}. If it is a proxy, let it forward to port ${port}`,
+  );
 }
 
 function judgeRequest(settings: Settings, request: Request): Finding[] {

@@ -176,7 +176,8 @@ export class ImportRun {
       if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
       if (!isTodoError(error, "HttpError") || !itemStatuses.includes(error.status) || error.code === undefined)
         throw error;
-      throw new CommandError(`The service refused ${place}: ${error.detail}`, { cause: error });
+      const advice = error.code === "TodoItemIDInvalid" ? " Without this field, the item gets a new ID." : "";
+      throw new CommandError(`The service refused ${place}: ${error.detail}${advice}`, { cause: error });
     }
   }
 

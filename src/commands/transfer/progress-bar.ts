@@ -2,12 +2,14 @@
 // prints nothing.
 
 import { countOf } from "../output.ts";
-import { shorten } from "../terminal.ts";
 
 const redrawMs = 100;
 /** Work that is finished sooner than this needs no bar. */
 const firstDrawMs = 500;
 const barLength = 24;
+/** A shorter bar says too little, so it is left out. */
+const barLengthMin = 6;
+const gap = "  ";
 
 export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
@@ -29,15 +31,13 @@ export class ProgressBar {
     this.#drawnAt = now;
     this.#shown = true;
     const seconds = (now - this.#startedAt) / 1000;
-    const parts = [
-      ...(fraction === undefined ? [] : [bar(fraction), `${Math.floor(fraction * 100)} %`]),
-      countOf(items),
-      `${Math.round((items - this.#begin.items) / seconds).toLocaleString("en")}/s`,
-      ...(fraction !== undefined && fraction > this.#begin.fraction
-        ? [`${duration((seconds * (1 - fraction)) / (fraction - this.#begin.fraction))} left`]
-        : []),
-    ];
-    this.#stream.write(`\r\u001b[K${shorten(parts.join("  "), (this.#stream.columns || 80) - 1)}`);
+    const speed = `${Math.round((items - this.#begin.items) / seconds).toLocaleString("en")}/s`;
+    const timeLeft =
+      fraction !== undefined && fraction > this.#begin.fraction
+        ? `${duration((seconds * (1 - fraction)) / (fraction - this.#begin.fraction))} left`
+        : undefined;
+    const width = (this.#stream.columns || 80) - 1;
+    this.#stream.write(`\r\u001b[K${progressLine(fraction, { count: countOf(items), speed, timeLeft }, width)}`);
   }
 
   /** Removes the bar, so that other text can be printed. */
@@ -47,9 +47,33 @@ export class ProgressBar {
   }
 }
 
-function bar(fraction: number): string {
-  const full = Math.round(Math.min(1, fraction) * barLength);
-  return `[${"█".repeat(full)}${"░".repeat(barLength - full)}]`;
+interface ProgressTexts {
+  readonly count: string;
+  readonly speed: string;
+  readonly timeLeft: string | undefined;
+}
+
+/**
+ * The progress in one line of at most `width` columns. If there is little room, the bar becomes shorter. If that is not
+ * enough, whole parts are left out, the least useful ones first. No part is cut.
+ */
+export function progressLine(fraction: number | undefined, texts: ProgressTexts, width: number): string {
+  const percent = fraction === undefined ? undefined : `${Math.floor(fraction * 100)} %`;
+  const { count, speed, timeLeft } = texts;
+  const choices = [
+    [percent, count, speed, timeLeft],
+    [percent, count, timeLeft],
+    [percent, timeLeft],
+    [percent ?? count],
+  ].map((parts) => parts.filter((part) => part !== undefined).join(gap));
+  const text = choices.find((choice) => choice.length <= width) ?? "";
+  const room = Math.min(barLength, width - text.length - gap.length - "[]".length);
+  return fraction === undefined || room < barLengthMin ? text : `${bar(fraction, room)}${gap}${text}`;
+}
+
+function bar(fraction: number, length: number): string {
+  const full = Math.round(Math.min(1, fraction) * length);
+  return `[${"█".repeat(full)}${"░".repeat(length - full)}]`;
 }
 
 function duration(seconds: number): string {

@@ -119,3 +119,25 @@ test("the address may be a host with a port, or a port, even if it is the value 
     await service.stop("SIGKILL");
   }
 });
+
+test("the address of another service on this machine is no failure of a proxy, and doctor says what to type", async () => {
+  const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  try {
+    const { port } = new URL(service.origin);
+    const other = String(await freePort());
+    const { findings } = await patient.examine("Proxy", ["--port", other, "--store", "memory:", port]);
+    expect(findings.slice(1)).toEqual([
+      {
+        area: "Proxy",
+        verdict: "warn",
+        text: `http://127.0.0.1:${port}/ is a todoitems service, but not the one of these settings, which say port ${other}`,
+        hint: expect.stringContaining(`give its own flags: todoitems doctor --port ${port}`),
+      },
+    ]);
+    const url = await startProxy(Number(port), { Host: "localhost" });
+    const proxy = await patient.examine("Proxy", ["--port", other, "--store", "memory:", url]);
+    expect(proxy.findings[1]).toMatchObject({ verdict: "fail", text: expect.stringContaining("status 200") });
+  } finally {
+    await service.stop("SIGKILL");
+  }
+});

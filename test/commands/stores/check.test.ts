@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
@@ -187,6 +187,37 @@ describe("recover", () => {
       exitCode: 1,
       stderr: expect.stringContaining("exists already"),
     });
+  });
+
+  for (const bytes of [600, 4_096])
+    test(`of a store that was cut to ${bytes} bytes saves nothing, says so, and makes no store`, async () => {
+      const store = copy("cut.db", { log: false });
+      truncateSync(store, bytes);
+      expect(await run("recover", store, "nothing.db")).toEqual({
+        exitCode: 1,
+        stdout: "",
+        stderr: expect.stringContaining("error: Nothing could be saved: no row of"),
+      });
+      expect(existsSync(path("nothing.db"))).toBe(false);
+    });
+
+  test("of a sound store without rows makes an empty store", async () => {
+    await writeDamageable(path("empty.db"), 0);
+    expect(await run("recover", "empty.db", "also-empty.db")).toMatchObject({ exitCode: 0 });
+    expect(await run("check", "also-empty.db")).toMatchObject({ exitCode: 0 });
+  });
+
+  test("names lost pages that follow each other as a range, and writes all counts alike", async () => {
+    const store = path("long.db");
+    const written = await writeDamageable(store, 1_500);
+    copyFileSync(`${store}.original`, store);
+    rmSync(`${store}-wal`, { force: true });
+    truncateSync(store, statSync(store).size - 3 * 4_096);
+    const { exitCode, stdout } = await run("recover", store, "shorter.db");
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/Found (1,\d{3}) rows in .*: \1 saved, 0 lost, and \d+ pages with/);
+    expect(stdout).toMatch(/^ {2}lost: pages \d+ to \d+, with all rows that were not found elsewhere$/m);
+    expect(written.size).toBeGreaterThan(1_500);
   });
 
   test("saves the commits that follow a damaged place in the log", async () => {
