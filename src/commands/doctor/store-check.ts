@@ -18,7 +18,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
     return [
       (await readCondition(store)).schema === 0
         ? pass("the tables are made at the first start")
-        : await soundness(store),
+        : await soundness(store, readOnly),
     ];
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
@@ -27,14 +27,21 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
   if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];
-  return [await soundness({ engine: "sqlite", path: followLink(store.path) })];
+  return [await soundness({ engine: "sqlite", path: followLink(store.path) }, readOnly)];
 }
 
-async function soundness(store: KeptStore): Promise<Finding> {
+async function soundness(store: KeptStore, readOnly: boolean): Promise<Finding> {
   const { facts, findings, isSound } = await checkStore(store);
   if (!isSound) return fail(`damaged: ${findings.join("; ")}`, describeVerdict(store, false));
   const [, items = "?"] = facts.find(([label]) => label === "Items") ?? [];
-  return pass(`sound, ${items === "1" ? "1 item" : `${items} items`}`);
+  const text = `sound, ${items === "1" ? "1 item" : `${items} items`}`;
+  const isOld = facts.some(([label]) => label === "Note");
+  if (isOld && readOnly)
+    return fail(
+      "it has an older schema, and with --read-only it is not brought up to date",
+      "start the service once without --read-only",
+    );
+  return pass(isOld ? `${text}; the first start brings it up to date` : text);
 }
 
 function notWritable(path: string): Finding[] {

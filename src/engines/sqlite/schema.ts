@@ -125,7 +125,7 @@ export function checkSchema(database: Database, path: string): void {
   const version = schemaOf(database);
   if (version === currentSchema) return;
   throw new StoreError(
-    `${path}: the store has schema ${version} and needs ${currentSchema}; start once without --read-only to bring it up to date`,
+    `${path}: the store has schema ${version} and needs ${currentSchema}; start the service once, without --read-only, to bring it up to date`,
   );
 }
 

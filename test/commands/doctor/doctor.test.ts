@@ -2,7 +2,8 @@
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { Program } from "../../program.ts";
@@ -74,6 +75,18 @@ describe("the store", () => {
     const { exitCode, findings } = await patient.examine("Store", args);
     expect(findings).toMatchObject([{ verdict: "fail" }]);
     expect(findings[0]?.hint).toContain("todoitems recover");
+    expect(exitCode).toBe(1);
+  });
+
+  test("a store with an older schema passes, but fails with --read-only, which cannot bring it up to date", async () => {
+    const path = patient.path("store.db");
+    copyFileSync(join(import.meta.dir, "../../engines/sqlite/schema-1.db"), path);
+    const args = ["--port", "0", "--store", `sqlite:${path}`];
+    expect((await patient.examine("Store", args)).findings).toMatchObject([
+      { verdict: "pass", text: "sound, 2 items; the first start brings it up to date" },
+    ]);
+    const { exitCode, findings } = await patient.examine("Store", [...args, "--read-only"]);
+    expect(findings).toMatchObject([{ verdict: "fail", hint: expect.stringContaining("once without --read-only") }]);
     expect(exitCode).toBe(1);
   });
 

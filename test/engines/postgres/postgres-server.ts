@@ -185,11 +185,7 @@ export class PostgresServer {
 
   #signalAll(signal: NodeJS.Signals): void {
     const pid = this.#pid;
-    const children = Bun.spawnSync(["pgrep", "-P", String(pid)])
-      .stdout.toString()
-      .split("\n")
-      .filter(Boolean);
-    for (const each of [pid, ...children.map(Number)]) signalIfThere(each, signal);
+    for (const each of [pid, ...childrenOf(pid)]) signalIfThere(each, signal);
   }
 
   /** Ends the server if it is running, and removes its files. */
@@ -288,6 +284,13 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
     });
   });
+}
+
+/** The processes that the process has started. A small Linux has no `pgrep`, so there the kernel is asked. */
+function childrenOf(pid: number): readonly number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  const list = existsSync(file) ? readFileSync(file, "utf8") : String(Bun.spawnSync(["pgrep", "-P", `${pid}`]).stdout);
+  return list.split(/\s+/).filter(Boolean).map(Number);
 }
 
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {

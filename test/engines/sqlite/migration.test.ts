@@ -86,7 +86,7 @@ test("an old store that another program has open is refused, and left as it was"
 });
 
 test("an old store is not changed if it is opened read-only, and the message says what to do", () => {
-  expect(() => new SqliteEngine(path, { readOnly: true })).toThrow("start once without --read-only");
+  expect(() => new SqliteEngine(path, { readOnly: true })).toThrow("start the service once, without --read-only,");
 });
 
 test("an older program refuses the new schema, as this one refuses the next", async () => {
