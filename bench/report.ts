@@ -39,7 +39,7 @@ export async function writeReport(results: Results, rounds: number, seconds: num
   await writeMainPart(
     `# Performance
 
-Written by \`npm run bench\`: ${rounds} rounds, ${seconds} s for each load, lists after a second of warming up, contenders taking turns within each round, each on a process and a store of its own. Values are medians, with the least and the most in parentheses; ratios are medians of the rounds' ratios.
+Written by \`npm run bench\`: ${rounds} rounds, ${seconds} s for each load. Each contender has a process and a store of its own. For lists, all of them run beside each other, are warmed up for a second, and take three turns of a second in each round. Values are medians, with the least and the most in parentheses; ratios are medians of the turns' ratios.
 
 ${machine()}
 

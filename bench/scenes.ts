@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
 import { fixture, folder, user } from "./fixtures.ts";
 import { type Load, type Measured, run } from "./load.ts";
-import { type Scene, side } from "./scene.ts";
+import { alternate, type Scene, side, turnSeconds } from "./scene.ts";
 import { newConnections, overHttp2, overHttps } from "./secure.ts";
 import {
   benchFolder,
@@ -57,16 +57,15 @@ function size(items: number): string {
 
 /** Runs a load that is not measured. A process that has just started may still be busy compiling its own code. */
 function warmUp(server: Server): Promise<Measured> {
-  return run(server, { connections: 64, seconds: 1 });
+  return run(server, { connections: 64, seconds: turnSeconds });
 }
 
 function lists(items: number, contenders: readonly Contender[]): Scene {
   return {
     title: work.list(items),
-    async run({ seconds, results }) {
-      await side(items, contenders, async (server, { name }) => {
-        await warmUp(server);
-        const measured = await run(server, { connections: 64, seconds });
+    async run({ results }) {
+      await alternate(items, contenders, warmUp, async (server, { name }) => {
+        const measured = await run(server, { connections: 64, seconds: turnSeconds });
         results.add(work.list(items), name, items < 100_000 ? measured.perSecond : measured.bytesPerSecond);
         results.add(work.cpu(work.list(items)), name, measured.cpuMicroseconds);
       });
@@ -77,11 +76,11 @@ function lists(items: number, contenders: readonly Contender[]): Scene {
 function gzipLists(items: number): Scene {
   return {
     title: work.gzipList(items),
-    async run({ seconds, results }) {
-      await side(items, [ours, nginx, floor({ gzip: true })], async (server, { name }) => {
-        const load = { connections: 64, headers: ["Accept-Encoding: gzip"] };
-        await run(server, { ...load, seconds: 1 });
-        const measured = await run(server, { ...load, seconds });
+    async run({ results }) {
+      const load = { connections: 64, seconds: turnSeconds, headers: ["Accept-Encoding: gzip"] };
+      const warmUp = (server: Server) => run(server, load);
+      await alternate(items, [ours, nginx, floor({ gzip: true })], warmUp, async (server, { name }) => {
+        const measured = await run(server, load);
         results.add(work.gzipList(items), name, measured.perSecond);
         results.add(work.gzipBytes(items), name, measured.bytesPerSecond / measured.perSecond);
       });
@@ -91,16 +90,15 @@ function gzipLists(items: number): Scene {
 
 const notModified: Scene = {
   title: work.notModified,
-  async run({ seconds, results }) {
-    await side(100, [ours, nginx], async (server, { name }) => {
+  async run({ results }) {
+    await alternate(100, [ours, nginx], warmUp, async (server, { name }) => {
       // Take the tag of the uncompressed list. nginx has another tag for its compressed file. With that tag, the
       // requests below would be answered with the whole list.
       const uncompressed = { headers: { "Accept-Encoding": "identity" } };
       const response = await fetch(`${server.url}${server.listPath}`, uncompressed);
       await response.arrayBuffer();
       const headers = [`If-None-Match: ${response.headers.get("etag")}`];
-      await warmUp(server);
-      const { perSecond } = await run(server, { connections: 64, seconds, headers });
+      const { perSecond } = await run(server, { connections: 64, seconds: turnSeconds, headers });
       results.add(work.notModified, name, perSecond);
     });
   },
@@ -148,16 +146,16 @@ const latency: Scene = {
 
 const guarded: Scene = {
   title: "list of 100 with credentials, and over HTTPS",
-  async run({ seconds, results }) {
+  async run({ results }) {
     const { usersFile, header } = await user();
     const contenders = [
       todoitems({ name: "credentials", flags: ["--auth", "all", "--users", usersFile], headers: [header] }),
       todoitems({ name: "open" }),
       todoitems({ name: "HTTPS", scheme: "https" }),
     ];
-    await side(100, contenders, async (server, { name }) => {
-      await warmUp(server);
-      results.add(work.list(100), name, (await run(server, { connections: 64, seconds })).perSecond);
+    await alternate(100, contenders, warmUp, async (server, { name }) => {
+      const { perSecond } = await run(server, { connections: 64, seconds: turnSeconds });
+      results.add(work.list(100), name, perSecond);
     });
   },
 };
@@ -220,14 +218,13 @@ const smallUpdates: Scene = {
 
 const measured: Scene = {
   title: "list of 100 with metrics",
-  async run({ seconds, results }) {
+  async run({ results }) {
     const contenders = [
       todoitems({ name: "without metrics" }),
       todoitems({ name: "with metrics", flags: ["--metrics-port", "0"] }),
     ];
-    await side(100, contenders, async (server, { name }) => {
-      await warmUp(server);
-      const { perSecond, cpuMicroseconds } = await run(server, { connections: 64, seconds });
+    await alternate(100, contenders, warmUp, async (server, { name }) => {
+      const { perSecond, cpuMicroseconds } = await run(server, { connections: 64, seconds: turnSeconds });
       results.add(work.list(100), name, perSecond);
       results.add(work.cpu(work.list(100)), name, cpuMicroseconds);
     });

@@ -1,9 +1,9 @@
 // What HTTPS costs, and what a new connection costs. The service is compared with nginx, and with bare listeners of the
 // runtime. These listeners show how much of the cost comes from the runtime itself.
 
-import { run, runHttp2 } from "./load.ts";
-import { type Scene, side } from "./scene.ts";
-import { bareHttp2, floor, nginx, nginxWith, todoitems } from "./servers.ts";
+import { type Load, run, runHttp2 } from "./load.ts";
+import { alternate, type Scene, turnSeconds } from "./scene.ts";
+import { bareHttp2, floor, nginx, nginxWith, type Server, todoitems } from "./servers.ts";
 
 const items = 100;
 const https = { scheme: "https" } as const;
@@ -15,13 +15,15 @@ export const secureWork = {
   connections: "new connections without TLS, each with a list of 100",
 } as const;
 
+const load: Load = { connections: 64, seconds: turnSeconds };
+const closing: Load = { ...load, headers: ["Connection: close"] };
+const warmUp = (server: Server) => run(server, load);
+
 export const overHttps: Scene = {
   title: "lists over HTTPS",
-  async run({ seconds, results }) {
-    await side(items, [todoitems(https), nginxWith("https"), floor(https)], async (server, { name }) => {
-      await run(server, { connections: 64, seconds: 1 });
-      results.add(secureWork.list, name, (await run(server, { connections: 64, seconds })).perSecond);
-      const closing = { connections: 64, seconds, headers: ["Connection: close"] };
+  async run({ results }) {
+    await alternate(items, [todoitems(https), nginxWith("https"), floor(https)], warmUp, async (server, { name }) => {
+      results.add(secureWork.list, name, (await run(server, load)).perSecond);
       results.add(secureWork.handshakes, name, (await run(server, closing)).perSecond);
     });
   },
@@ -29,19 +31,18 @@ export const overHttps: Scene = {
 
 export const overHttp2: Scene = {
   title: "lists over HTTP/2",
-  async run({ seconds, results }) {
-    await side(items, [todoitems(https), nginxWith("https"), bareHttp2], async (server, { name }) => {
-      results.add(secureWork.http2, name, await runHttp2(server, seconds));
+  async run({ results }) {
+    const measure = (server: Server) => runHttp2(server, turnSeconds);
+    await alternate(items, [todoitems(https), nginxWith("https"), bareHttp2], measure, async (server, { name }) => {
+      results.add(secureWork.http2, name, await measure(server));
     });
   },
 };
 
 export const newConnections: Scene = {
   title: secureWork.connections,
-  async run({ seconds, results }) {
-    await side(items, [todoitems(), nginx, floor()], async (server, { name }) => {
-      await run(server, { connections: 64, seconds: 1 });
-      const closing = { connections: 64, seconds, headers: ["Connection: close"] };
+  async run({ results }) {
+    await alternate(items, [todoitems(), nginx, floor()], warmUp, async (server, { name }) => {
       results.add(secureWork.connections, name, (await run(server, closing)).perSecond);
     });
   },

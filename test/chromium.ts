@@ -1,6 +1,7 @@
 // A real browser for tests: headless Chromium. It is either installed already or gets installed from Debian's packages.
 
 import { existsSync } from "node:fs";
+import { installForAll, unpackForUser } from "./chromium-install.ts";
 
 /**
  * Opens an empty page. One browser serves the whole test process and ends with it. Close the page after use.
@@ -41,14 +42,13 @@ function findChromium(): string | undefined {
 }
 
 function installChromium(): string {
-  if (Bun.which("apt-get") !== null && process.getuid?.() === 0) {
-    console.error("Chromium is not on this machine; installing it with apt-get …");
-    for (const args of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]])
-      Bun.spawnSync(["apt-get", ...args], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
-    const installed = findChromium();
+  if (Bun.which("apt-get") !== null) {
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) installForAll();
+    const installed = isRoot ? findChromium() : unpackForUser();
     if (installed !== undefined) return installed;
   }
   throw new Error(
-    "These tests need Chromium, and it could not be installed. Install it (Debian, Ubuntu: sudo apt-get install chromium; elsewhere any Chrome or Edge), or set CHROMIUM to its path.",
+    "These tests need Chromium, and it could not be installed. Install it (Debian: sudo apt-get install chromium; elsewhere any Chrome or Edge), or set CHROMIUM to its path.",
   );
 }

@@ -29,6 +29,7 @@ const routes = [
   // Input that could not be read as a request.
   "",
 ] as const;
+type Route = (typeof routes)[number];
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
@@ -37,6 +38,11 @@ interface Series {
 
 export class RequestMetrics {
   readonly #series = new Map<number, Series>();
+  /** The series of the last request. Most requests are like the one before, so it is rarely searched for. */
+  #last: Series | undefined;
+  #lastPath = "";
+  #lastMethod = "";
+  #lastStatus = 0;
 
   /** Wraps a handler so that each of its answers is counted. */
   counting(handler: Handler): Handler {
@@ -55,7 +61,7 @@ export class RequestMetrics {
       },
       refuse: (refusal, request) => {
         const answer = handler.refuse(refusal, request);
-        this.#add(request, answer.status, 0);
+        this.#seriesOf(request ? routeOf(request.path) : "", request?.method ?? "", answer.status).seconds.add(0);
         return answer;
       },
     };
@@ -66,9 +72,20 @@ export class RequestMetrics {
     return histogram(name, help, values);
   }
 
-  #add(request: HttpRequest | undefined, status: number, ms: number): void {
-    const route = routes.indexOf(request ? routeOf(request.path) : "");
-    const method = Math.max(0, methods.indexOf(request?.method ?? ""));
+  #add(request: HttpRequest, status: number, ms: number): void {
+    const { path, method } = request;
+    if (!this.#last || status !== this.#lastStatus || method !== this.#lastMethod || path !== this.#lastPath) {
+      this.#last = this.#seriesOf(routeOf(path), method, status);
+      this.#lastPath = path;
+      this.#lastMethod = method;
+      this.#lastStatus = status;
+    }
+    this.#last.seconds.add(ms / 1_000);
+  }
+
+  #seriesOf(routeName: Route, methodName: string, status: number): Series {
+    const route = routes.indexOf(routeName);
+    const method = Math.max(0, methods.indexOf(methodName));
     // A series is found by a number. Building a text for every request would cost more than the counting itself.
     const key = (route * methods.length + method) * 1_000 + status;
     let series = this.#series.get(key);
@@ -81,11 +98,11 @@ export class RequestMetrics {
       series = { labels, seconds: new Histogram(secondBounds) };
       this.#series.set(key, series);
     }
-    series.seconds.add(ms / 1_000);
+    return series;
   }
 }
 
-function routeOf(path: string): (typeof routes)[number] {
+function routeOf(path: string): Route {
   const route = matchRoute(path);
   switch (route?.resource) {
     case "collection":

@@ -39,7 +39,7 @@ export class GuardedDatabase {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#logWatch = new LogWatch(path, onWarning);
-    this.database = isJoined ? joinDatabase(path) : openDatabase(path, readOnly);
+    this.database = isJoined ? joinDatabase(path) : openDatabase(path, readOnly, onWarning);
     this.#file = realpathSync(path);
     this.#identity = identityOf(statSync(this.#file));
     if (readOnly) return;

@@ -14,7 +14,12 @@ import { type LogReport, scanLog } from "./write-ahead-log.ts";
 /** After the log has been copied into the store, the log file is cut back to this size. */
 const logBytesKept = 16 * 1024 ** 2;
 
-export function openDatabase(path: string, readOnly: boolean): Database {
+/** `onMigrated` is called if the store had an older schema, with a message for the operator. */
+export function openDatabase(
+  path: string,
+  readOnly: boolean,
+  onMigrated: (message: string) => void = () => {},
+): Database {
   const exists = existsSync(path);
   if (exists) checkKind(path);
   // If the path is a symbolic link, SQLite puts the log next to the file that the link leads to. So check the log
@@ -24,7 +29,7 @@ export function openDatabase(path: string, readOnly: boolean): Database {
   if (!readOnly || !exists) {
     return openChecked(
       path,
-      () => openForWriting(path, exists),
+      () => openForWriting(path, exists, onMigrated),
       (database) => adoptFile(database, path),
     );
   }
@@ -74,7 +79,7 @@ function openChecked(path: string, connect: () => Database, onceChecked?: (datab
   }
 }
 
-function openForWriting(path: string, exists: boolean): Database {
+function openForWriting(path: string, exists: boolean, onMigrated: (message: string) => void): Database {
   // Without write access, SQLite would still open the file, and would fail at the first write.
   if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
   const database = new Database(path, { create: true, readwrite: true });
@@ -82,10 +87,15 @@ function openForWriting(path: string, exists: boolean): Database {
     database.run("PRAGMA busy_timeout = 5000");
     checkOwner(database, path);
     makeDurable(database);
-    if (schemaOf(database) > 0 && schemaOf(database) < currentSchema) {
+    const schema = schemaOf(database);
+    if (schema > 0 && schema < currentSchema) {
       checkIntegrity(database, path);
-      migrateStore(database, path);
+      const copy = migrateStore(database, path);
       letIn(database);
+      if (copy !== undefined)
+        onMigrated(
+          `${path}: the store was brought from schema ${schema} to ${currentSchema}. A copy from before is in ${copy}`,
+        );
     }
     useLog(database, path);
     create(database);

@@ -58,6 +58,16 @@ test("the store as it was is kept in a copy that the older program can read", as
   expect(rows(`${path}.before-schema-2`)).toEqual(rows(original));
 });
 
+test("after a migration, the operator is told where the copy is", async () => {
+  const warnings: string[] = [];
+  const open = () => new SqliteEngine(path, { readOnly: false, onWarning: (message) => warnings.push(message) });
+  await open().close();
+  const expected = `${path}: the store was brought from schema 1 to 2. A copy from before is in ${path}.before-schema-2`;
+  expect(warnings).toEqual([expected]);
+  await open().close();
+  expect(warnings).toEqual([expected]);
+});
+
 test("a copy that is already there is never overwritten", async () => {
   writeFileSync(`${path}.before-schema-2`, "mine");
   await namesIn(path);

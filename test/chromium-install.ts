@@ -1,0 +1,82 @@
+// Installs Chromium from Debian's packages. Root installs it for everybody. Other users cannot, so their copy is unpacked
+// into a folder of their own, together with the libraries that this machine lacks.
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+const packageName = "chromium";
+
+/** Installs Chromium for all users of this machine. Needs root. */
+export function installForAll(): void {
+  console.error("Chromium is not on this machine; installing it with apt-get …");
+  // Another test process may be installing it, too. Then wait for that one.
+  const flags = ["-o", "DPkg::Lock::Timeout=300"];
+  apt([...flags, "update"]);
+  apt([...flags, "install", "-y", "--no-install-recommends", packageName]);
+}
+
+/** Unpacks Chromium for this user, if that was not done before. Returns its path, or undefined if it did not work. */
+export function unpackForUser(): string | undefined {
+  const caches = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  const folder = join(caches, "todoitems-tests", packageName);
+  const program = join(folder, "run");
+  if (existsSync(program)) return program;
+  console.error("Chromium is not on this machine; unpacking Debian's packages into", folder, "…");
+  // Another test process may be doing the same. The first one to finish wins.
+  const unfinished = `${folder}-${process.pid}`;
+  try {
+    if (!unpack(unfinished, folder)) return undefined;
+    if (!existsSync(folder)) renameSync(unfinished, folder);
+    return program;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Unpacks into `folder`, which is renamed to `home` later. Returns whether it worked. */
+function unpack(folder: string, home: string): boolean {
+  const [state, cache, root] = [join(folder, "state"), join(folder, "cache"), join(folder, "root")];
+  for (const path of [join(state, "lists/partial"), join(cache, "archives/partial"), root])
+    mkdirSync(path, { recursive: true });
+  // apt looks up in dpkg's status which packages are installed, and keeps everything else in our folder.
+  const settings = {
+    "Dir::State": state,
+    "Dir::State::status": "/var/lib/dpkg/status",
+    "Dir::Cache": cache,
+    "Debug::NoLocking": "true",
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
+  if (!apt([...flags, "update"])) return false;
+  if (!apt([...flags, "install", "-y", "--no-install-recommends", "--download-only", packageName])) return false;
+  for (const name of readdirSync(join(cache, "archives")).filter((name) => name.endsWith(".deb"))) {
+    const { success } = Bun.spawnSync(["dpkg-deb", "--extract", join(cache, "archives", name), root]);
+    if (!success) return false;
+  }
+  for (const path of [state, cache]) rmSync(path, { recursive: true });
+  if (!existsSync(join(root, "usr/lib/chromium/chromium"))) return false;
+  writeFileSync(join(folder, "fonts.conf"), fontSettings(join(home, "root")));
+  writeFileSync(join(folder, "run"), starter(root, home), { mode: 0o755 });
+  return true;
+}
+
+/** A script that starts Chromium with the unpacked libraries and fonts. */
+function starter(root: string, home: string): string {
+  const libraries = readdirSync(join(root, "usr/lib")).filter((name) => name.includes("-linux-"));
+  const folders = libraries.flatMap((name) => [`usr/lib/${name}`, `usr/lib/${name}/nss`]);
+  const paths = [...folders, "usr/lib/chromium"].map((path) => join(home, "root", path)).join(":");
+  return `#!/bin/sh
+export LD_LIBRARY_PATH="${paths}" FONTCONFIG_FILE="${home}/fonts.conf"
+exec "${home}/root/usr/lib/chromium/chromium" "$@"
+`;
+}
+
+function fontSettings(root: string): string {
+  const folders = ["/usr/share/fonts", `${root}/usr/share/fonts`].map((path) => `<dir>${path}</dir>`);
+  return `<?xml version="1.0"?>\n<fontconfig>${folders.join("")}<cachedir>${root}/font-cache</cachedir></fontconfig>\n`;
+}
+
+function apt(args: readonly string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  return Bun.spawnSync(["apt-get", ...args], { env }).success;
+}
