@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 const packageName = "chromium";
 
@@ -62,9 +62,9 @@ function unpack(folder: string, home: string): boolean {
 
 /** A script that starts Chromium with the unpacked libraries and fonts. */
 function starter(root: string, home: string): string {
-  const libraries = readdirSync(join(root, "usr/lib")).filter((name) => name.includes("-linux-"));
-  const folders = libraries.flatMap((name) => [`usr/lib/${name}`, `usr/lib/${name}/nss`]);
-  const paths = [...folders, "usr/lib/chromium"].map((path) => join(home, "root", path)).join(":");
+  // Some packages keep their own libraries in folders of their own.
+  const folders = new Set([...new Bun.Glob("usr/lib/**/*.so*").scanSync(root)].map(dirname));
+  const paths = [...folders].map((path) => join(home, "root", path)).join(":");
   return `#!/bin/sh
 export LD_LIBRARY_PATH="${paths}" FONTCONFIG_FILE="${home}/fonts.conf"
 exec "${home}/root/usr/lib/chromium/chromium" "$@"

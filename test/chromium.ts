@@ -29,7 +29,8 @@ const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-c
 
 let found: string | undefined;
 
-function chromiumPath(): string {
+/** The path of a Chromium. Installs one if there is none, which may take minutes. Throws if that fails. */
+export function chromiumPath(): string {
   found ??= findChromium() ?? installChromium();
   return found;
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
+import { chromiumPath } from "./chromium.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { executableSuite } from "./executable-suite.ts";
 import { executable, projectFolder } from "./program.ts";
@@ -15,6 +16,7 @@ const selected = process.argv.slice(2);
 const suite = executable === undefined ? undefined : executableSuite();
 // The checks are about the sources, so they are not run for an executable.
 const checksPassed = suite !== undefined || run("run", "check");
+prepareChromium();
 const testsPassed = run(
   "test",
   "--only-failures",
@@ -35,6 +37,16 @@ if (suite) printSkipped();
 const failed = failures + (checksPassed ? 0 : 1);
 console.log(`${tests - failures} passed, ${failed} failed`);
 process.exit(checksPassed && testsPassed && failed === 0 ? 0 : 1);
+
+/** Installs Chromium if it is missing. If a test did that, the test would exceed its time limit. */
+function prepareChromium(): void {
+  try {
+    chromiumPath();
+  } catch (error) {
+    // The tests that need it will fail, and the others are still worth running.
+    console.error(error instanceof Error ? error.message : error);
+  }
+}
 
 function run(...args: string[]): boolean {
   return Bun.spawnSync([...bunCommand, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
