@@ -56,8 +56,12 @@ const noIndex: WalIndex = {
   checksum1: 0,
   checksum2: 0,
 };
-/** No file system rounds times more coarsely than this. */
-const coarsestTimeMs = 2_000;
+/**
+ * No file system rounds times to more than this. One that shows fractions of a second rounds to a few milliseconds, or
+ * to a tick of the kernel's clock.
+ */
+const coarseTimeMs = 2_000;
+const fineTimeMs = 100;
 
 export class FileGuard {
   readonly #path: string;
@@ -99,10 +103,7 @@ export class FileGuard {
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
     if (folder !== "" && folder === this.#lastFolder) return undefined;
     const interference = this.#checkFiles();
-    // If the folder was changed just now, its time may stay the same at the next change. So this time is not
-    // remembered.
-    const isSettled = stat !== undefined && Date.now() - stat.mtimeMs > coarsestTimeMs;
-    this.#lastFolder = isSettled && !interference ? folder : "";
+    this.#lastFolder = stat && hasSettled(stat.mtimeMs) && !interference ? folder : "";
     return interference;
   }
 
@@ -267,6 +268,11 @@ function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
     after.attempted !== before.attempted ||
     after.salts !== before.salts
   );
+}
+
+/** If a folder was changed just now, its time may stay the same at the next change. Such a time proves nothing. */
+function hasSettled(mtimeMs: number): boolean {
+  return Date.now() - mtimeMs > (mtimeMs % 1_000 === 0 ? coarseTimeMs : fineTimeMs);
 }
 
 function replaced(finding: string): Interference {
