@@ -10,7 +10,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["Home End", "first or last item"],
   ["Space", "tick the item"],
   ["Enter", "edit the item, save the change"],
-  ["Ctrl+Enter ⌘Enter", "save the change, also from the notes"],
+  ["Ctrl+Enter ⌘Enter", "save the change, in the notes too"],
   ["Del", "delete the item"],
   ["Ctrl+Z ⌘Z", "undo, or bring back what you left unsaved"],
   ["Esc", "leave without saving, clear the search"],
