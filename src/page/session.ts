@@ -419,7 +419,9 @@ export class Session {
       this.stored = new StoredItems();
       for (const item of event.items) this.stored.put(item);
       this.loaded = true;
-      if (this.signIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
+      // If the user is still filling in the form, it stays. Otherwise the rest of the password would go to the page.
+      const isSignedIn = this.username !== undefined;
+      if (isSignedIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
     } else if (event.kind === "removed") {
       this.stored.remove(event.id);
       this.notices.closeAbout(event.id);

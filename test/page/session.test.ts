@@ -590,6 +590,21 @@ describe("signing in", () => {
     expect([session.signIn, service.collection.count]).toEqual([undefined, 2]);
   });
 
+  test("a new list does not close the form while the user fills it in", async () => {
+    const { network, session, names } = await open(await guarded("writes"));
+    session.start();
+    await untilLive(session);
+    session.openSignIn();
+    // Another store answers now, so the page gets a new list.
+    network.service = await Service.on(new MemoryEngine(), {});
+    await network.service.create(named(ids.one, "One"));
+    session.reconnect();
+    await eventually(() => expect(names()).toEqual(["One"]));
+    expect(session.signIn).toBeDefined();
+    session.rest();
+    await network.service.collection.close();
+  });
+
   test("if the first edit after the sign-in meets a conflict, the form closes and the conflict is shown", async () => {
     const { service, session } = await open(await guarded("writes"));
     await service.collection.write({ kind: "create", item: { id: ids.one, json: named(ids.one, "Before") } });
