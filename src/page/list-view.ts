@@ -17,7 +17,7 @@ export interface ListChoice {
 
 export interface ListView {
   readonly shown: readonly ShownItem[];
-  /** For each filter, the number of items that match the search. */
+  /** For each filter, the number of items that match the search or were just added. */
   readonly counts: Readonly<Record<Filter, number>>;
   /** The done items that match the search and are not being edited. Only these are deleted by "Clear done". */
   readonly clearable: readonly ShownItem[];
@@ -26,7 +26,8 @@ export interface ListView {
 export function viewList(items: readonly ShownItem[], choice: ListChoice): ListView {
   const { filter, doneLast, editedIds, addedIds } = choice;
   const search = choice.search.trim().toLowerCase();
-  const found = search === "" ? items : items.filter(({ fields }) => fields.searchText.includes(search));
+  const isFound = ({ id, fields }: ShownItem) => addedIds.has(id) || fields.searchText.includes(search);
+  const found = search === "" ? items : items.filter(isFound);
   const done = found.filter(({ fields }) => fields.done);
   const isWanted = ({ id, fields }: ShownItem) =>
     editedIds.has(id) ||

@@ -18,6 +18,11 @@ interface NoticeAction {
 
 const noticesMax = 3;
 
+/** True if a message stays until the user closes it: a problem with a button. Other messages disappear after a while. */
+export function stays({ kind, action }: Notice): boolean {
+  return kind === "problem" && action !== undefined;
+}
+
 export class NoticeList {
   readonly #onChange: () => void;
   #notices: readonly Notice[] = [];
@@ -32,15 +37,18 @@ export class NoticeList {
   }
 
   /**
-   * Adds a message. An older message with the same text and no action is closed. If there are more than `noticesMax`
-   * messages, the oldest is closed.
+   * Adds a message and returns its key. An older message with the same text and no action is closed. If there are more
+   * than `noticesMax` messages, one is closed: the oldest that would disappear by itself, otherwise the oldest.
    */
-  add(kind: Notice["kind"], text: string, action?: NoticeAction): void {
+  add(kind: Notice["kind"], text: string, action?: NoticeAction): number {
+    const key = this.#key++;
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);
-    this.#notices = [...this.#notices, { key: this.#key++, kind, text, action }];
+    const oldest = this.#notices.find((notice) => !stays(notice)) ?? this.#notices[0];
+    this.#notices = [...this.#notices, { key, kind, text, action }];
     if (same) this.close(same.key);
-    else if (this.#notices.length > noticesMax) this.close(this.#notices[0]?.key ?? 0);
+    else if (oldest && this.#notices.length > noticesMax) this.close(oldest.key);
     else this.#onChange();
+    return key;
   }
 
   close(key: number): void {
@@ -50,6 +58,11 @@ export class NoticeList {
   /** Closes the messages whose action would change this item. */
   closeAbout(itemId: string): void {
     for (const { key, action } of this.#notices) if (action?.itemId === itemId) this.close(key);
+  }
+
+  /** Runs the action of the message whose action would change this item. Returns false if there is no such message. */
+  actAbout(itemId: string): boolean {
+    return this.#actOn(({ action }) => action?.itemId === itemId);
   }
 
   /** Runs the message's action and closes the message. */
@@ -62,7 +75,11 @@ export class NoticeList {
    * such message.
    */
   actOnNewest(): boolean {
-    const newest = this.#notices.findLast(({ kind, action }) => kind === "done" && action);
+    return this.#actOn(({ kind, action }) => kind === "done" && action !== undefined);
+  }
+
+  #actOn(isWanted: (notice: Notice) => boolean): boolean {
+    const newest = this.#notices.findLast(isWanted);
     if (newest) this.act(newest.key);
     return newest !== undefined;
   }

@@ -46,6 +46,8 @@ export interface SessionParts {
   readonly readOnly: boolean;
   /** Reads the changes of the list as long as nobody is signed in. If undefined, the session reads a feed of its own. */
   readonly feed?: Feed;
+  /** True while the user is typing. The sign-in form does not open by itself then, because it would take the keys. */
+  readonly isTyping?: () => boolean;
 }
 
 /**
@@ -74,8 +76,8 @@ export class Session {
   version: number | undefined;
   signIn: SignIn | undefined;
   /**
-   * True if the user closed the sign-in form. Then edits wait. The form does not open by itself until the next action
-   * that needs it.
+   * True if the user closed the sign-in form, or it did not open because the user was typing. Then edits wait. The form
+   * does not open by itself until the next action that needs it, except typing.
    */
   signInPostponed = false;
   username: string | undefined;
@@ -222,12 +224,13 @@ export class Session {
   }
 
   /** Offers to bring back what the user has left unsaved. The offer ends when the item is saved or deleted. */
-  offerDraft({ id, fields }: ShownItem, label: string, bringBack: () => void): void {
+  offerDraft({ id, fields }: ShownItem, bringBack: () => void): void {
     const run = () => {
       this.focusId = id;
       bringBack();
     };
-    this.notices.add("done", `Your change of ${named(fields)} was not saved.`, { label, run, itemId: id });
+    const text = `Your change of ${named(fields)} was not saved.`;
+    this.notices.add("done", text, { label: "Go on editing", run, itemId: id });
   }
 
   /** Call this after the item with `focusId` has been given the focus. */
@@ -341,10 +344,11 @@ export class Session {
   }
 
   /**
-   * Sends the waiting edits after the user has done something. If the service asks for a sign-in, the form opens again.
+   * Sends the waiting edits after the user has done something. If the service asks for a sign-in, the form opens again,
+   * unless the user is typing.
    */
   #sendNow(): void {
-    this.signInPostponed = false;
+    if (!this.#parts.isTyping?.()) this.signInPostponed = false;
     // Edits are sent only after the list has been read, because the list names the store that they are for. If the list
     // needs a sign-in, ask for that first.
     if (this.connection === "signed-out" && this.username === undefined) this.#askToSignIn();
@@ -415,7 +419,9 @@ export class Session {
       this.stored = new StoredItems();
       for (const item of event.items) this.stored.put(item);
       this.loaded = true;
-      if (this.signIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
+      // If the user is still filling in the form, it stays. Otherwise the rest of the password would go to the page.
+      const isSignedIn = this.username !== undefined;
+      if (isSignedIn && !this.#outbox.next(Date.now())) this.signIn = undefined;
     } else if (event.kind === "removed") {
       this.stored.remove(event.id);
       this.notices.closeAbout(event.id);
@@ -449,6 +455,8 @@ export class Session {
     const problem = this.username === undefined ? this.signIn?.problem : "The name or the password is wrong.";
     this.#client = this.#parts.connect(undefined);
     this.username = undefined;
+    // If the form is open already, the user is typing into the form itself.
+    if (!this.signIn && this.#parts.isTyping?.()) this.signInPostponed = true;
     if (!this.signInPostponed) this.signIn = { problem, busy: false };
     this.#changed();
   }
@@ -464,6 +472,7 @@ function refusalText(edit: Edit, problem: string): string {
   return `${named(readFields(edit.json))} was not ${what}: ${problem}`;
 }
 
-function named({ name }: ItemFields): string {
+/** Returns the name of an item, shortened for a message. */
+export function named({ name }: ItemFields): string {
   return name === "" ? "the item" : `“${name.length > 40 ? `${name.slice(0, 39)}…` : name}”`;
 }

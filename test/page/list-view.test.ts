@@ -42,6 +42,13 @@ describe("the list", () => {
     });
   });
 
+  test("an item that was just added is counted, even if the search excludes it", () => {
+    expect(view({ search: "wine", addedIds: new Set(["Honey"]) })).toMatchObject({
+      shown: ["Honey"],
+      counts: { all: 1, open: 1, done: 0 },
+    });
+  });
+
   test("an item that is being edited is not among those to clear, so no typed text is left without its item", () => {
     expect(view({ editedIds: new Set(["Milk"]), addedIds: new Set(["Oat milk"]) }).clearable).toEqual(["Oat milk"]);
   });

@@ -286,6 +286,7 @@ test("at 400 %, the choices of the sign-in form and of a conflict are in sight w
   await page.fill('[data-control="username"]', "ann");
   await page.fill('[data-control="password"]', "long enough");
   await page.view.press("Enter");
+  await page.clickItem("Oat milk", "conflict");
   await page.until("document.querySelector('dialog.conflict-dialog')");
   expect(await choices()).toEqual([
     ["Keep mine", true],

@@ -117,6 +117,10 @@ test("several pasted lines become several items, done items can be moved to the 
   await page.clickItem("Honey", "tick");
   await page.click('[data-control="done-last"]');
   await page.untilNames("Milk", "Bread", "Honey");
+  // The choice has no effect on a list of done items, so it is not offered there.
+  await page.click('[data-filter="done"]');
+  await page.untilNames("Bread", "Honey");
+  expect(await page.evaluate("document.querySelector('[data-control=done-last]')")).toBeNull();
   await page.view.reload();
   await page.untilNames("Milk", "Bread", "Honey");
   await page.click('[data-control="clear-done"]');

@@ -49,7 +49,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(await pages.listed()).toMatchObject([{ ID: deleted, Name: "Buy milk", Done: true }]);
     });
 
-    test("edits made without a connection are sent in order when it is back, and conflicts open a dialog", async () => {
+    test("edits made without a connection are sent in order when it is back, and conflicts wait for a decision", async () => {
       await pages.start();
       await pages.create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
       const page = await pages.openPage();
@@ -72,11 +72,11 @@ for (const scheme of ["http", "https"] as const) {
       await pages.send("PUT", "/api/todoitems/", named(ids.three, "Three elsewhere", '"Notes":"","Done":null'));
       await pages.program.stop();
       await pages.start(pages.scheme === "http" ? "--port" : "--https-port", port);
+      await page.clickButton("Decide");
       await page.until("document.querySelector('dialog.conflict-dialog')");
-      // Only the field that both people have changed is a conflict, and the focus is on a choice.
+      // Only the field that both people have changed is a conflict.
       const cells = "[...document.querySelectorAll('.differences tbody *')].map((cell) => cell.textContent)";
       expect((await page.evaluate<string[]>(cells)).slice(1)).toEqual(["Done", "Yes", "null"]);
-      expect(await page.focused()).toBe("mine");
       await page.click('[data-control="theirs"]');
       await page.untilNames("Second", "First", "Three elsewhere", "Two", "One");
       await pages.untilStored((items) => items.length === 5);
@@ -196,6 +196,14 @@ describe("the connect panel", () => {
       `https://localhost:${https}/api/todoitems/`,
       `https://10.0.2.2:${https}/api/todoitems/`,
     ]);
+  });
+
+  test("the code for a browser says how a page of another origin may use the service", async () => {
+    await pages.start();
+    const page = await pages.openPage();
+    await page.click('[data-control="connect"]');
+    await page.click('[data-language="fetch"]');
+    await page.untilText("only if it was started with --cors ORIGIN");
   });
 
   test("if the browser does not let the page copy an address, its Copy button selects the address", async () => {

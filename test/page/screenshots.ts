@@ -65,6 +65,7 @@ async function showConflict(page: PageDriver, program: Program): Promise<void> {
   await program.send("PUT", "/api/todoitems/", JSON.stringify({ ...second, Notes: "On the phone", Done: true }));
   await page.fill('[data-control="notes"]', "In the emulator");
   await page.clickButton("Save");
+  await page.clickButton("Decide");
   await page.until("document.querySelector('dialog.conflict-dialog')");
 }
 

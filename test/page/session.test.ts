@@ -21,7 +21,7 @@ afterEach(async () => {
   }
 });
 
-async function open(options: ServiceOptions = {}) {
+async function open(options: ServiceOptions = {}, isTyping = () => false) {
   const service = await Service.on(new MemoryEngine(), options);
   const network = new Network(service);
   const outbox = new Outbox(() => {});
@@ -30,6 +30,7 @@ async function open(options: ServiceOptions = {}) {
     connect: (credentials) => network.connect(credentials),
     spelling: undefined,
     readOnly: false,
+    isTyping,
   });
   opened.push({ session, service });
   const names = () => session.items.map(({ fields }) => fields.name);
@@ -423,14 +424,14 @@ describe("messages", () => {
     for (const { collection } of [writable, readOnly]) await collection.close();
   });
 
-  test("an offer to save what was typed ends when the item is saved or deleted", async () => {
+  test("an offer to go on with what was typed ends when the item is saved or deleted", async () => {
     const { service, session } = await open();
     await service.create(named(ids.one, "One"));
     session.start();
     await untilLive(session);
     const one = shown(session, "One");
     const offer = () => {
-      session.offerDraft(one, "Save it", () => {});
+      session.offerDraft(one, () => {});
       expect(session.notices.all.map(({ text }) => text)).toEqual(["Your change of “One” was not saved."]);
     };
     offer();
@@ -565,6 +566,43 @@ describe("signing in", () => {
     await untilSent(session);
     expect(session.signIn).toBeUndefined();
     expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }]);
+  });
+
+  test("while the user types, the form does not open by itself: the edits wait, and the form opens if the user wants it", async () => {
+    let isTyping = true;
+    const { service, session, names } = await open(await guarded("writes"), () => isTyping);
+    session.start();
+    await untilLive(session);
+    session.add(entry("One"));
+    await eventually(() => session.signInPostponed);
+    session.add(entry("Two"));
+    expect([session.signIn, session.signInPostponed, names()]).toEqual([undefined, true, ["Two", "One"]]);
+    session.openSignIn();
+    // The user types into the form, too. After a wrong password, it stays open.
+    session.signInAs({ username: "ann", password: "wrong" });
+    await eventually(() => session.signIn?.problem !== undefined);
+    session.cancelSignIn();
+    isTyping = false;
+    session.setDone(shown(session, "Two"), true);
+    await eventually(() => session.signIn !== undefined);
+    session.signInAs({ username: "ann", password: "secret" });
+    await untilSent(session);
+    expect([session.signIn, service.collection.count]).toEqual([undefined, 2]);
+  });
+
+  test("a new list does not close the form while the user fills it in", async () => {
+    const { network, session, names } = await open(await guarded("writes"));
+    session.start();
+    await untilLive(session);
+    session.openSignIn();
+    // Another store answers now, so the page gets a new list.
+    network.service = await Service.on(new MemoryEngine(), {});
+    await network.service.create(named(ids.one, "One"));
+    session.reconnect();
+    await eventually(() => expect(names()).toEqual(["One"]));
+    expect(session.signIn).toBeDefined();
+    session.rest();
+    await network.service.collection.close();
   });
 
   test("if the first edit after the sign-in meets a conflict, the form closes and the conflict is shown", async () => {

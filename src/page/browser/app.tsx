@@ -1,12 +1,12 @@
 // The whole page, from top to bottom: header, banners, composer, toolbar, list, and the dialogs.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { checkedDraft, type Draft } from "../draft.ts";
+import type { Draft } from "../draft.ts";
 import { type Filter, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
 import type { NewEntry } from "../pasted-lines.ts";
-import type { Session } from "../session.ts";
+import { named, type Session } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
@@ -46,9 +46,15 @@ export function App({ session, settings }: { session: Session; settings: PageSet
 
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
-  // Whenever the set of conflicts changes, the dialog opens for the first of them. The user can close it and decide
-  // later.
-  useEffect(() => setDecidingId(conflictIds.split(",")[0] || undefined), [conflictIds]);
+  // A conflict can be found at any time. A dialog that opened by itself would take the focus from somebody who types, so
+  // a message offers to decide.
+  useEffect(() => {
+    const [first] = conflicts;
+    if (!first) return undefined;
+    const action = { label: "Decide", run: () => setDecidingId(first.id) };
+    const key = session.notices.add("problem", conflictText(first, conflicts.length), action);
+    return () => session.notices.close(key);
+  }, [conflictIds]);
   const deciding = conflicts.find(({ id }) => id === decidingId);
 
   const isEmpty = loaded && items.length === 0;
@@ -91,13 +97,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     if (edited.isGone(base.id)) session.addAgain(base.id, json);
     else session.save(base, json);
   };
-  // If the user closes an editor without saving, a notice offers to save the draft. If the draft cannot be saved as it
-  // is, the notice offers to go on editing.
-  const offerDraft = (draft: Draft) => {
-    const result = checkedDraft(draft);
-    if ("problem" in result) session.offerDraft(draft.base, "Go on editing", () => edited.open(draft.base, draft));
-    else if (result.json !== draft.base.json)
-      session.offerDraft(draft.base, "Save it", () => save(draft.base, result.json));
+  // If the user closes an editor without saving, a notice offers to go on. While it does, opening the item goes on, too.
+  // Otherwise the user could save two texts for one item, and the second would conflict with the first.
+  const offerDraft = (draft: Draft) => session.offerDraft(draft.base, () => edited.open(draft.base, draft));
+  const edit = (item: ShownItem) => {
+    if (!session.notices.actAbout(item.id)) edited.open(item);
   };
 
   return (
@@ -105,7 +109,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       <Header session={session} settings={settings} onOpen={setOpened} />
       <main data-loaded={loaded}>
         <Banners session={session} />
-        <Composer inputRef={composer} onAdd={add} />
+        <Composer inputRef={composer} onAdd={add} isOffline={session.connection === "lost"} />
         <Toolbar
           filter={filter}
           onFilter={setFilter}
@@ -120,9 +124,10 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         />
         <ItemRows
           items={rows}
-          emptyText={loaded ? emptyText(items.length, filter, search) : undefined}
+          emptyText={loaded ? emptyText(session, filter, search) : undefined}
           onSignIn={session.connection === "signed-out" ? () => session.openSignIn() : undefined}
           edited={edited}
+          onEdit={edit}
           onDone={(item, isDone) => session.setDone(item, isDone)}
           onSave={save}
           onCancel={offerDraft}
@@ -136,15 +141,27 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       </main>
       <Notices notices={session.notices} />
       {session.signIn && (
-        <SignInDialog session={session} signIn={session.signIn} username={username} onUsername={setUsername} />
+        <SignInDialog
+          session={session}
+          signIn={session.signIn}
+          username={username}
+          onUsername={setUsername}
+          nextFocus={composer}
+        />
       )}
       {!session.signIn && deciding && (
         <ConflictDialog
           key={deciding.id}
           item={deciding}
           count={conflicts.length}
-          onDecide={(which) => session.decide(deciding.id, which)}
-          onLater={() => setDecidingId(undefined)}
+          onDecide={(which) => {
+            session.decide(deciding.id, which);
+            setDecidingId(conflicts.find(({ id }) => id !== deciding.id)?.id);
+          }}
+          onLater={() => {
+            session.focusId = deciding.id;
+            setDecidingId(undefined);
+          }}
         />
       )}
       {opened === "connect" && (
@@ -155,8 +172,22 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   );
 }
 
-function emptyText(count: number, filter: Filter, search: string): { title: string; hint: string } {
-  if (count === 0)
+function conflictText({ conflict, fields }: ShownItem, count: number): string {
+  if (count > 1) return `${count} of your changes need a decision.`;
+  return `Your ${conflict?.deletes ? "deletion" : "change"} of ${named(fields)} needs a decision.`;
+}
+
+function emptyText(
+  { items, readOnly }: Session,
+  filter: Filter,
+  search: string,
+): { readonly title: string; readonly hint: string } {
+  if (items.length === 0 && readOnly)
+    return {
+      title: "The list is empty",
+      hint: "This service is read-only. It accepts new items, but does not keep them.",
+    };
+  if (items.length === 0)
     return {
       title: "Nothing to do",
       hint: "Type above and press Enter. Items that your app creates appear here at once.",

@@ -5,13 +5,14 @@ import { useState } from "preact/hooks";
 import { entriesOf, type NewEntry } from "../pasted-lines.ts";
 import { PlusIcon } from "./icons.tsx";
 
-export function Composer({
-  inputRef,
-  onAdd,
-}: {
-  inputRef: RefObject<HTMLInputElement | null>;
-  onAdd: (entries: readonly NewEntry[]) => void;
-}) {
+interface ComposerProps {
+  readonly inputRef: RefObject<HTMLInputElement | null>;
+  readonly onAdd: (entries: readonly NewEntry[]) => void;
+  /** The composer stays in sight when the page is scrolled, so it also tells that the service cannot be reached. */
+  readonly isOffline: boolean;
+}
+
+export function Composer({ inputRef, onAdd, isOffline }: ComposerProps) {
   const [name, setName] = useState("");
   const paste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     const { value, selectionStart, selectionEnd } = event.currentTarget;
@@ -42,7 +43,7 @@ export function Composer({
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
           onPaste={paste}
-          placeholder="Add an item"
+          placeholder={isOffline ? "Add an item (offline)" : "Add an item"}
           aria-label="Name of a new item"
           autocomplete="off"
           enterkeyhint="done"

@@ -21,13 +21,7 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
   if (!conflict) return null;
   const { theirs, deletes } = conflict;
   const choice = (which: Decision, label: string, isPrimary = false) => (
-    <button
-      type="button"
-      class={isPrimary ? "primary" : ""}
-      autofocus={isPrimary}
-      onClick={() => onDecide(which)}
-      data-control={which}
-    >
+    <button type="button" class={isPrimary ? "primary" : ""} onClick={() => onDecide(which)} data-control={which}>
       {label}
     </button>
   );
@@ -63,7 +57,8 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
           </>
         )}
         <span class="spring" />
-        <button type="button" class="quiet" onClick={onLater}>
+        {/* This button gets the focus, because it decides nothing. */}
+        <button type="button" class="quiet" autofocus onClick={onLater} data-control="later">
           Decide later
         </button>
       </div>
@@ -72,10 +67,10 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
 }
 
 function explanation(deletes: boolean, isThere: boolean): string {
-  if (deletes) return "You deleted this item, but somebody changed it before your deletion arrived.";
+  if (deletes) return "You deleted this item, but it was changed before your deletion arrived.";
   return isThere
-    ? "You and somebody else changed the same field at the same time. Which version do you want?"
-    : "Somebody deleted this item before your change arrived. Do you want to keep it?";
+    ? "The same field was changed here and elsewhere at the same time. Which version do you want?"
+    : "This item was deleted before your change arrived. Do you want to keep it?";
 }
 
 function Differences({ mine, theirs }: Versions) {

@@ -15,7 +15,6 @@ import type { Session } from "../session.ts";
 import { CodeTabs } from "./code-tabs.tsx";
 import { Copyable } from "./copyable.tsx";
 import { Dialog } from "./dialog.tsx";
-import { CloseIcon } from "./icons.tsx";
 import { ListFigures } from "./list-figures.tsx";
 
 interface ConnectPanelProps {
@@ -30,10 +29,7 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
   const list = new URL(listPath, document.baseURI);
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
-    <Dialog title="Connect your app" kind="panel" onClose={onClose}>
-      <button type="button" class="bare close" onClick={onClose} aria-label="Close">
-        <CloseIcon />
-      </button>
+    <Dialog title="Connect your app" kind="panel" onClose={onClose} hasCloseButton>
       <h3>Address of the list</h3>
       {addresses(list, isHere, settings).map(({ label, address }) => (
         <Copyable key={label} label={label} text={address} />
@@ -127,7 +123,16 @@ function Samples({ list, settings, username = "NAME" }: SamplesProps) {
     ...sample,
     parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
   }));
-  return <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />;
+  return (
+    <>
+      <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />
+      {["fetch", "TypeScript"].includes(chosen) && (
+        <p class="hint">
+          A web page on another origin may use the service only if it was started with <code>--cors ORIGIN</code>.
+        </p>
+      )}
+    </>
+  );
 }
 
 /**

@@ -1,27 +1,36 @@
 // A modal dialog. The browser's `dialog` element traps the focus, handles Escape and makes the background inert.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { CloseIcon } from "./icons.tsx";
 
 interface DialogProps {
   readonly title: string;
   readonly kind: string;
   readonly onClose: () => void;
+  /** True if the dialog has a Close button beside its title. */
+  readonly hasCloseButton?: boolean;
+  /** Gets the focus when the dialog closes, if the element that had it is gone. */
+  readonly nextFocus?: RefObject<HTMLElement | null>;
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, kind, onClose, children }: DialogProps) {
+export function Dialog({ title, kind, onClose, hasCloseButton = false, nextFocus, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // A layout effect runs before the browser paints, so the next key that the user presses already goes to the dialog.
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     // The button that gets the focus may be below a long text. Show the beginning of the text first. The buttons are in
     // sight anyway.
-    dialog.current?.scrollTo(0, 0);
+    element?.scrollTo(0, 0);
     return () => {
-      if (before instanceof HTMLElement) before.focus();
+      // The browser gives the focus back to the element that had it. Until the dialog is closed, that element is inert.
+      element?.close();
+      // If that element is gone, the focus stays in the closed dialog or on no element.
+      const focused = document.activeElement;
+      if (focused === document.body || element?.contains(focused)) nextFocus?.current?.focus({ preventScroll: true });
     };
   }, []);
   return (
@@ -34,7 +43,14 @@ export function Dialog({ title, kind, onClose, children }: DialogProps) {
         onClose();
       }}
     >
-      <h2 id={titleId}>{title}</h2>
+      <div class="title">
+        <h2 id={titleId}>{title}</h2>
+        {hasCloseButton && (
+          <button type="button" class="bare" onClick={onClose} aria-label="Close">
+            <CloseIcon />
+          </button>
+        )}
+      </div>
       {children}
     </dialog>
   );

@@ -101,7 +101,7 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
     >
       {isGone && (
         <p class="hint" role="status">
-          <strong>Deleted elsewhere meanwhile.</strong> Your text is still here. Saving adds the item again.
+          <strong>Deleted meanwhile.</strong> Your text is still here. Saving adds the item again.
         </p>
       )}
       {item.problem !== undefined && (

@@ -19,6 +19,7 @@ interface ItemRowsProps extends RowFocusOptions {
   /** Opens the sign-in form. Undefined if the list can be seen without signing in. */
   readonly onSignIn: (() => void) | undefined;
   readonly edited: Edited;
+  readonly onEdit: (item: ShownItem) => void;
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onSave: (base: ShownItem, json: string) => void;
   /** Called if the user leaves an editor without saving what was typed. */
@@ -83,7 +84,7 @@ export function ItemRows(props: ItemRowsProps) {
           ) : (
             <ItemRow
               item={item}
-              onEdit={() => edited.open(item)}
+              onEdit={() => props.onEdit(item)}
               onDone={(done) => props.onDone(item, done)}
               onDelete={() => props.onDelete(item)}
               onDecide={() => props.onDecide(item)}

@@ -7,6 +7,7 @@ import { listPath, type PageSettings, settingsMetaName } from "../page-settings.
 import { Session } from "../session.ts";
 import { sharedFeed } from "../shared-feed.ts";
 import { App } from "./app.tsx";
+import { isTyping } from "./is-typing.ts";
 import { KeptEdits } from "./kept-edits.ts";
 
 function readSettings(): PageSettings {
@@ -48,6 +49,7 @@ const session = new Session({
     }),
   spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
   readOnly: settings.readOnly,
+  isTyping: () => isTyping(document.activeElement),
   // The 1 is the version of the format of the messages. Tabs that were opened before an update may use another version.
   ...(sharesFeed && { feed: sharedFeed(`todoitems feed 1 ${listUrl.href}`, navigator.locks) }),
 });

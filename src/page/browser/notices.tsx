@@ -1,13 +1,10 @@
 // Short messages for the user: what was done or what went wrong. Some have a button, for example to undo a deletion.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Notice, NoticeList } from "../notice-list.ts";
+import { type Notice, type NoticeList, stays } from "../notice-list.ts";
 import { CloseIcon } from "./icons.tsx";
 
-/**
- * How long a message stays. Problems stay longer, because they take longer to read. A problem with a button stays until
- * the user closes it.
- */
+/** How long a message stays. Problems stay longer, because they take longer to read. */
 const shownMs = { done: 8_000, problem: 20_000 };
 
 export function Notices({ notices }: { notices: NoticeList }) {
@@ -30,7 +27,7 @@ function Message({ notice, onClose, onAct }: { notice: Notice; onClose: () => vo
   const [held, setHeld] = useState(false);
   // A message does not disappear while it has the pointer or the focus.
   useEffect(() => {
-    if (held || (kind === "problem" && action)) return undefined;
+    if (held || stays(notice)) return undefined;
     const timer = setTimeout(onClose, shownMs[kind]);
     return () => clearTimeout(timer);
   }, [kind, held, notice.key]);

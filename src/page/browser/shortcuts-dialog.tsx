@@ -1,7 +1,6 @@
 // Lists the keyboard shortcuts.
 
 import { Dialog } from "./dialog.tsx";
-import { CloseIcon } from "./icons.tsx";
 
 const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["n", "new item"],
@@ -11,6 +10,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["Home End", "first or last item"],
   ["Space", "tick the item"],
   ["Enter", "edit the item, save the change"],
+  ["Ctrl+Enter ⌘Enter", "save the change, in the notes too"],
   ["Del", "delete the item"],
   ["Ctrl+Z ⌘Z", "undo, or bring back what you left unsaved"],
   ["Esc", "leave without saving, clear the search"],
@@ -19,11 +19,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts" kind="shortcuts" onClose={onClose}>
-      {/* This button gets the focus. It comes first, so that it is in sight even if the window is low. */}
-      <button type="button" class="bare close" onClick={onClose} aria-label="Close">
-        <CloseIcon />
-      </button>
+    <Dialog title="Keyboard shortcuts" kind="shortcuts" onClose={onClose} hasCloseButton>
       <dl class="keys">
         {shortcuts.map(([key, meaning]) => (
           <div key={key}>

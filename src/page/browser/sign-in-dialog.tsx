@@ -1,5 +1,6 @@
 // Asks for a name and a password. They are kept only in the page's memory.
 
+import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import type { Session, SignIn } from "../session.ts";
 import { CredentialFields } from "./credential-fields.tsx";
@@ -11,12 +12,14 @@ interface SignInDialogProps {
   /** The name is kept outside the dialog, so that it is still there when the dialog opens again. */
   readonly username: string;
   readonly onUsername: (username: string) => void;
+  /** Gets the focus when the form closes, because the button that opened it is gone then. */
+  readonly nextFocus: RefObject<HTMLElement | null>;
 }
 
-export function SignInDialog({ session, signIn, username, onUsername }: SignInDialogProps) {
+export function SignInDialog({ session, signIn, username, onUsername, nextFocus }: SignInDialogProps) {
   const [password, setPassword] = useState("");
   return (
-    <Dialog title="Sign in" kind="sign-in" onClose={() => session.cancelSignIn()}>
+    <Dialog title="Sign in" kind="sign-in" onClose={() => session.cancelSignIn()} nextFocus={nextFocus}>
       <p>
         This instance asks for a name and a password. They stay in this tab’s memory, and are forgotten when you reload
         or close the tab.

@@ -75,15 +75,17 @@ export function Toolbar(props: ToolbarProps) {
       </div>
       {counts && counts.done > 0 && (
         <div class="done-actions">
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={doneLast}
-              onChange={(event) => onDoneLast(event.currentTarget.checked)}
-              data-control="done-last"
-            />
-            Done items last
-          </label>
+          {filter === "all" && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={doneLast}
+                onChange={(event) => onDoneLast(event.currentTarget.checked)}
+                data-control="done-last"
+              />
+              Done items last
+            </label>
+          )}
           {props.clearableCount > 0 && (
             <button type="button" class="quiet" onClick={props.onClearDone} data-control="clear-done">
               Clear {props.clearableCount.toLocaleString("en")} done

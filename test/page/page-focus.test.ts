@@ -1,0 +1,159 @@
+// Tests in a real Chromium that nothing takes the focus, or a key, away from somebody who types, and that the focus
+// returns when a dialog closes.
+
+import { expect, test } from "bun:test";
+import { ids } from "../service.ts";
+import type { PageDriver } from "./page-driver.ts";
+import { named, numbered, usePages } from "./page-fixture.ts";
+
+const pages = usePages();
+
+const isOpen = (page: PageDriver) => page.evaluate<boolean>("document.querySelector('dialog') !== null");
+const untilClosed = (page: PageDriver) => page.until("!document.querySelector('dialog')");
+const untilFocused = (page: PageDriver, control: string) =>
+  page.until(`document.activeElement.dataset.control === "${control}"`);
+const focus = (page: PageDriver, selector: string) => page.evaluate(`document.querySelector('${selector}').focus()`);
+
+async function fillInSignIn(page: PageDriver): Promise<void> {
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "long enough");
+  await page.view.press("Enter");
+  await untilClosed(page);
+}
+
+test("a conflict that is found while the user types opens no dialog, and no key decides it", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk"));
+  const page = await pages.openPage();
+  await page.clickItem("Milk", "delete");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Oat milk"));
+  await page.click('[data-control="composer"]');
+  await page.view.type("Bre");
+  // Closing the message sends the deletion. The user goes on typing meanwhile, so this does not click.
+  await page.evaluate("document.querySelector('[data-control=dismiss]').click()");
+  await page.until("document.querySelector('[data-control=conflict]')");
+  await page.view.type("ad");
+  await page.view.press("Enter");
+  await page.untilNames("Bread", "Oat milk");
+  await pages.untilStored((items) => items.length === 2);
+  expect([await isOpen(page), await page.focused()]).toEqual([false, "composer"]);
+  await page.untilText("Your deletion of “Oat milk” needs a decision.");
+  await page.clickButton("Decide");
+  await page.until("document.querySelector('dialog.conflict-dialog')");
+  // Enter does not decide anything yet.
+  expect(await page.focused()).toBe("later");
+  await page.view.press("Enter");
+  await untilClosed(page);
+  await page.until("document.activeElement.closest('li')?.innerText.includes('Oat milk')");
+  await page.click('[data-control="conflict"]');
+  await page.click('[data-control="mine"]');
+  await pages.untilStored((items) => items.length === 1);
+  await page.until("!document.querySelector('.notice')");
+});
+
+test("of several conflicts, each decision leads to the next one", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  for (const name of ["One", "Two"]) await page.clickItem(name, "delete");
+  for (const id of [ids.one, ids.two]) await pages.send("PUT", "/api/todoitems/", named(id, "Changed"));
+  await page.until("document.querySelectorAll('[data-control=dismiss]').length === 2");
+  await page.evaluate("document.querySelectorAll('[data-control=dismiss]').forEach((button) => button.click())");
+  await page.untilText("2 of your changes need a decision.");
+  await page.clickButton("Decide");
+  await page.click('dialog [data-control="theirs"]');
+  await page.until("document.querySelectorAll('[data-control=conflict]').length === 1");
+  await page.click('dialog [data-control="mine"]');
+  await untilClosed(page);
+  await pages.untilStored((items) => items.length === 1);
+  await page.until("!document.querySelector('.notice')");
+});
+
+test("a sign-in that is needed while the user types is offered in a banner, and the typed text stays where it is", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  await page.untilText("Nothing to do");
+  await page.add("Milk");
+  await page.untilText("1 change is not sent.");
+  await page.view.type("Eggs today");
+  await page.view.press("Enter");
+  await page.untilText("2 changes are not sent.");
+  await page.untilNames("Eggs today", "Milk");
+  await page.view.type("Bread");
+  expect([await isOpen(page), await page.focused()]).toEqual([false, "composer"]);
+  await page.click('[data-banner="sign-in"] button');
+  await fillInSignIn(page);
+  await pages.untilStored((items) => items.length === 2);
+  // The button that opened the form is gone, so the composer gets the focus.
+  await untilFocused(page, "composer");
+  await page.view.press("Enter");
+  await pages.untilStored((items) => items[2]?.["Name"] === "Bread");
+});
+
+test("when a dialog closes, the focus returns to the row or the button that had it", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
+  await pages.send("POST", "/api/todoitems/", named(ids.one, "Milk"), headers);
+  const page = await pages.openPage();
+  await page.untilNames("Milk");
+  for (const close of [
+    () => page.view.press("Escape"),
+    () => page.view.press("Enter"),
+    () => page.click('[aria-label="Close"]'),
+  ]) {
+    await focus(page, '[data-control="text"]');
+    await page.view.press("?");
+    await page.until("document.querySelector('dialog.shortcuts')");
+    await close();
+    await untilClosed(page);
+    await untilFocused(page, "text");
+    await focus(page, '[data-control="connect"]');
+    await page.view.press("Enter");
+    await page.until("document.querySelector('dialog.panel')");
+    await close();
+    await untilClosed(page);
+    await untilFocused(page, "connect");
+  }
+  await focus(page, '[data-control="sign-in"]');
+  await page.view.press("Enter");
+  await page.until("document.querySelector('dialog.sign-in')");
+  await page.view.press("Escape");
+  await untilClosed(page);
+  await untilFocused(page, "sign-in");
+  await focus(page, '[data-control="tick"]');
+  await page.view.press("Space");
+  await fillInSignIn(page);
+  await untilFocused(page, "tick");
+});
+
+test("on a phone, the panel can be closed wherever it is scrolled to, and the composer tells that the service is away", async () => {
+  await pages.start();
+  await pages.create(...Array.from({ length: 20 }, (_, index) => named(numbered(index), `Item ${index}`)));
+  const page = await pages.openPage();
+  await page.show({ width: 360, height: 640, isPhone: true });
+  await page.click('[data-control="connect"]');
+  await page.until("document.querySelector('dialog.panel')");
+  await page.evaluate("document.querySelector('dialog').scrollTo(0, 1e6)");
+  const box = "document.querySelector('[aria-label=Close]').getBoundingClientRect()";
+  await page.until(`document.querySelector('dialog').scrollTop > 100 && ${box}.top >= 0`);
+  expect(
+    await page.evaluate<boolean>(`(({ x, y, width, height }) =>
+      document.elementFromPoint(x + width / 2, y + height / 2).closest("[aria-label=Close]") !== null)(${box})`),
+  ).toBe(true);
+  await page.click('[aria-label="Close"]');
+  await untilClosed(page);
+  await page.evaluate("scrollTo(0, 500)");
+  await pages.program.stop();
+  await page.until("document.querySelector('[data-control=composer]').placeholder.includes('offline')");
+  expect(
+    await page.evaluate<number>("document.querySelector('[data-control=composer]').getBoundingClientRect().top"),
+  ).toBeGreaterThan(0);
+});
+
+test("on a read-only service, the empty list does not ask the user to add items", async () => {
+  await pages.start("--read-only");
+  const page = await pages.openPage();
+  await page.untilText("The list is empty");
+  expect(await page.evaluate<string>("document.querySelector('.empty').innerText")).toContain("does not keep them");
+});
