@@ -1,5 +1,6 @@
 // Reads a field in an item's JSON text, sets fields without touching the rest, and formats values for display.
 
+import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type Flag, UsageError } from "./command.ts";
@@ -109,7 +110,7 @@ export function nameOf(json: string): string {
 }
 
 export function isDone(json: string): boolean {
-  return firstOf(json, doneFields)?.value === "true";
+  return isDoneMark(firstOf(json, doneFields)?.value);
 }
 
 /** The field that marks this item as done: the one it has, or `Done`. */
