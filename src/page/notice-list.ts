@@ -7,7 +7,7 @@ export interface Notice {
   readonly action: NoticeAction | undefined;
 }
 
-interface NoticeAction {
+export interface NoticeAction {
   readonly label: string;
   readonly run: () => void;
   /** Called when the message is closed without the action. */
@@ -33,18 +33,20 @@ export class NoticeList {
 
   /**
    * Adds a message. An older message with the same text and no action is closed. If there are more than `noticesMax`
-   * messages, the oldest is closed.
+   * messages, the oldest is closed. Returns the key of the new message.
    */
-  add(kind: Notice["kind"], text: string, action?: NoticeAction): void {
+  add(kind: Notice["kind"], text: string, action?: NoticeAction): number {
+    const key = this.#key++;
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);
-    this.#notices = [...this.#notices, { key: this.#key++, kind, text, action }];
+    this.#notices = [...this.#notices, { key, kind, text, action }];
     if (same) this.close(same.key);
     else if (this.#notices.length > noticesMax) this.close(this.#notices[0]?.key ?? 0);
     else this.#onChange();
+    return key;
   }
 
   close(key: number): void {
-    this.#remove(key)?.action?.onClose?.();
+    this.withdraw(key)?.action?.onClose?.();
   }
 
   /** Closes the messages whose action would change this item. */
@@ -54,20 +56,11 @@ export class NoticeList {
 
   /** Runs the message's action and closes the message. */
   act(key: number): void {
-    this.#remove(key)?.action?.run();
+    this.withdraw(key)?.action?.run();
   }
 
-  /**
-   * Runs the action of the newest message of the kind "done" that has one, such as Undo. Returns false if there is no
-   * such message.
-   */
-  actOnNewest(): boolean {
-    const newest = this.#notices.findLast(({ kind, action }) => kind === "done" && action);
-    if (newest) this.act(newest.key);
-    return newest !== undefined;
-  }
-
-  #remove(key: number): Notice | undefined {
+  /** Removes a message without calling any of its functions. Returns undefined if it is not there any more. */
+  withdraw(key: number): Notice | undefined {
     const found = this.#notices.find((notice) => notice.key === key);
     this.#notices = this.#notices.filter((notice) => notice !== found);
     this.#onChange();
