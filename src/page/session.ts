@@ -178,6 +178,7 @@ export class Session {
   /** Adds the edits of an earlier visit or of a closed page. If `held` is true, the user must confirm them first. */
   takeOver(edits: readonly KeptEdit[], held: boolean): void {
     this.#outbox.restore(edits, held, Date.now() + lastRequestMs);
+    this.#dropDoneDeletions();
     this.#changed();
     this.#send();
   }

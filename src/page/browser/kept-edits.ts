@@ -37,7 +37,7 @@ export class KeptEdits {
   readonly #owner: string;
   /** Aborted when the user leaves the page. */
   readonly #leaving = new AbortController();
-  /** Resolved when the record is complete after the user has left the page. The page's own lock is free then. */
+  /** Resolved when the user leaves the page. The page's own lock is free then. */
   readonly #left = Promise.withResolvers<void>();
   /** The pages whose lock this page waits for. */
   readonly #followed = new Set<string>();
@@ -121,11 +121,11 @@ export class KeptEdits {
   leave(): void {
     this.#leaving.abort();
     this.#channel?.close();
-    const isWritten = this.#unwritten && this.#database && this.#writeNewest(this.#database, this.#unwritten);
-    void Promise.resolve(isWritten).then(() => {
-      this.#database?.close();
-      this.#left.resolve();
-    });
+    if (this.#unwritten && this.#database) void this.#writeNewest(this.#database, this.#unwritten);
+    this.#database?.close();
+    // Do not wait for the end of the write, because a page that the browser keeps in memory would not notice it. The
+    // browser has got the write before it learns that the lock is free, so the next owner of the record sees the write.
+    this.#left.resolve();
   }
 
   async #writeAll(): Promise<void> {
