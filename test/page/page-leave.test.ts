@@ -76,6 +76,25 @@ test("what a closed tab could not send is sent once, by one of the other tabs", 
   expect(stderr.match(/POST /g)).toHaveLength(1);
 });
 
+test("if all tabs are closed at once, the next visit sends what they could not send, once", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const tabs = [await pages.openPage(), await pages.openPage()];
+  await whileStopped(async () => {
+    for (const [index, tab] of tabs.entries()) {
+      await tab.untilText("The service cannot be reached");
+      await tab.add(`Tab ${index}`);
+      await pages.untilKept(tab, index + 1);
+    }
+    for (const tab of tabs) pages.closePage(tab);
+  });
+  const page = await pages.openPage();
+  await pages.untilStored((items) => items.length === 3);
+  await pages.untilKept(page, 0);
+  const { stderr } = await pages.program.stop();
+  expect(stderr.match(/POST /g)).toHaveLength(2);
+});
+
 test("a page that the browser keeps in memory gives up its edits, and takes back what is left", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"));
