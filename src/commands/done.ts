@@ -2,6 +2,7 @@
 
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
+import { doneMark } from "../items/done-mark.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -19,13 +20,13 @@ export const done = defineCommand(
   async (args, environment) => {
     const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");
     const client = await connect(args, environment);
-    const value = args.has("undo") ? "false" : "true";
+    const isDone = !args.has("undo");
     // Find all items before changing the first one. So if an ID is mistyped, nothing is changed.
     const ids = new Set<string>();
     for (const prefix of prefixes) ids.add(await findId(client, prefix, "No item was changed. "));
     for (const id of ids) {
-      const item = await mark(client, id, value);
-      await printLine(args.has("json") ? item : `${value === "true" ? "Done" : "Not done"}: ${titleOf(id, item)}`);
+      const item = await mark(client, id, isDone);
+      await printLine(args.has("json") ? item : `${isDone ? "Done" : "Not done"}: ${titleOf(id, item)}`);
     }
     return 0;
   },
@@ -37,10 +38,11 @@ const attemptsMax = 5;
  * Sets the done-mark of one item, and returns the item's new text. If somebody else changes the item between our
  * read and our write, reads the item again and retries, up to `attemptsMax` attempts.
  */
-async function mark(client: TodoClient<string>, id: string, value: string): Promise<string> {
+async function mark(client: TodoClient<string>, id: string, isDone: boolean): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const { item, etag } = await client.get(id);
-    const marked = setFields(item, [{ name: doneFieldOf(item), json: value }]);
+    const { name, value } = doneFieldOf(item);
+    const marked = setFields(item, [{ name, json: doneMark(isDone, value) }]);
     try {
       if (marked !== item) await client.update(marked, { ifMatch: etag });
       return marked;

@@ -1,5 +1,6 @@
 // Reads a field in an item's JSON text, sets fields without touching the rest, and formats values for display.
 
+import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type Flag, UsageError } from "./command.ts";
@@ -93,7 +94,7 @@ function setField(json: string, { name, json: value }: Field): string {
 // Apps use different names for the same field. If an item has several of these names, the one that is listed first here
 // is used. Letter case does not matter.
 const nameFields = ["name", "title", "text", "task", "summary"];
-const doneFields = ["done", "completed", "isdone", "iscomplete"];
+const doneFields = ["done", "completed", "isdone", "iscomplete", "iscompleted"];
 
 export function isDoneField(name: string): boolean {
   return doneFields.includes(name.toLowerCase());
@@ -110,12 +111,12 @@ export function nameFieldOf(json: string): string | undefined {
 }
 
 export function isDone(json: string): boolean {
-  return firstOf(json, doneFields)?.value === "true";
+  return isDoneMark(firstOf(json, doneFields)?.value);
 }
 
-/** The field that marks this item as done: the one it has, or `Done`. */
-export function doneFieldOf(json: string): string {
-  return firstOf(json, doneFields)?.name ?? "Done";
+/** The field that marks this item as done: the one it has, or `Done`. `value` is undefined if it has none. */
+export function doneFieldOf(json: string): { readonly name: string; readonly value: string | undefined } {
+  return firstOf(json, doneFields) ?? { name: "Done", value: undefined };
 }
 
 /** How messages call an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */

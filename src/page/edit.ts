@@ -45,11 +45,6 @@ export interface KeptEdit {
    * yet.
    */
   readonly epoch: string | undefined;
-  /**
-   * The edit is not sent before this time, in milliseconds since 1970. While a deletion waits, the user can undo it,
-   * and the item keeps its place in the list.
-   */
-  readonly notBefore: number;
   /** True if the service may have stored the edit. Edits that an older version of the page saved lack this field. */
   readonly maybeStored?: boolean;
 }

@@ -2,6 +2,7 @@
 // Apps call these fields by different names. An edit changes only the edited fields inside the item's text. Every other
 // character stays as it was.
 
+import { doneMark, isDoneMark } from "../items/done-mark.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
 import { type Member, type ObjectText, stringOf } from "../items/object-text.ts";
@@ -33,6 +34,8 @@ export interface ItemShape {
   readonly name: string;
   readonly notes: string | undefined;
   readonly done: string;
+  /** The done mark of another item, as JSON text. The new item gets a mark of the same kind. */
+  readonly doneLike?: string | undefined;
 }
 
 /**
@@ -84,7 +87,7 @@ export function readFields(json: string): ItemFields {
   return {
     name,
     notes,
-    done: found.done !== undefined && object.value(found.done) === "true",
+    done: isDoneMark(found.done && object.value(found.done)),
     isText: [found.name, found.notes].every((member) => isTextOrNone(member && object.value(member))),
     chips,
     otherCount,
@@ -92,7 +95,10 @@ export function readFields(json: string): ItemFields {
   };
 }
 
-/** Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. */
+/**
+ * Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. A done mark
+ * that is a number or a text stays one.
+ */
 export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
   let text = json;
   for (const field of fieldNames) {
@@ -100,7 +106,13 @@ export function withFields(json: string, values: Partial<Record<FieldName, strin
     if (value === undefined) continue;
     const object = scanObject(text);
     const missingName = defaultShapes[spellingOf(object)][field] ?? field;
-    text = object.withField(findFields(object)[field], missingName, JSON.stringify(value));
+    const found = findFields(object)[field];
+    const before = found && object.value(found);
+    text = object.withField(
+      found,
+      missingName,
+      typeof value === "boolean" ? doneMark(value, before) : JSON.stringify(value),
+    );
   }
   return text;
 }
@@ -110,7 +122,7 @@ export function newItem(id: string, { name, done }: NewEntry, shape: ItemShape):
     [shape.id]: id,
     [shape.name]: name,
     ...(shape.notes === undefined ? {} : { [shape.notes]: "" }),
-    [shape.done]: done,
+    [shape.done]: JSON.parse(doneMark(done, shape.doneLike)),
   });
 }
 
@@ -128,6 +140,7 @@ export function shapeOf(json: string): ItemShape {
     // An app that calls its name field `title`, say, may not expect a field called `notes`.
     notes: nameOf("notes") ?? (name === fallback.name ? fallback.notes : undefined),
     done: nameOf("done") ?? fallback.done,
+    doneLike: found.done && object.value(found.done),
   };
 }
 

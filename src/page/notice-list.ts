@@ -7,7 +7,7 @@ export interface Notice {
   readonly action: NoticeAction | undefined;
 }
 
-interface NoticeAction {
+export interface NoticeAction {
   readonly label: string;
   readonly run: () => void;
   /** Called when the message is closed without the action. */
@@ -52,7 +52,7 @@ export class NoticeList {
   }
 
   close(key: number): void {
-    this.#remove(key)?.action?.onClose?.();
+    this.withdraw(key)?.action?.onClose?.();
   }
 
   /** Closes the messages whose action would change this item. */
@@ -62,29 +62,18 @@ export class NoticeList {
 
   /** Runs the action of the message whose action would change this item. Returns false if there is no such message. */
   actAbout(itemId: string): boolean {
-    return this.#actOn(({ action }) => action?.itemId === itemId);
-  }
-
-  /** Runs the message's action and closes the message. */
-  act(key: number): void {
-    this.#remove(key)?.action?.run();
-  }
-
-  /**
-   * Runs the action of the newest message of the kind "done" that has one, such as Undo. Returns false if there is no
-   * such message.
-   */
-  actOnNewest(): boolean {
-    return this.#actOn(({ kind, action }) => kind === "done" && action !== undefined);
-  }
-
-  #actOn(isWanted: (notice: Notice) => boolean): boolean {
-    const newest = this.#notices.findLast(isWanted);
+    const newest = this.#notices.findLast(({ action }) => action?.itemId === itemId);
     if (newest) this.act(newest.key);
     return newest !== undefined;
   }
 
-  #remove(key: number): Notice | undefined {
+  /** Runs the message's action and closes the message. */
+  act(key: number): void {
+    this.withdraw(key)?.action?.run();
+  }
+
+  /** Removes a message without calling any of its functions. Returns undefined if it is not there any more. */
+  withdraw(key: number): Notice | undefined {
     const found = this.#notices.find((notice) => notice.key === key);
     this.#notices = this.#notices.filter((notice) => notice !== found);
     this.#onChange();

@@ -8,6 +8,10 @@ export interface OutboxEntry {
   readonly number: number;
   edit: Edit;
   epoch: string | undefined;
+  /**
+   * The edit is not sent before this time, in milliseconds since 1970. While a deletion waits, the user can undo it,
+   * and the item keeps its place in the list. This time ends when the user leaves the page, so it is not kept.
+   */
   notBefore: number;
   /**
    * An entry stays in the outbox after the service has stored its edit, until the change feed has reported the edit.
@@ -78,12 +82,16 @@ export class Outbox {
   }
 
   /**
-   * Adds the edits of an earlier visit. If `held` is true, the user must confirm all of them. Otherwise the user must
-   * confirm only those that belong to another store.
+   * Adds the edits of an earlier visit, or of a closed page. If `held` is true, the user must confirm all of them.
+   * Otherwise the user must confirm only those that belong to another store. An edit that may have been stored is not
+   * sent again before `resendTime`.
    */
-  restore(edits: readonly KeptEdit[], held: boolean): void {
-    for (const { edit, epoch, notBefore, maybeStored = false } of edits)
-      Object.assign(this.#push(edit, false), { epoch, notBefore, maybeStored, held: held || this.#isForeign(epoch) });
+  restore(edits: readonly KeptEdit[], held: boolean, resendTime = 0): void {
+    for (const { edit, epoch, maybeStored = false } of edits) {
+      const notBefore = maybeStored ? resendTime : 0;
+      const isHeld = held || this.#isForeign(epoch);
+      Object.assign(this.#push(edit, false), { epoch, maybeStored, notBefore, held: isHeld });
+    }
     this.#mayMerge = true;
     this.#keepUnsent();
   }
@@ -117,6 +125,23 @@ export class Outbox {
    */
   confirmHeld(): void {
     for (const entry of this.held) Object.assign(entry, { held: false, epoch: this.#epoch });
+    this.#keepUnsent();
+  }
+
+  /**
+   * Removes the deletions of an earlier visit or of a closed page whose items are gone. A page sends its deletions when
+   * it is closed, but does not learn the answers.
+   */
+  dropDoneDeletions(isThere: (id: string) => boolean): void {
+    const isOnly = (entry: OutboxEntry) => this.#entries.every((one) => one === entry || one.edit.id !== entry.edit.id);
+    const isDone = (entry: OutboxEntry) => {
+      const { held, maybeStored, state, epoch, edit } = entry;
+      if (edit.kind !== "delete" || state !== "waiting" || epoch !== this.#epoch) return false;
+      return (held || maybeStored) && !isThere(edit.id) && isOnly(entry);
+    };
+    const done = new Set(this.#entries.filter(isDone));
+    if (done.size === 0) return;
+    this.#entries = this.#entries.filter((entry) => !done.has(entry));
     this.#keepUnsent();
   }
 
@@ -164,17 +189,25 @@ export class Outbox {
    * item cannot be sent, for example because of a conflict.
    */
   next(now: number): OutboxEntry | undefined {
-    if (!this.#isConnected) return undefined;
+    for (const entry of this.#due(now)) return entry;
+    return undefined;
+  }
+
+  /** The deletions that can be sent now, in any order. */
+  dueDeletions(now: number): readonly OutboxEntry[] {
+    return [...this.#due(now)].filter(({ state, edit }) => state === "waiting" && edit.kind === "delete");
+  }
+
+  *#due(now: number): Iterable<OutboxEntry> {
+    if (!this.#isConnected) return;
     this.#mergeDeletions(now);
     const blocked = new Set<string>();
     for (const entry of this.#entries) {
       const { state, held, notBefore, edit } = entry;
       if (state === "stored" || held || this.#isPaused(entry)) continue;
-      if (state === "sending") return entry;
-      if (state === "waiting" && notBefore <= now && !blocked.has(edit.id)) return entry;
+      if (state === "sending" || (state === "waiting" && notBefore <= now && !blocked.has(edit.id))) yield entry;
       blocked.add(edit.id);
     }
-    return undefined;
   }
 
   /** The earliest time at which an edit that is not due yet may be sent. Undefined if there is no such edit. */
@@ -183,10 +216,18 @@ export class Outbox {
     return times.filter((time) => time > now).reduce<number | undefined>((a, b) => Math.min(a ?? b, b), undefined);
   }
 
-  /** Allows the edits of these items to be sent now, without waiting until they are due. */
-  release(ids: ReadonlySet<string>): void {
-    for (const entry of this.#entries) if (ids.has(entry.edit.id)) entry.notBefore = 0;
-    this.#keepUnsent();
+  /** Allows the edits of these items to be sent now, without waiting until they are due. By default, all edits. */
+  release(ids?: ReadonlySet<string>): void {
+    for (const entry of this.#entries) if (!ids || ids.has(entry.edit.id)) entry.notBefore = 0;
+  }
+
+  /** Removes the edits that the browser keeps. They stay in the browser's database, for whoever takes them over. */
+  giveUp(): void {
+    this.#entries = this.#entries.filter((entry) => !isKept(entry));
+  }
+
+  has(entry: OutboxEntry): boolean {
+    return this.#entries.includes(entry);
   }
 
   /** Call this before an edit is sent. Until the answer comes, nobody knows whether the service has stored the edit. */
@@ -376,16 +417,18 @@ export class Outbox {
 
   #keepUnsent(): void {
     this.#keep(
-      this.#entries
-        .filter(({ state, isTrial }) => state !== "stored" && !isTrial)
-        .map(({ edit, epoch, notBefore, maybeStored, state }) => ({
-          edit,
-          epoch,
-          notBefore,
-          maybeStored: maybeStored || state === "sending",
-        })),
+      this.#entries.filter(isKept).map(({ edit, epoch, maybeStored, state }) => ({
+        edit,
+        epoch,
+        maybeStored: maybeStored || state === "sending",
+      })),
     );
   }
+}
+
+/** True if the browser keeps this edit until the next visit. */
+function isKept({ state, isTrial }: OutboxEntry): boolean {
+  return state !== "stored" && !isTrial;
 }
 
 /** True if the service has certainly not stored this edit. */

@@ -34,7 +34,9 @@ export type SendOutcome =
    * The service refused the edit. A new or changed item stays in the outbox, so that the user can correct it. A refused
    * deletion is dropped.
    */
-  | { readonly kind: "refused"; readonly edit: Edit; readonly problem: string };
+  | { readonly kind: "refused"; readonly edit: Edit; readonly problem: string }
+  /** The edit left the outbox while it was sent. Then its answer does not matter any more. */
+  | { readonly kind: "givenUp" };
 
 export interface SenderParts {
   readonly outbox: Outbox;
@@ -45,6 +47,8 @@ export interface SenderParts {
 }
 
 const resendMs = 2_000;
+/** Chromium lets a page that is being closed send at most 20 requests. */
+const lastRequestsMax = 20;
 
 export class Sender {
   readonly #parts: SenderParts;
@@ -76,9 +80,21 @@ export class Sender {
     if (waitMs !== undefined) this.#timer = setTimeout(() => void this.send(), waitMs);
   }
 
+  /**
+   * Sends the deletions that are due all at once, because the page is about to be closed. Other edits keep their order,
+   * so they wait for the page that takes them over.
+   */
+  sendLastDeletions(): void {
+    for (const entry of this.#outbox.dueDeletions(Date.now()).slice(0, lastRequestsMax)) {
+      this.#outbox.sending(entry);
+      void this.#sendOne(entry);
+    }
+  }
+
   async #sendOne(entry: OutboxEntry): Promise<SendOutcome> {
     try {
       const etag = await this.#request(entry.edit);
+      if (!this.#outbox.has(entry)) return { kind: "givenUp" };
       if (etag?.endsWith('-not-kept"')) {
         this.#outbox.notKept(entry);
         return { kind: "notKept", entry };
@@ -86,6 +102,7 @@ export class Sender {
       this.#outbox.stored(entry, etag, versionOf(etag));
       return { kind: "stored" };
     } catch (error) {
+      if (!this.#outbox.has(entry)) return { kind: "givenUp" };
       const isTaken = entry.edit.kind === "create" && isTodoError(error, "ConflictError");
       return isTaken && (await this.#isAlreadyStored(entry)) ? { kind: "alreadyDone" } : this.#failed(entry, error);
     }

@@ -4,7 +4,7 @@
 import { type Credentials, isTodoError, type TodoClient, type WatchEvent } from "../client/index.ts";
 import { newId, sameContent } from "../client/item-text.ts";
 import { parseToken } from "../items/token.ts";
-import type { Edit } from "./edit.ts";
+import type { Edit, KeptEdit } from "./edit.ts";
 import {
   defaultShapes,
   type ItemFields,
@@ -16,13 +16,14 @@ import {
   withFields,
   withId,
 } from "./item-fields.ts";
-import { NoticeList } from "./notice-list.ts";
+import { type NoticeAction, NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
 import type { NewEntry } from "./pasted-lines.ts";
 import { messageOf, Sender, type SendOutcome } from "./sender.ts";
 import { type Feed, type FeedState, ownFeed, type Snapshot } from "./shared-feed.ts";
 import { StoredItems } from "./stored-items.ts";
+import { UndoList } from "./undo-list.ts";
 
 /** `signed-out` means that the service does not show the list to this user without a sign-in. */
 export type ConnectionState = "connecting" | "live" | "lost" | "signed-out";
@@ -56,6 +57,18 @@ export interface SessionParts {
  */
 const undoMsMax = 15_000;
 
+/**
+ * How long the last requests of a closed page may take. When the change feed has reported a deletion, it need not be
+ * sent again.
+ */
+const lastRequestMs = 1_000;
+
+/**
+ * An ETag that no version of an item has. The service answers with the newest version, and the sender compares the edit
+ * with that.
+ */
+const outdatedTag = '"outdated"';
+
 export class Session {
   readonly #parts: SessionParts;
   readonly #outbox: Outbox;
@@ -63,6 +76,7 @@ export class Session {
   readonly #listeners = new Set<() => void>();
   #client: TodoClient<string>;
   #watching = new AbortController();
+  readonly #undos = new UndoList();
   #isResting = false;
   #shown: readonly ShownItem[] | undefined;
   /** Names the state of `stored`, so that a new connection receives only what has changed since then. */
@@ -149,6 +163,28 @@ export class Session {
     this.#watching = new AbortController();
   }
 
+  /**
+   * Call this when the user leaves the page. The time for Undo ends, so the waiting deletions are sent. All unsent edits
+   * are given up: they stay in the browser's database, and another page takes them over. If the user comes back, call
+   * `takeOver` with the edits that are left, and `reconnect`.
+   */
+  leave(): void {
+    this.#outbox.release();
+    if (!this.signInPostponed) this.#sender.sendLastDeletions();
+    this.#outbox.giveUp();
+    this.#outbox.disconnected();
+    this.rest();
+    this.#changed();
+  }
+
+  /** Adds the edits of an earlier visit or of a closed page. If `held` is true, the user must confirm them first. */
+  takeOver(edits: readonly KeptEdit[], held: boolean): void {
+    this.#outbox.restore(edits, held, Date.now() + lastRequestMs);
+    this.#dropDoneDeletions();
+    this.#changed();
+    this.#send();
+  }
+
   openSignIn(): void {
     this.signInPostponed = false;
     this.signIn = { problem: undefined, busy: false };
@@ -172,6 +208,7 @@ export class Session {
     this.stored = new StoredItems();
     this.#token = undefined;
     this.loaded = false;
+    this.#undos.clear();
     this.#changed();
     this.reconnect();
   }
@@ -210,7 +247,7 @@ export class Session {
     this.#changed();
     this.#sendNow();
     if (entries.length > 1 && !this.readOnly)
-      this.notices.add("done", `Added ${entries.length} items`, { label: "Undo", run: () => this.#unAdd(added) });
+      this.#offer(`Added ${entries.length} items`, { label: "Undo", run: () => this.#unAdd(added) });
     return added.map(({ id }) => id);
   }
 
@@ -229,8 +266,7 @@ export class Session {
       this.focusId = id;
       bringBack();
     };
-    const text = `Your change of ${named(fields)} was not saved.`;
-    this.notices.add("done", text, { label: "Go on editing", run, itemId: id });
+    this.#offer(`Your change of ${named(fields)} was not saved.`, { label: "Go on editing", run, itemId: id });
   }
 
   /** Call this after the item with `focusId` has been given the focus. */
@@ -242,6 +278,16 @@ export class Session {
   save(base: ShownItem, json: string): void {
     this.notices.closeAbout(base.id);
     this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base), base: base.json });
+    // A read-only service keeps no edits, so there is nothing to undo.
+    if (!this.readOnly && json !== base.json) this.#undos.add(() => this.#unSave(base, json));
+  }
+
+  /**
+   * Undoes the user's last action of this visit: a deletion, a tick or another edit. If a message offers to bring back
+   * what was left unsaved, or to take back several added items, that counts as well.
+   */
+  undo(): void {
+    if (!this.#undos.undoNewest()) this.notices.add("done", "There is nothing to undo.");
   }
 
   /**
@@ -262,7 +308,7 @@ export class Session {
     this.#sendNow();
     if (this.readOnly) return;
     const ids = new Set(items.map(({ id }) => id));
-    this.notices.add("done", `Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
+    this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
       label: "Undo",
       run: () => this.#restore(items),
       onClose: () => {
@@ -308,10 +354,33 @@ export class Session {
     return now?.json === json ? now.etag : etag;
   }
 
+  /**
+   * Shows a message with a button. Ctrl+Z does the same as the button. If `onClose` is given, Ctrl+Z works also after
+   * the message is closed.
+   */
+  #offer(text: string, action: NoticeAction): void {
+    const step = this.#undos.add(() => {
+      this.notices.withdraw(key);
+      action.run();
+    });
+    const key = this.notices.add("done", text, { onClose: () => this.#undos.drop(step), ...action, run: step });
+  }
+
+  /** Undoes the edit that turned `base` into `json`. */
+  #unSave({ id, json: before }: ShownItem, json: string): void {
+    this.focusId = id;
+    this.notices.closeAbout(id);
+    const now = this.items.find((item) => item.id === id);
+    const etag = now?.json === json ? now.etag : outdatedTag;
+    this.#edit({ kind: "update", id, json: before, etag, base: json });
+  }
+
   #restore(items: readonly ShownItem[]): void {
     this.focusId = items[0]?.id;
     for (const { id, json } of items) {
       const deletion = this.#outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
+      // The deletion was refused, or somebody else has brought the item back.
+      if (!deletion && this.stored.has(id)) continue;
       // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.
       // Otherwise the item is created again with the same ID, and becomes the newest.
       if (deletion?.state === "conflict" || (deletion?.state === "waiting" && !deletion.maybeStored))
@@ -397,6 +466,7 @@ export class Session {
     if (state.kind === "live") this.readOnly = state.readOnly;
     if (state.kind === "lost") this.#outbox.disconnected();
     else this.#outbox.connected(state.kind === "live" ? state.epoch : undefined, this.readOnly);
+    this.#dropDoneDeletions();
     // The password could not be checked, because the connection failed or there had been too many wrong passwords.
     if (state.kind === "lost" && this.signIn?.busy) this.signIn = { problem: state.problem, busy: false };
     this.#changed();
@@ -427,16 +497,24 @@ export class Session {
       this.notices.closeAbout(event.id);
     } else this.stored.put(event);
     const isSameStore = event.token !== undefined && epochOf(event.token) === epochOf(this.#token);
+    // The user's earlier actions changed another store. Here, undoing them would make new changes.
+    if (this.#token !== undefined && !isSameStore) this.#undos.clear();
     this.version = event.version ?? this.version;
     this.#token = event.token;
     // A snapshot is the whole list. If it comes from another store, its version cannot be compared with the versions of
     // the stored edits. So all stored edits are removed from the outbox.
     if (event.kind === "snapshot" && !isSameStore) this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
+    this.#dropDoneDeletions();
     this.#changed();
   }
 
+  #dropDoneDeletions(): void {
+    if (this.loaded && this.connection === "live") this.#outbox.dropDoneDeletions((id) => this.stored.has(id));
+  }
+
   #sent(outcome: SendOutcome): void {
+    if (outcome.kind === "givenUp") return;
     if (outcome.kind !== "signInNeeded" && outcome.kind !== "tryLater") this.signIn = undefined;
     if (outcome.kind === "notKept") {
       this.readOnly = true;

@@ -207,6 +207,13 @@ describe("edit, done, remove", () => {
     expect(await open.list()).toContain('"done":false');
   });
 
+  test("done and done --undo keep the kind of mark that the item has", async () => {
+    await store(`{"ID":"${ids.one}","isCompleted":0}`, `{"ID":"${ids.two}","Done":"true"}`);
+    await run("done", ["1111"]);
+    await run("done", ["2222", "--undo"]);
+    expect(await open.list()).toBe(`[{"ID":"${ids.one}","isCompleted":1},{"ID":"${ids.two}","Done":"false"}]`);
+  });
+
   test("remove deletes all named items or, if one ID is mistyped, none of them", async () => {
     await store(item(ids.one), item(ids.two));
     expect(await run("remove", ["1111", "99"])).toMatchObject({ exitCode: 1 });

@@ -57,6 +57,14 @@ test("list hides columns that few items have, says which, and shows them with --
   });
 });
 
+test("a done mark may be a number or a text, as other apps write it", async () => {
+  const done = [item(1, '"Done":1'), item(2, '"Done":"true"')];
+  const open = [item(3, '"Done":0'), item(4, '"Done":"false"')];
+  await commandLine.store(...done, ...open);
+  expect((await commandLine.run("list", ["--done", "--json"])).stdout).toBe(`${done.join("\n")}\n`);
+  expect((await commandLine.run("list", ["--open", "--json"])).stdout).toBe(`${open.join("\n")}\n`);
+});
+
 test("--open and --done choose items, also as JSON, and an ID is as long as all items need", async () => {
   const [open, done] = [
     item(1, '"Name":"open","Done":false'),

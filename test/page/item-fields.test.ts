@@ -41,8 +41,8 @@ describe("an item's fields", () => {
     });
   });
 
-  test("a value of another type is shown as JSON, and only true counts as done", () => {
-    expect(readFields('{"Name":12345678901234567890,"Notes":null,"Done":"true"}')).toMatchObject({
+  test("a value of another type is shown as JSON, and does not count as done", () => {
+    expect(readFields('{"Name":12345678901234567890,"Notes":null,"Done":"yes"}')).toMatchObject({
       name: "12345678901234567890",
       notes: "",
       done: false,
@@ -151,6 +151,21 @@ describe("new items", () => {
     );
     expect(like('{"id":"1"}')).toBe('{"id":"x","name":"Milk","notes":"","done":false}');
     expect(like("{}")).toBe('{"ID":"x","Name":"Milk","Notes":"","Done":false}');
+  });
+
+  test("a done mark that is a number or a text counts, and stays a number or a text", () => {
+    for (const [done, open] of [
+      ["true", "false"],
+      ["1", "0"],
+      ['"true"', '"false"'],
+    ]) {
+      const [ticked, unticked] = [`{"Name":"a","Done":${done}}`, `{"Name":"a","Done":${open}}`];
+      expect([readFields(ticked).done, readFields(unticked).done]).toEqual([true, false]);
+      expect([withFields(unticked, { done: true }), withFields(ticked, { done: false })]).toEqual([ticked, unticked]);
+      expect(newItem("x", { name: "Milk", done: false }, shapeOf(ticked))).toEndWith(`"Done":${open}}`);
+    }
+    expect([readFields('{"Done":2}').done, readFields('{"Done":"no"}').done]).toEqual([false, false]);
+    expect(withFields('{"Done":"no"}', { done: true })).toBe('{"Done":true}');
   });
 });
 

@@ -48,26 +48,34 @@ describe("edits that are not sent yet", () => {
     expect([keptCount, edits(outbox).length]).toEqual([1, 3]);
   });
 
-  test("unsent edits are kept with their store and their time, and the next outbox continues with them", () => {
+  test("unsent edits are kept with their store, and the next outbox sends them at once", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
     outbox.add(remove("b"), 9);
     outbox.sending(next(outbox));
     const both = [
-      { edit: create("a"), epoch: "e", notBefore: 0, maybeStored: true },
-      { edit: remove("b"), epoch: "e", notBefore: 9, maybeStored: false },
+      { edit: create("a"), epoch: "e", maybeStored: true },
+      { edit: remove("b"), epoch: "e", maybeStored: false },
     ];
     expect(kept()).toEqual(both);
     outbox.stored(next(outbox), "2", 2);
     expect(kept()).toEqual(both.slice(1));
     const later = open();
     later.outbox.restore(kept(), false);
-    expect([later.outbox.next(8), later.outbox.next(9)?.edit]).toEqual([undefined, remove("b")]);
+    expect(next(later.outbox).edit).toEqual(remove("b"));
+  });
+
+  test("edits that are given up leave the outbox, but not the browser's database", () => {
+    const { outbox, kept } = open();
+    outbox.add(create("a"));
+    const before = kept();
+    outbox.giveUp();
+    expect([edits(outbox), kept()]).toEqual([[], before]);
   });
 });
 
 describe("edits of an earlier visit", () => {
-  const kept = (epoch: string | undefined): KeptEdit[] => [{ edit: create("a"), epoch, notBefore: 0 }];
+  const kept = (epoch: string | undefined): KeptEdit[] => [{ edit: create("a"), epoch }];
 
   test("edits made on another store are held until the user confirms them, also if they come before the connection", () => {
     for (const isConnectedFirst of [true, false]) {
@@ -97,6 +105,33 @@ describe("edits of an earlier visit", () => {
     expect(edits(outbox)).toEqual([create("a"), remove("a")]);
     outbox.discardHeld();
     expect(now().map(({ edit }) => edit)).toEqual([remove("a")]);
+  });
+
+  test("a held deletion is dropped if its item is gone, but only from the store that it was made on", () => {
+    const { outbox } = open();
+    outbox.restore(
+      ["e", "another"].map((epoch) => ({ edit: remove(epoch), epoch })),
+      true,
+    );
+    outbox.dropDoneDeletions(() => true);
+    expect(outbox.held.length).toBe(2);
+    outbox.dropDoneDeletions(() => false);
+    expect(edits(outbox)).toEqual([remove("another")]);
+  });
+
+  test("a deletion that may have been stored is sent again after a while, unless its item is gone", () => {
+    const { outbox } = open();
+    outbox.restore([{ edit: remove("a"), epoch: "e", maybeStored: true }], false, 9);
+    expect([outbox.next(8), outbox.next(9)?.edit]).toEqual([undefined, remove("a")]);
+    outbox.dropDoneDeletions(() => false);
+    expect(edits(outbox)).toEqual([]);
+    // If the item is not there because it was not created yet, the deletion is still needed.
+    outbox.restore(
+      [create("b"), remove("b")].map((edit) => ({ edit, epoch: "e" })),
+      true,
+    );
+    outbox.dropDoneDeletions(() => false);
+    expect(outbox.held.length).toBe(2);
   });
 
   test("if the connection is lost and another store answers, edits made before that are held", () => {

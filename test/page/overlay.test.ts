@@ -92,7 +92,7 @@ describe("overlay", () => {
     const { outbox, show } = open();
     outbox.add({ kind: "update", id: "a", json: json("a", "A2"), etag: "1" });
     outbox.refused(entryOf(outbox, "a"), "too long");
-    outbox.restore([{ edit: { kind: "delete", id: "b", etag: "2" }, epoch: "e", notBefore: 0 }], true);
+    outbox.restore([{ edit: { kind: "delete", id: "b", etag: "2" }, epoch: "e" }], true);
     expect(show()).toMatchObject([{ id: "b" }, { id: "a", problem: "too long", fields: { name: "A2" } }]);
   });
 

@@ -451,12 +451,83 @@ describe("messages", () => {
     await untilLive(session);
     session.remove(shown(session, "Two"));
     session.remove(shown(session, "One"));
-    expect([session.notices.actOnNewest(), names(), session.focusId]).toEqual([true, ["One"], ids.one]);
+    session.undo();
+    expect([names(), session.focusId]).toEqual([["One"], ids.one]);
     session.hasFocused();
-    expect([session.notices.actOnNewest(), names(), session.focusId]).toEqual([true, ["Two", "One"], ids.two]);
-    // A message about a problem offers nothing to undo, so `actOnNewest` leaves it alone.
-    session.notices.add("problem", "Broken", { label: "Try again", run: () => {} });
-    expect([session.notices.actOnNewest(), session.notices.all.length]).toEqual([false, 1]);
+    session.undo();
+    expect([names(), session.focusId, session.notices.all]).toEqual([["Two", "One"], ids.two, []]);
+    session.undo();
+    expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+  });
+
+  test("deletions, ticks and other edits are undone one by one, also after the service has stored them", async () => {
+    const { service, session, names } = await open();
+    await service.create(item(ids.one, '"Name":"One","Done":false'));
+    session.start();
+    await untilLive(session);
+    session.setDone(shown(session, "One"), true);
+    await untilSent(session);
+    session.save(shown(session, "One"), shown(session, "One").json.replace("One", "Two"));
+    session.remove(shown(session, "Two"));
+    session.notices.close(session.notices.all[0]?.key ?? -1);
+    await untilSent(session);
+    expect(await service.list()).toBe("[]");
+    session.undo();
+    session.undo();
+    expect([names(), shown(session, "One").fields.done]).toEqual([["One"], true]);
+    await untilSent(session);
+    session.undo();
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"One","Done":false')}]`);
+  });
+
+  test("undoing an edit keeps what somebody else has changed since, and asks if that is the same field", async () => {
+    const { service, session } = await open();
+    await service.create(item(ids.one, '"Name":"One","Done":false'));
+    session.start();
+    await untilLive(session);
+    session.setDone(shown(session, "One"), true);
+    await untilSent(session);
+    session.save(shown(session, "One"), item(ids.one, '"Name":"Mine","Done":true'));
+    await untilSent(session);
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"Theirs","Done":true'));
+    await eventually(() => shown(session, "Theirs").json);
+    session.undo();
+    await eventually(() => session.items[0]?.conflict !== undefined);
+    session.decide(ids.one, "theirs");
+    await eventually(() => shown(session, "Theirs").conflict === undefined);
+    session.undo();
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Theirs","Done":false')}]`);
+  });
+
+  test("what the user did on another store cannot be undone any more", async () => {
+    const { service, network, session } = await open();
+    await service.create(item(ids.one, '"Name":"One","Done":false'));
+    session.start();
+    await untilLive(session);
+    session.setDone(shown(session, "One"), true);
+    await untilSent(session);
+    network.service = await Service.on(new MemoryEngine());
+    network.breakFeeds();
+    await eventually(() => session.items.length === 0);
+    session.undo();
+    expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+    await network.service.collection.close();
+  });
+
+  test("leaving the page sends the deletions that could be undone, and gives up every unsent edit", async () => {
+    const { service, network, outbox, session } = await open();
+    await service.create(named(ids.one, "One"));
+    await service.create(named(ids.two, "Two"));
+    session.start();
+    await untilLive(session);
+    network.answersAfter = new Promise(() => {});
+    session.remove(shown(session, "One"));
+    session.remove(shown(session, "Two"));
+    session.leave();
+    expect(outbox.entries).toEqual([]);
+    await eventually(async () => expect(await service.list()).toBe("[]"));
   });
 
   test("a list that cannot be read is reported with a way to try again", async () => {
@@ -696,7 +767,6 @@ describe("edits of an earlier visit", () => {
   const kept = (epoch: string | undefined): KeptEdit => ({
     edit: { kind: "create", id: ids.two, json: named(ids.two, "Two") },
     epoch,
-    notBefore: 0,
   });
 
   test("edits made on the same store are sent as soon as the page is connected", async () => {

@@ -66,7 +66,10 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     const onKey = (event: KeyboardEvent) => {
       if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
       if (event.ctrlKey || event.metaKey) {
-        if (event.key === "z" && !isTyping(event.target) && session.notices.actOnNewest()) event.preventDefault();
+        // With Caps Lock on, the key is "Z".
+        if (event.key.toLowerCase() !== "z" || event.shiftKey || isTyping(event.target)) return;
+        session.undo();
+        event.preventDefault();
         return;
       }
       const field = [composer.current, searchBox.current].find((one) => one === event.target);
@@ -75,7 +78,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         event.preventDefault();
       }
       if (isTyping(event.target)) return;
-      const target = event.key === "/" ? searchBox.current : event.key === "n" ? composer.current : undefined;
+      const isNew = event.key.toLowerCase() === "n" && !event.shiftKey;
+      const target = event.key === "/" ? searchBox.current : isNew ? composer.current : undefined;
       if (event.key === "?") setOpened("shortcuts");
       else if (!target) return;
       event.preventDefault();

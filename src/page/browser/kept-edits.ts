@@ -1,7 +1,8 @@
 // Keeps the unsent edits of each open page in the browser's database, so that they survive a reload and a closed tab.
-// Each page owns one record. As long as the page lives, it holds a lock with the name of its record. A new page takes
-// over the records whose lock is free. So an edit belongs to one page at a time, and no two pages send it. Without
-// locks, a page cannot tell whether the owner of a record is still open. Then the user must confirm the edits.
+// Each page owns one record, and holds a lock with the name of its record until the user leaves the page. Every other
+// page waits for that lock. The first page that gets it takes over the edits. So an edit belongs to one page at a time,
+// and no two pages send it. Without locks, a page cannot tell whether the owner of a record is still open. Then the user
+// must confirm the edits.
 
 import { newId } from "../../client/item-text.ts";
 import type { KeptEdit } from "../edit.ts";
@@ -13,18 +14,47 @@ interface PageRecord {
   readonly edits: readonly KeptEdit[];
 }
 
+interface KeptEditsParts {
+  /** The address of the page. */
+  readonly address: string;
+  /** True if the page does not follow the list now. Such a page leaves the edits of others to another page. */
+  readonly isResting: () => boolean;
+  /**
+   * Called with edits that another page has left. They must be part of the next `write`, and that must be called before
+   * this function returns. `areSure` is false if the other page may still be open.
+   */
+  readonly onTaken: (edits: readonly KeptEdit[], areSure: boolean) => void;
+}
+
 const databaseName = "todoitems";
 const storeName = "unsent-edits";
+/** Browsers offer locks only to pages that come over HTTPS or from this machine. */
+const hasLocks = "locks" in navigator;
 
 export class KeptEdits {
-  readonly #owner = newId();
-  readonly #address: string;
+  readonly #parts: KeptEditsParts;
+  readonly #namePrefix: string;
+  readonly #owner: string;
+  /** Aborted when the user leaves the page. */
+  readonly #leaving = new AbortController();
+  /** Resolved when the user leaves the page. The page's own lock is free then. */
+  readonly #left = Promise.withResolvers<void>();
+  /** The pages whose lock this page waits for. */
+  readonly #followed = new Set<string>();
+  /**
+   * The records that were taken over, but are still in the database. The next write deletes them, and then calls the
+   * function, which frees the record's lock.
+   */
+  readonly #taken = new Map<string, () => void>();
+  #channel: BroadcastChannel | undefined;
   #database: IDBDatabase | undefined;
   #writing = false;
   #unwritten: readonly KeptEdit[] | undefined;
 
-  constructor(address: string) {
-    this.#address = address;
+  constructor(parts: KeptEditsParts) {
+    this.#parts = parts;
+    this.#namePrefix = `todoitems page ${parts.address} `;
+    this.#owner = this.#namePrefix + newId();
   }
 
   /** False while the newest edits are not in the database yet. */
@@ -33,20 +63,44 @@ export class KeptEdits {
   }
 
   /**
-   * Opens the database and takes the edits that closed pages have left. `areSure` is false if the browser offers no
-   * locks, because then those pages may still be open. Browsers offer locks only to pages that come over HTTPS or from
-   * this machine. If the browser has no database, no edits are returned, and `isSaved` stays false after the first
-   * `write`.
+   * Opens the database and takes the edits that closed pages have left. From then on, also takes the edits of pages
+   * that are closed later. If the browser has no database, `isSaved` stays false after the first `write`.
    */
-  async open(): Promise<{ readonly edits: readonly KeptEdit[]; readonly areSure: boolean }> {
-    const areSure = "locks" in navigator;
+  async open(): Promise<void> {
     try {
-      this.#database = await openDatabase();
-      if (areSure) await holdLock(this.#owner);
-      return { edits: await this.#takeOver(this.#database, areSure), areSure };
+      const database = await openDatabase();
+      if (hasLocks) {
+        await this.#holdOwnLock();
+        this.#meetOthers();
+      }
+      // Nothing may be written before the lock is held. Otherwise another page could take the record.
+      this.#database = database;
+      void this.#writeAll();
+      await this.#takeAll();
     } catch (error) {
-      console.warn("Unsent changes do not survive this page: the browser's database cannot be opened.", error);
-      return { edits: [], areSure };
+      this.#warn("Unsent changes do not survive this page: the browser's database cannot be opened.", error);
+    }
+  }
+
+  /** Takes the edits of pages that were closed while this page was resting. */
+  async takeLeft(): Promise<void> {
+    // Without locks, the edits of open pages would be taken, too.
+    if (hasLocks) await this.#takeAll().catch((error: unknown) => this.#warn("Unsent changes were not found.", error));
+  }
+
+  #warn(text: string, error: unknown): void {
+    if (!this.#leaving.signal.aborted) console.warn(text, error);
+  }
+
+  /** Takes the edits that closed pages have left, and waits for the locks of the pages that are open. */
+  async #takeAll(): Promise<void> {
+    const records = this.#database ? await readAll(this.#database) : [];
+    const left = records.filter(({ address }) => address === this.#parts.address).map(({ owner }) => owner);
+    const { held = [] } = hasLocks ? await navigator.locks.query() : {};
+    const open = held.flatMap(({ name }) => (name?.startsWith(this.#namePrefix) ? [name] : []));
+    for (const owner of new Set([...left, ...open])) {
+      if (owner === this.#owner || this.#taken.has(owner)) continue;
+      if (!(await this.#takeIfFree(owner)) && hasLocks) this.#follow(owner);
     }
   }
 
@@ -54,49 +108,113 @@ export class KeptEdits {
    * Replaces the saved edits of this page. While a write is in progress, only the newest edits wait for the next write.
    */
   write(edits: readonly KeptEdit[]): void {
+    // After the user has left the page, the record may belong to another page.
+    if (this.#leaving.signal.aborted) return;
     this.#unwritten = edits;
     if (!this.#writing) void this.#writeAll();
   }
 
+  /**
+   * Gives up the edits when the user leaves the page. Another page may take them over, or this page itself, if the user
+   * comes back. After this, the object is of no use any more.
+   */
+  leave(): void {
+    this.#leaving.abort();
+    this.#channel?.close();
+    if (this.#unwritten && this.#database) void this.#writeNewest(this.#database, this.#unwritten);
+    this.#database?.close();
+    // Do not wait for the end of the write, because a page that the browser keeps in memory would not notice it. The
+    // browser has got the write before it learns that the lock is free, so the next owner of the record sees the write.
+    this.#left.resolve();
+  }
+
   async #writeAll(): Promise<void> {
     this.#writing = true;
-    while (this.#unwritten && this.#database) {
-      const edits = this.#unwritten;
-      const record: PageRecord = { owner: this.#owner, address: this.#address, edits };
-      try {
-        await inTransaction(this.#database, (store) =>
-          edits.length === 0 ? store.delete(record.owner) : store.put(record),
-        );
-      } catch (error) {
-        console.warn("An unsent change was not saved.", error);
-        break;
-      }
-      if (this.#unwritten === edits) this.#unwritten = undefined;
-    }
+    while (this.#unwritten && this.#database && !this.#leaving.signal.aborted)
+      if (!(await this.#writeNewest(this.#database, this.#unwritten))) break;
     this.#writing = false;
   }
 
-  async #takeOver(database: IDBDatabase, areSure: boolean): Promise<KeptEdit[]> {
-    const records = await readAll(database);
-    // A page holds its lock before it writes its record. So if a record is there and its lock is free, its page is gone.
-    const held = areSure ? ((await navigator.locks.query()).held ?? []) : [];
-    const alive = new Set(held.map(({ name }) => name));
-    const left = records.filter(({ owner, address }) => address === this.#address && !alive.has(owner));
-    const taken: KeptEdit[] = [];
-    // In one transaction, the records are deleted and written again as the record of this page. If two pages try this,
-    // the second finds none left.
-    await inTransaction(database, (store) => {
-      for (const { owner } of left) {
-        const request: IDBRequest<PageRecord | undefined> = store.get(owner);
-        request.onsuccess = () => {
-          if (!request.result) return;
-          taken.push(...request.result.edits);
-          store.delete(owner);
-          store.put({ owner: this.#owner, address: this.#address, edits: taken } satisfies PageRecord);
-        };
-      }
+  /** Writes the record of this page and deletes the records that were taken over. Returns false if that fails. */
+  async #writeNewest(database: IDBDatabase, edits: readonly KeptEdit[]): Promise<boolean> {
+    const taken = [...this.#taken];
+    const record: PageRecord = { owner: this.#owner, address: this.#parts.address, edits };
+    try {
+      await inTransaction(database, (store) => {
+        if (edits.length === 0) store.delete(record.owner);
+        else store.put(record);
+        for (const [owner] of taken) store.delete(owner);
+      });
+    } catch (error) {
+      console.warn("An unsent change was not saved.", error);
+      return false;
+    }
+    for (const [owner, free] of taken) {
+      this.#taken.delete(owner);
+      free();
+    }
+    if (this.#unwritten === edits) this.#unwritten = undefined;
+    return true;
+  }
+
+  /** Holds the lock of this page until the user leaves the page. */
+  #holdOwnLock(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const hold = () => {
+        resolve();
+        return this.#left.promise;
+      };
+      navigator.locks.request(this.#owner, { signal: this.#leaving.signal }, hold).catch(reject);
     });
-    return taken;
+  }
+
+  /** Tells the open pages about this page, and learns about pages that are opened later. */
+  #meetOthers(): void {
+    if (this.#leaving.signal.aborted) return;
+    this.#channel = new BroadcastChannel(`${this.#namePrefix}opened`);
+    this.#channel.onmessage = ({ data }) => this.#follow(String(data));
+    this.#channel.postMessage(this.#owner);
+  }
+
+  /** Takes the edits of another page as soon as that page is gone. */
+  #follow(owner: string): void {
+    if (this.#followed.has(owner) || this.#leaving.signal.aborted) return;
+    this.#followed.add(owner);
+    const work = async () => {
+      this.#followed.delete(owner);
+      // A resting page calls `takeLeft` when it is shown again.
+      if (!this.#parts.isResting()) await this.#take(owner);
+    };
+    navigator.locks
+      .request(owner, { signal: this.#leaving.signal }, work)
+      .catch((error: unknown) => this.#warn("The unsent changes of another page were not taken over.", error));
+  }
+
+  /**
+   * Takes the edits of one record if its lock is free, or if there are no locks. Returns as soon as this page has the
+   * edits. Returns false if the lock is not free.
+   */
+  #takeIfFree(owner: string): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const work = async (lock: Lock | null) => {
+        if (lock || !hasLocks) await this.#take(owner, () => resolve(true));
+        resolve(lock !== null);
+      };
+      (hasLocks ? navigator.locks.request(owner, { ifAvailable: true }, work) : work(null)).catch(reject);
+    });
+  }
+
+  /**
+   * Takes the edits of one record. If there are locks, call this while holding the lock of the record. Calls `onTaken`
+   * as soon as this page has the edits, and returns when they are saved in the record of this page.
+   */
+  async #take(owner: string, onTaken?: () => void): Promise<void> {
+    const record = this.#database && (await readOne(this.#database, owner));
+    if (!record || this.#leaving.signal.aborted) return;
+    const saved = new Promise<void>((resolve) => this.#taken.set(owner, resolve));
+    this.#parts.onTaken(record.edits, hasLocks);
+    onTaken?.();
+    await saved;
   }
 }
 
@@ -106,21 +224,12 @@ function openDatabase(): Promise<IDBDatabase> {
   return resultOf(request);
 }
 
-/** Holds a lock as long as this page lives. */
-function holdLock(name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const forever = new Promise<never>(() => {});
-    navigator.locks
-      .request(name, () => {
-        resolve();
-        return forever;
-      })
-      .catch(reject);
-  });
-}
-
 function readAll(database: IDBDatabase): Promise<PageRecord[]> {
   return resultOf(database.transaction(storeName).objectStore(storeName).getAll());
+}
+
+function readOne(database: IDBDatabase, owner: string): Promise<PageRecord | undefined> {
+  return resultOf(database.transaction(storeName).objectStore(storeName).get(owner));
 }
 
 function inTransaction(database: IDBDatabase, work: (store: IDBObjectStore) => void): Promise<void> {
@@ -129,6 +238,8 @@ function inTransaction(database: IDBDatabase, work: (store: IDBObjectStore) => v
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error);
     work(transaction.objectStore(storeName));
+    // Otherwise the transaction would be lost if the page is closed before the answers to its requests arrive.
+    transaction.commit();
   });
 }
 

@@ -9,18 +9,27 @@ import { sharedFeed } from "../shared-feed.ts";
 import { App } from "./app.tsx";
 import { isTyping } from "./is-typing.ts";
 import { KeptEdits } from "./kept-edits.ts";
+import { ignoreStraySecondClicks } from "./second-click.ts";
 
 function readSettings(): PageSettings {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
   return JSON.parse(meta?.content ?? "{}") as PageSettings;
 }
 
+/** Browsers refuse larger bodies in requests that go on after the page is closed. */
+const lastBodyBytesMax = 60_000;
+
 /**
  * Lets the browser keep the list in its cache and ask the service whether that copy is still current. So the service
- * sends the list again only if it has changed.
+ * sends the list again only if it has changed. A write goes on if the user leaves the page before its answer arrives.
  */
-function fetchConditionally(url: string, init: RequestInit): Promise<Response> {
-  const isList = new Headers(init.headers).get("accept") === "application/json";
+function fetchForPage(url: string, init: RequestInit): Promise<Response> {
+  const { method = "GET", headers, body } = init;
+  if (method !== "GET") {
+    const bytes = typeof body === "string" ? new TextEncoder().encode(body).byteLength : 0;
+    return fetch(url, { ...init, keepalive: bytes <= lastBodyBytesMax });
+  }
+  const isList = new Headers(headers).get("accept") === "application/json";
   return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
 }
 
@@ -33,10 +42,9 @@ const listUrl = new URL(listPath, document.baseURI);
  */
 const sharesFeed = "locks" in navigator && settings.auth !== "all";
 const restAfterMs = sharesFeed ? 20_000 : 2_000;
-const kept = new KeptEdits(document.baseURI);
-const outbox = new Outbox((edits) => kept.write(edits), settings.readOnly);
+let kept = keptEdits();
 const session = new Session({
-  outbox,
+  outbox: new Outbox((edits) => kept.write(edits), settings.readOnly),
   connect: (credentials) =>
     // Pass the address of the list, not of the page. The client removes /api/ from the end of an address. That would be
     // wrong if the page itself is served under a path that ends with /api/.
@@ -44,7 +52,7 @@ const session = new Session({
       codec: jsonText,
       form: settings.form,
       retry: { limit: 0 },
-      fetch: fetchConditionally,
+      fetch: fetchForPage,
       ...(credentials && { credentials }),
     }),
   spelling: settings.fieldNames === "as-sent" ? undefined : settings.fieldNames,
@@ -53,6 +61,14 @@ const session = new Session({
   // The 1 is the version of the format of the messages. Tabs that were opened before an update may use another version.
   ...(sharesFeed && { feed: sharedFeed(`todoitems feed 1 ${listUrl.href}`, navigator.locks) }),
 });
+
+function keptEdits(): KeptEdits {
+  return new KeptEdits({
+    address: document.baseURI,
+    isResting: () => isResting,
+    onTaken: (edits, areSure) => session.takeOver(edits, !areSure),
+  });
+}
 
 addEventListener("online", () => {
   if (!isResting) session.reconnect();
@@ -73,6 +89,7 @@ function restIfHidden(): void {
   else if (isResting) {
     isResting = false;
     session.reconnect();
+    void kept.takeLeft();
   }
 }
 addEventListener("visibilitychange", restIfHidden);
@@ -84,8 +101,21 @@ addEventListener("beforeunload", (event) => {
   if (isUnsaved || document.querySelector("[data-draft=true]")) event.preventDefault();
 });
 
-const { edits, areSure } = await kept.open();
-if (edits.length > 0) outbox.restore(edits, !areSure);
+// The user leaves the page. The browser may keep it in memory, for the case that the user comes back. Meanwhile another
+// tab sends the edits.
+addEventListener("pagehide", () => {
+  session.leave();
+  kept.leave();
+});
+addEventListener("pageshow", async ({ persisted }) => {
+  if (!persisted) return;
+  kept = keptEdits();
+  await kept.open();
+  session.reconnect();
+});
+
+ignoreStraySecondClicks();
+await kept.open();
 const root = document.getElementById("page");
 if (root) render(<App session={session} settings={settings} />, root);
 session.start();
