@@ -42,7 +42,7 @@ export function parseField(argument: string): Field {
  * If a field that marks items as done is set to one of these words, its value becomes true or false. A text would not
  * mark the item.
  */
-const yesAndNo = new Map([
+export const yesAndNo = new Map([
   ...["true", "yes", "on", "1"].map((word) => [word, "true"] as const),
   ...["false", "no", "off", "0"].map((word) => [word, "false"] as const),
 ]);

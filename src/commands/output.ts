@@ -6,7 +6,11 @@ import { widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { Flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
-export const jsonFlag: Flag = { name: "json", placeholder: "", meaning: "print JSON for programs, exactly as stored" };
+export const jsonFlag: Flag = {
+  name: "json",
+  placeholder: "",
+  meaning: "print JSON for programs, exactly as the service sends it",
+};
 
 /**
  * The `--json` flag of commands that end with a summary, such as `export` and `backup`. They print the summary as JSON,

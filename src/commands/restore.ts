@@ -42,7 +42,7 @@ export const restore = defineCommand(
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
   },
   async (args, environment) => {
-    const [named = ""] = positionalsOf(args, 1, 1, "backup");
+    const [named = ""] = positionalsOf(args, 1, 1, "FILE");
     const file = followLink(named);
     const store = storeOf(args, environment);
     const startedAt = performance.now();

@@ -40,18 +40,27 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     // A word right after an unknown flag is probably the value of that flag, so it is not treated as an argument.
     if (token.kind === "positional" && token.index - 1 !== unknownAt) positionals.push(token.value);
     if (token.kind !== "option") continue;
+    // A word such as `-5 degrees` is read as many short flags. One message is enough for all of them.
+    if (token.index === unknownAt) continue;
     const { name, rawName, value, inlineValue } = token;
     const shape = shapes.find((one) => one.name === name);
     if (!shape) {
       unknownAt = token.index;
-      const next = args[token.index + 1];
-      problems.push(unknownFlag(rawName, name, value ?? (next?.startsWith("-") ? undefined : next), shapes));
+      const [word = "", next] = args.slice(token.index);
+      problems.push(
+        !word.startsWith("--") && word.length > 2
+          ? `${word}: ${noSuchFlag}; ${argumentAdvice}`
+          : unknownFlag(rawName, name, value ?? (next?.startsWith("-") ? undefined : next), shapes),
+      );
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
   }
   return { values, positionals, problems };
 }
+
+const noSuchFlag = "there is no such flag";
+const argumentAdvice = "if it is an argument, put -- before it";
 
 function unknownFlag(
   rawName: string,
@@ -70,10 +79,10 @@ function unknownFlag(
   const field = shapes.find(({ name }) => name === "field");
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];
-  if (instead !== undefined)
-    return `${rawName}: there is no such flag; ${instead.replace("VALUE", () => value ?? "VALUE")}`;
-  if (meant !== undefined) return `${rawName}: there is no such flag; did you mean --${meant}?`;
-  if (isNumber) return `${rawName}: there is no such flag; if it is an argument, put -- before it`;
-  const advice = field && rawName.startsWith("--") ? `; to set a field, use --field ${field.placeholder}` : "";
-  return `${rawName}: there is no such flag${advice}`;
+  if (instead !== undefined) return `${rawName}: ${noSuchFlag}; ${instead.replace("VALUE", () => value ?? "VALUE")}`;
+  if (meant !== undefined) return `${rawName}: ${noSuchFlag}; did you mean --${meant}?`;
+  if (isNumber) return `${rawName}: ${noSuchFlag}; ${argumentAdvice}`;
+  const isLong = rawName.startsWith("--");
+  const advice = field && isLong ? `; to set a field, use --field ${field.placeholder}; ${argumentAdvice}` : "";
+  return `${rawName}: ${noSuchFlag}${advice}`;
 }

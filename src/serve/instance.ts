@@ -50,6 +50,8 @@ const closeMsMax = 2_000;
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
   const metrics = new InstanceMetrics();
+  // If the users cannot be read, the start is refused. So read them before a new store is made.
+  if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const collection = await openCollection(settings, metrics, log);
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);

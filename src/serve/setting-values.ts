@@ -1,5 +1,7 @@
 // Parses the text of a setting. If a parser refuses a text, its error says which texts are accepted.
 
+import { homedir } from "node:os";
+import { join } from "node:path";
 import {
   isPostgresUrl,
   type PostgresAddress,
@@ -123,6 +125,8 @@ export function storeAddress(value: string): StoreAddress {
   if (value === "memory:") return { engine: "memory" };
   if (isPostgresUrl(value)) return { engine: "postgres", ...postgresAddress(value) };
   const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
+  // A shell expands `~` only at the beginning of a word, and not after `sqlite:`.
+  if (path.startsWith("~/")) return { engine: "sqlite", path: join(homedir(), path.slice(2)) };
   if (path !== "") return { engine: "sqlite", path };
   const meant = value === "memory" ? "memory:" : `sqlite:${value}`;
   const suggestion = value === "" || value.includes(":") ? "" : `; did you mean ${meant}?`;

@@ -97,6 +97,7 @@ describe("CSV of other programs", () => {
     commas: `ID,Name,Done,Price\n${ids.one},"milk, bread",true,"1,50"\n`,
     semicolons: `ID;Name;Done;Price\r\n${ids.one};milk, bread;TRUE;1,50\r\n`,
     "semicolons and a byte-order mark": `\uFEFF"ID";"Name";"Done";"Price"\r\n${ids.one};"milk, bread";TRUE;1,50`,
+    "lines of empty cells": `ID,Name,Done,Price\n${ids.one},"milk, bread",yes,"1,50"\n,,,\n,,\n`,
     tabs: `ID\tName\tDone\tPrice\n${ids.one}\tmilk, bread\ttrue\t1,50`,
   }))
     test(`import reads CSV with ${name}`, async () => {

@@ -1,7 +1,7 @@
 // Tests the program itself: start-up, settings, signals, exit codes, and the files that it leaves on disk.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { version } from "../../package.json";
@@ -191,6 +191,14 @@ describe("instances", () => {
     expect(await program.stderrLine()).toContain("The list is longer than 256,000 bytes. The tutorial's Xamarin.Forms");
     await program.list();
     expect((await program.stop()).stderr).not.toContain("256,000");
+  });
+
+  test("if the users cannot be read, the program exits with code 1 and makes no store", async () => {
+    const path = join(folder.path, "unmade.db");
+    const { exitCode, stderr } = await runProgram("serve", {
+      args: ["--port", "0", "--store", `sqlite:${path}`, "--auth", "all", "--users", join(folder.path, "nobody")],
+    });
+    expect([exitCode, stderr.includes("the users file cannot be read"), existsSync(path)]).toEqual([1, true, false]);
   });
 
   test("if the seed does not exist, the program says so and exits with code 1", async () => {

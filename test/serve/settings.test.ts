@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { readSettings } from "../../src/serve/settings.ts";
 import type { Settings } from "../../src/serve/settings-table.ts";
 
@@ -73,6 +75,10 @@ describe("settings", () => {
     });
     expect(read(["--store", "sqlite:/tmp/a:b.db"]).store).toEqual({ engine: "sqlite", path: "/tmp/a:b.db" });
     expect(read(["--store", "memory:"]).store).toEqual({ engine: "memory" });
+  });
+
+  test("~ in the path of a store is the home folder, which no shell inserts after sqlite:", () => {
+    expect(read(["--store", "sqlite:~/a.db"]).store).toEqual({ engine: "sqlite", path: join(homedir(), "a.db") });
   });
 
   test("settings can come from the environment, and flags take precedence", () => {

@@ -3,12 +3,12 @@
 
 import { scanObject } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
-import { isJson } from "../fields.ts";
+import { isDoneField, isJson, yesAndNo } from "../fields.ts";
 
 /** One item as a CSV line. `columns` are the field names, in the order of the cells. */
 export function csvRow(json: string, columns: readonly string[]): string {
   const values = scanObject(json).toMap();
-  return csvLine(columns.map((column) => cellOf(values.get(column))));
+  return csvLine(columns.map((column) => cellOf(column, values.get(column))));
 }
 
 export function csvLine(cells: readonly string[]): string {
@@ -19,30 +19,32 @@ export function csvLine(cells: readonly string[]): string {
 export function itemFromCells(columns: readonly string[], cells: readonly string[]): string {
   const fields = columns.flatMap((column, index) => {
     const cell = cells[index] ?? "";
-    return cell === "" ? [] : [`${JSON.stringify(column)}:${literalOf(cell) ?? JSON.stringify(cell)}`];
+    return cell === "" ? [] : [`${JSON.stringify(column)}:${literalOf(column, cell) ?? JSON.stringify(cell)}`];
   });
   return `{${fields.join(",")}}`;
 }
 
-function cellOf(value: string | undefined): string {
+function cellOf(column: string, value: string | undefined): string {
   const text = stringOf(value);
-  return text !== undefined && mayBeUnquoted(text, value) ? text : (value ?? "");
+  return text !== undefined && mayBeUnquoted(column, text, value) ? text : (value ?? "");
 }
 
 // A string keeps its quotes if it would otherwise be read as another value, if `JSON.stringify` would escape it
 // differently, or if a spreadsheet would take it for a formula.
-function mayBeUnquoted(text: string, literal: string | undefined): boolean {
-  return text !== "" && JSON.stringify(text) === literal && literalOf(text) === undefined && !/^[=+\-@\t\r]/.test(text);
+function mayBeUnquoted(column: string, text: string, literal: string | undefined): boolean {
+  if (text === "" || JSON.stringify(text) !== literal || literalOf(column, text) !== undefined) return false;
+  return !/^[=+\-@\t\r]/.test(text);
 }
 
 /**
  * The JSON text that a cell holds. Undefined if it holds plain text. `TRUE` is read as `true`, because spreadsheets
- * write it that way.
+ * write it that way. In a column that marks items as done, so is `yes`.
  */
-function literalOf(cell: string): string | undefined {
+function literalOf(column: string, cell: string): string | undefined {
   const lowerCase = cell.toLowerCase();
   if (lowerCase === "true" || lowerCase === "false") return lowerCase;
-  return isJson(cell) ? cell : undefined;
+  if (isJson(cell)) return cell;
+  return isDoneField(column) ? yesAndNo.get(lowerCase) : undefined;
 }
 
 // Cells with semicolons or tabs are quoted too. To find the separator, CsvReader counts commas, semicolons and tabs,

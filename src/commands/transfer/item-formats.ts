@@ -102,6 +102,8 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
   async *csv(chunks) {
     let columns: readonly string[] | undefined;
     for await (const { cells, line } of csvRows(chunks)) {
+      // Spreadsheets often leave lines of empty cells at the end. They are no items.
+      if (cells.every((cell) => cell === "")) continue;
       if (columns) yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
       else columns = checkedColumns(cells, line);
     }

@@ -61,6 +61,13 @@ describe("CSV", () => {
       ]);
   });
 
+  test("in a column that marks items as done, yes and no are true and false, and the texts are quoted", () => {
+    expect(itemFromCells(["Name", "Done", "isDone"], ["yes", "Yes", "no"])).toBe(
+      '{"Name":"yes","Done":true,"isDone":false}',
+    );
+    expect(csvRow('{"Name":"yes","Done":"yes"}', ["Name", "Done"])).toBe('yes,"""yes"""\r\n');
+  });
+
   test("a formula is quoted so that no spreadsheet runs it", () => {
     for (const formula of ["=1+1", "+1", "-x", "@x"])
       expect(csvRow(JSON.stringify({ A: formula }), ["A"])).toBe(`"""${formula}"""\r\n`);
