@@ -24,7 +24,7 @@ import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
-import { checksHosts } from "./loopback.ts";
+import { checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import { sampleItems } from "./sample-items.ts";
 import { parseSeed, SeedError } from "./seed.ts";
@@ -262,6 +262,7 @@ function openPage(settings: Settings, environment: Environment, listening: Promi
       hasAuthority: isDevelopment,
       httpPort: listeners.find(({ scheme }) => scheme === "http")?.port,
       httpsPort: listeners.find(({ scheme }) => scheme === "https")?.port,
+      isOnNetwork: listeners.some(({ host }) => !isLoopback(host)),
     })),
     authorityFile: isDevelopment
       ? async () => (await openDevelopmentCertificate(environment)).authorityCert

@@ -279,6 +279,13 @@ test("at 400 %, the choices of the sign-in form and of a conflict are in sight w
   await pages.send("PUT", "/api/todoitems/", named(ids.one, "Rice milk"), headers);
   await page.clickButton("Save");
   await page.until("document.querySelector('dialog.sign-in')");
+  // The field that has the focus is in sight, above the buttons, which stay at the end of the dialog.
+  expect(
+    await page.evaluate<boolean>(`(() => {
+      const [field, buttons] = [document.activeElement, document.querySelector(".buttons")].map((one) => one.getBoundingClientRect());
+      return document.activeElement.dataset.control === "username" && field.top >= 0 && field.bottom <= buttons.top;
+    })()`),
+  ).toBe(true);
   expect(await choices()).toEqual([
     ["Sign in", true],
     ["Cancel", true],

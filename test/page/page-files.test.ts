@@ -23,6 +23,7 @@ test("the certificate is the same object until its file changes", async () => {
       hasAuthority: true,
       httpPort: 5000,
       httpsPort: 5001,
+      isOnNetwork: false,
     }),
     authorityFile: async () => {
       lookups++;

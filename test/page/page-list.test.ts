@@ -95,7 +95,7 @@ test("two pages see each other's changes, and the row that the user is looking a
   await one.evaluate("scrollTo(0, 0)");
   await one.untilText("From the other page");
   await one.clickItem("From the other page", "tick");
-  await two.until("document.querySelector('.row').dataset.done === 'true'");
+  await two.until("document.querySelector('.name').dataset.done === 'true'");
   await two.clickItem("From the other page", "delete");
   await two.click('[data-control="dismiss"]');
   await one.until("document.querySelector('.count').textContent === '60'");

@@ -82,3 +82,16 @@ test("a double-click never acts on an item that has moved under the pointer", as
   await page.clickItem("Two", "delete");
   await page.untilNames();
 });
+
+test("an item that is unticked while done items are last moves up, and is no longer struck through", async () => {
+  await pages.start();
+  const done = (id: string, name: string) => JSON.stringify({ ID: id, Name: name, Done: true });
+  await pages.create(named(ids.one, "One"), done(ids.two, "Two"), done(ids.three, "Three"));
+  const page = await pages.openPage();
+  await page.click('[data-control="done-last"]');
+  await page.clickItem("Two", "tick");
+  await pages.untilStored((items) => items.every(({ Name, Done }) => Name !== "Two" || Done === false));
+  await page.until(
+    "[...document.querySelectorAll('.name')].every((name) => (getComputedStyle(name).textDecorationLine === 'none') === (name.textContent !== 'Three'))",
+  );
+});

@@ -198,6 +198,17 @@ describe("the connect panel", () => {
     ]);
   });
 
+  for (const [host, hint] of [
+    ["localhost", "needs the service started with --host 0.0.0.0"],
+    ["0.0.0.0", "needs this machine’s address in place of 127.0.0.1"],
+  ] as const)
+    test(`with --host ${host}, it says what a phone needs`, async () => {
+      await pages.start("--host", host);
+      const page = await pages.openPage();
+      await page.click('[data-control="connect"]');
+      await page.untilText(hint);
+    });
+
   test("the code for a browser says how a page of another origin may use the service", async () => {
     await pages.start();
     const page = await pages.openPage();
@@ -206,13 +217,14 @@ describe("the connect panel", () => {
     await page.untilText("only if it was started with --cors ORIGIN");
   });
 
-  test("if the browser does not let the page copy an address, its Copy button selects the address", async () => {
+  test("if the browser does not let the page copy an address, its Copy button selects the address and says so", async () => {
     await pages.start();
     const page = await pages.openPage();
     await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-write" }, setting: "denied" });
     await page.click('[data-control="connect"]');
     await page.click('[aria-label="Copy: This machine"]');
     await page.until(`getSelection().toString() === "${pages.program.origin}/api/todoitems/"`);
+    await page.untilText("Selected, but not copied");
     await page.view.cdp("Browser.resetPermissions", {});
   });
 });

@@ -36,8 +36,17 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
       ))}
       {isHere && (
         <p class="hint">
-          A phone on the same network needs the service started with <code>--host 0.0.0.0</code>, and this machine’s
-          address in place of <code>{list.hostname}</code>.
+          {settings.isOnNetwork ? (
+            <>
+              A phone on the same network needs this machine’s address in place of <code>{list.hostname}</code>. The
+              service showed it when it started, as “Network”.
+            </>
+          ) : (
+            <>
+              A phone on the same network needs the service started with <code>--host 0.0.0.0</code>, and this machine’s
+              address in place of <code>{list.hostname}</code>.
+            </>
+          )}
         </p>
       )}
       <h3>Code</h3>

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { CopyIcon } from "./icons.tsx";
 
 export function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
-  const [copied, setCopied] = useState(false);
+  const [copied, setCopied] = useState<"yes" | "no">();
   const code = useRef<HTMLElement>(null);
   const isBlock = text.includes("\n");
   const copy = async () => {
@@ -14,8 +14,8 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
       () => true,
       () => false,
     );
-    if (isCopied) setCopied(true);
-    else if (code.current) getSelection()?.selectAllChildren(code.current);
+    setCopied(isCopied ? "yes" : "no");
+    if (!isCopied && code.current) getSelection()?.selectAllChildren(code.current);
   };
   return (
     <div class="copyable" data-long={isLong} data-block={isBlock}>
@@ -25,8 +25,13 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
         {text}
       </code>
       <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
-        {copied ? "✓" : <CopyIcon />}
+        {copied === "yes" ? "✓" : <CopyIcon />}
       </button>
+      {copied === "no" && (
+        <span class="hint" role="status">
+          Selected, but not copied: the browser does not let this page copy. Press Ctrl+C or ⌘C.
+        </span>
+      )}
     </div>
   );
 }

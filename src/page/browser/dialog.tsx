@@ -23,8 +23,9 @@ export function Dialog({ title, kind, onClose, hasCloseButton = false, nextFocus
     const element = dialog.current;
     element?.showModal();
     // The button that gets the focus may be below a long text. Show the beginning of the text first. The buttons are in
-    // sight anyway.
+    // sight anyway. A field that gets the focus must be in sight, too.
     element?.scrollTo(0, 0);
+    if (document.activeElement instanceof HTMLInputElement) document.activeElement.scrollIntoView({ block: "nearest" });
     return () => {
       // The browser gives the focus back to the element that had it. Until the dialog is closed, that element is inert.
       element?.close();

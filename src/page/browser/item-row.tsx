@@ -35,7 +35,7 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
     if (isSpace(event)) event.preventDefault();
   };
   return (
-    <div class="row" data-done={done} data-pending={pending}>
+    <div class="row" data-pending={pending}>
       <input
         type="checkbox"
         class="tick"
@@ -54,7 +54,8 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
         data-control="text"
       >
         <span class="unseen">Edit </span>
-        <span class="name" dir="auto" data-nameless={name === ""}>
+        {/* This is not on the row: if a row moves, Chromium may draw its inner elements in their old style. */}
+        <span class="name" dir="auto" data-nameless={name === ""} data-done={done}>
           {title}
         </span>
         {notes !== "" && (
