@@ -21,6 +21,8 @@ export interface Measured {
   readonly p99Ms: number;
   /** CPU time of the server for each request. */
   readonly cpuMicroseconds: number;
+  /** The part of it that the server's own code took, and not the kernel. */
+  readonly ownMicroseconds: number;
 }
 
 export async function run(
@@ -38,7 +40,9 @@ export async function run(
   const cpuBefore = cpuSeconds(server.pid);
   const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
   const output = await new Response(child.stdout).text();
-  const cpu = cpuSeconds(server.pid) - cpuBefore;
+  const cpuAfter = cpuSeconds(server.pid);
+  const own = cpuAfter.own - cpuBefore.own;
+  const kernel = cpuAfter.kernel - cpuBefore.kernel;
   const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? Number.NaN);
   const refused = number(/Non-2xx or 3xx responses: ([0-9]+)/);
   const requests = number(/([0-9]+) requests in/);
@@ -48,7 +52,8 @@ export async function run(
     bytesPerSecond: amount(/Transfer\/sec: +([0-9.]+)([KMGT]?)B/.exec(output)),
     medianMs: milliseconds(/50% +([0-9.]+)(us|ms|s)/.exec(output)),
     p99Ms: milliseconds(/99% +([0-9.]+)(us|ms|s)/.exec(output)),
-    cpuMicroseconds: (cpu * 1e6) / requests,
+    cpuMicroseconds: ((own + kernel) * 1e6) / requests,
+    ownMicroseconds: (own * 1e6) / requests,
   };
 }
 

@@ -193,12 +193,19 @@ function goals(results: Results): Goal[] {
       goal: 0.8,
     },
     {
-      title: "list of 100 with metrics ÷ without",
-      value: ratio([work.list(100), "with metrics"], [work.list(100), "without metrics"]),
-      goal: 0.97,
+      title: "what metrics add to the processor time of a list of 100 ÷ that time",
+      value: addedByMetrics(results),
+      goal: 0.03,
+      atMost: true,
     },
   ];
   return rows.filter((row) => row !== undefined);
+}
+
+/** The kernel does the same for a list with metrics and without them, and its part varies by far more than they cost. */
+function addedByMetrics(results: Results): number {
+  const own = (contender: string) => results.median(work.ownCpu(work.list(100)), contender);
+  return (own("with metrics") - own("without metrics")) / results.median(work.cpu(work.list(100)), "without metrics");
 }
 
 function against(results: Results, of: string, other: string): number {

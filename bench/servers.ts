@@ -366,12 +366,13 @@ function parentOf(pid: string): number | undefined {
 const ticksPerSecond = 100;
 
 /** The CPU time that a process and its descendants have used so far. */
-export function cpuSeconds(pid: number): number {
+export function cpuSeconds(pid: number): { readonly own: number; readonly kernel: number } {
   const times = family(pid).map((member) => {
     const fields = readFileSync(`/proc/${member}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return Number(fields[11]) + Number(fields[12]);
+    return { own: Number(fields[11]), kernel: Number(fields[12]) };
   });
-  return times.reduce((sum, time) => sum + time, 0) / ticksPerSecond;
+  const sum = (part: "own" | "kernel") => times.reduce((total, time) => total + time[part], 0) / ticksPerSecond;
+  return { own: sum("own"), kernel: sum("kernel") };
 }
 
 export function residentBytes(pid: number): number {
