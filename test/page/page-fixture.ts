@@ -129,6 +129,11 @@ export class PageFixture {
         };
       };
     })`);
+    // The page learns a moment later that the edits are kept. If it is left before that, the browser asks the user.
+    await page.until(`(() => {
+      const leaving = new Event("beforeunload", { cancelable: true });
+      return dispatchEvent(leaving);
+    })()`);
   }
 
   /** Returns the path of a users file with one user, `ann`, whose password is `long enough`. */

@@ -210,8 +210,8 @@ test("if the browser cannot tell whether another tab is still open, it asks befo
   await page.view.reload();
   // The item waits for a sign-in, so it is not sent before the page is reloaded.
   await page.add("One");
-  await pages.untilKept(page, 1);
   await page.untilText("1 change is not sent.");
+  await pages.untilKept(page, 1);
   await page.view.reload();
   await page.untilText("1 change is left from an earlier visit");
   await page.untilNames();
