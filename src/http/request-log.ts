@@ -30,7 +30,7 @@ export function withRequestLog(handler: Handler, log: Log, trustProxy = false): 
       const { status } = answer;
       const reason = refusal.message;
       if (request) write(request, answer, performance.now());
-      else log("info", `a request that could not be read ${status}: ${reason}`, { status, reason });
+      else log("info", `${status} for a request that could not be read: ${reason}`, { status, reason });
       return answer;
     },
   };

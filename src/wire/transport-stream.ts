@@ -56,7 +56,9 @@ export class TransportStream extends Duplex {
     if (this.#isFull) {
       this.#isFull = false;
       this.emit("drain");
-    } else if (this.#isShutDown) this.#closeOurSide();
+    }
+    // The writer may have written again.
+    if (this.#isShutDown && this.#unsentCount === 0) this.#closeOurSide();
   }
 
   /**

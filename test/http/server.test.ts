@@ -385,7 +385,7 @@ describe("the log of requests", () => {
     await restart({ logRequests: true });
     await exchange(server.port, "GET /api/todoitems/ HTTP/1.1\r\n\r\n");
     expect(log).toEqual([
-      { level: "info", message: expect.stringMatching(/^a request that could not be read 400: .*Host/) },
+      { level: "info", message: expect.stringMatching(/^400 for a request that could not be read: .*Host/) },
     ]);
   });
 });

@@ -46,6 +46,16 @@ test("our side is closed only after a full socket has accepted everything that w
   expect(socket.events).toEqual(["un", "sent", "shutdown"]);
 });
 
+test("our side is also closed if the writer had to wait before", () => {
+  const socket = new NarrowSocket();
+  const stream = new TransportStream(socket, () => {});
+  stream.write(Buffer.alloc(200_000, "x"));
+  stream.shutdown();
+  socket.room = 200_000;
+  stream.drained();
+  expect(socket.events.at(-1)).toBe("shutdown");
+});
+
 test("a writer that is ahead of the socket is told to wait, and told to go on when everything is sent", () => {
   const socket = new NarrowSocket();
   const stream = new TransportStream(socket, () => {});
