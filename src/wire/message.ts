@@ -28,13 +28,8 @@ export interface HttpRequest {
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
   /**
-<<<<<<< HEAD
    * Requests with the same token were all sent before the store was queried for the first of them. Undefined if there
    * is no proof of that for this request. See turn.ts.
-=======
-   * Stands for the turn of the event loop in which the request was read. It proves that the request was sent before
-   * that turn began. Undefined if there is no such proof. See turn.ts.
->>>>>>> 6976062e6c1d05b0cc64e3c0271431bf274ac70c
    */
   readonly turn: Turn | undefined;
   /**
