@@ -59,25 +59,29 @@ export class Turns {
   }
 }
 
-/** Knows, for one clear-text connection, whether the next request is the first one in the bytes just read. */
+/** Knows, for one clear-text connection, whether it is certain that the next request was sent before the turn began. */
 export class FirstRequestTracker {
-  #isNext = false;
+  #isCertain = false;
   #mayReadOn = false;
 
   /**
-   * Call this for each read from the socket. If the head of a request began in an earlier read, that request counts as
-   * the first one. So does a request that begins in this read on an idle connection, unless the previous read was long
-   * (`longReadBytes`).
+   * Call this for each read from the socket, with the connection's phase before the read. It is certain that the next
+   * request was sent before the turn began if the connection was idle, or if the head of that request began in an
+   * earlier read. But after a long read (`longReadBytes`) nothing is certain, because the runtime may have read again
+   * in the same turn.
    */
   read(byteCount: number, phase: "idle" | "head" | "other"): void {
-    this.#isNext = phase === "head" || (phase === "idle" && !this.#mayReadOn);
+    this.#isCertain = phase !== "other" && !this.#mayReadOn;
     this.#mayReadOn = byteCount >= longReadBytes;
   }
 
-  /** Returns whether the next request is the first one. Afterwards the answer is false until the next read. */
+  /**
+   * Returns whether it is certain that the next request was sent before the turn began. It can be certain only for the
+   * first request of a read, so later calls return false until the next read.
+   */
   pass(): boolean {
-    const isNext = this.#isNext;
-    this.#isNext = false;
-    return isNext;
+    const isCertain = this.#isCertain;
+    this.#isCertain = false;
+    return isCertain;
   }
 }

@@ -101,5 +101,8 @@ test("a request gets no turn token if it follows a long read from the socket or 
   receive(get);
   receive(`\r\n${get}`);
   receive(`\r\n${get}`);
-  expect(began).toEqual([true, false, true, false, false]);
+  // The end of a long read may have arrived during the turn, and with it the beginning of this request.
+  receive(`${"\r\n".repeat(256 * 1024)}${get.slice(0, 10)}`);
+  receive(get.slice(10));
+  expect(began).toEqual([true, false, true, false, false, false]);
 });
