@@ -6,7 +6,7 @@ let connection = "";
 
 /**
  * Call this once, at the start. npm sets `npm_lifecycle_event` for `npx` and for scripts such as `npm start`. Whoever
- * starts the program in one of these ways may not have a `todoitems` command, so `npx todoitems` is shown instead.
+ * starts the program in one of these ways possibly has no `todoitems` command, so `npx todoitems` is shown instead.
  */
 export function noticeStart(environment: Readonly<Record<string, string | undefined>>): void {
   start = environment["npm_lifecycle_event"] === undefined ? "todoitems" : "npx todoitems";

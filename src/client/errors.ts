@@ -86,7 +86,6 @@ export class RedirectError extends TodoClientError {
   override readonly name = "RedirectError";
 }
 
-/** The content of an error response. */
 export interface ErrorReply {
   readonly status: number;
   /** A stable code for programs, if the server sends one. */

@@ -1,5 +1,5 @@
-// Reads the list and keeps its text, so that the server need not send all of it the next time. If nothing has changed,
-// the server sends no body. If a long list has changed, the server sends only the changes.
+// Reads the list and keeps its text, so that the server does not have to send all of it the next time. If nothing has
+// changed, the server sends no body. If a long list has changed, the server sends only the changes.
 
 import { parseToken } from "../items/token.ts";
 import { type ChangeDocument, readChangeDocument } from "./change-document.ts";
@@ -126,10 +126,11 @@ function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: s
   const places = new Map<string, Place>(whole ? [] : (kept.places ?? placesIn(kept.texts)));
   for (const { id, json, position } of changes) {
     const before = places.get(id);
-    // If the position is not above `listedAt`, the item was already in the list that was read at that version. It keeps
-    // its negative position, so it stays in its place. Any other item was added later, or was removed and added again.
+    // An item with a position up to `listedAt` was already in the list that was read at that version. It keeps the
+    // negative position that `placesIn` gave it, so it stays in its place.
+    const placed = before && position <= listedAt ? before.position : position;
     if (json === undefined) places.delete(id);
-    else places.set(id, { json, position: before && position <= listedAt ? before.position : position });
+    else places.set(id, { json, position: placed });
   }
   const texts = [...places.values()].sort((one, other) => one.position - other.position).map(({ json }) => json);
   const characters = texts.reduce((sum, { length }) => sum + length, 0);

@@ -16,7 +16,6 @@ import { idOf } from "./item-text.ts";
 import type { ParseItem, Reply } from "./reply.ts";
 import { backoffMs, pause, type Requester, type RequestOptions } from "./requester.ts";
 
-/** An item on the list. */
 export interface WatchedItem<Item> {
   /** In lower case, because IDs that differ only in letter case are the same ID. */
   readonly id: string;

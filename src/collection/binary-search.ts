@@ -1,4 +1,4 @@
-// Binary search.
+// Binary search: finds a place in a sorted array without looking at every element.
 
 /**
  * The index of the first element for which `isPast` is true, or the length if there is none. Once `isPast` is true

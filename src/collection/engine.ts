@@ -87,14 +87,14 @@ export interface Engine {
   /**
    * Stores a batch in one exclusive, atomic, durable step, and resolves once it is on disk.
    *
-   * The engine passes the changes since `batch.since` to the batch. The batch makes a plan for that newest state, and
-   * the engine stores the plan. If a lock is expensive, the engine may ask for a plan before it knows the changes since
-   * `batch.since`. It may store such a plan after these changes if they touch nothing that the plan depends on. Then it
-   * calls `moved`. Otherwise it asks for another plan.
+   * The engine calls `decide` with the changes since `batch.since`, and stores the plan that `decide` returns. If
+   * locking is expensive, the engine may call `decide` before it knows these changes. If it turns out that they touch
+   * nothing that the plan depends on, the engine may store the plan after them, and then calls `moved`. Otherwise it
+   * calls `decide` again.
    *
    * The promise rejects with one of these:
-   * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided`
-   *   is true, the outcome is unknown until the next `pull` shows it.
+   * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided` is
+   *   true, the outcome is unknown until the next `pull` shows it.
    * - The error that `decide` or `moved` threw, unchanged. Such an error is a defect.
    */
   commit(batch: Batch): Promise<void>;

@@ -53,9 +53,9 @@ export class Freshness {
    * Brings this process's copy of the store up to date with what other processes have committed. If the result is a
    * promise, await it.
    *
-   * `turn` is a turn token. It proves that a request was sent before the current turn of the event loop began. If a
-   * refresh with the same token has already found no news in this turn, that answer is newer than this request. So it
-   * is good enough for this request too. wire/turn.ts explains when a request gets a token.
+   * `turn` is a turn token: requests with the same token were all sent before the store was queried for the first of
+   * them. So if a refresh with this token has already found no news, that result is good enough for this request too.
+   * wire/turn.ts explains when a request gets a token.
    */
   refresh(turn?: object): undefined | Promise<void> {
     // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until they are in the
@@ -95,17 +95,17 @@ export class Freshness {
   /**
    * Call this if the engine may have seen changes that the replica, this process's copy of the store, lacks. For
    * example, a commit has failed but may have been stored anyway. `hasNews` does not report changes that the engine has
-   * already seen. So the next refresh does not rely on `hasNews`, and reads from the engine in any case.
+   * already seen. So the next refresh pulls without asking `hasNews`.
    */
   doubt(): void {
     this.#doubtCount++;
   }
 
   /**
-   * Reads changes from the engine, but not into the replica, which is this process's copy of the store. Once the engine
-   * has seen these changes, `hasNews` no longer reports them, although the replica lacks them. So every refresh that
-   * starts while this runs reads from the engine itself. At the end, `doubt` makes the next refresh read too, because
-   * earlier refreshes may have read before the engine saw the changes.
+   * Reads changes from the engine, but does not apply them to the replica, which is this process's copy of the store.
+   * Once the engine has seen these changes, `hasNews` no longer reports them, although the replica lacks them. So a
+   * refresh that starts while this runs pulls without asking `hasNews`. At the end, `doubt` makes the next refresh do
+   * the same, because earlier refreshes may have pulled before the engine saw the changes.
    */
   async pullAside(since: Bookmark): Promise<News> {
     this.#asideCount++;
@@ -158,8 +158,8 @@ export class Freshness {
 
   async #takeNews(): Promise<void> {
     for (;;) {
-      // Call `doubt` first, so that the next refresh reads from the engine if this pull fails or its result is not
-      // used. `hasNews` would not report the changes again, because the engine may have seen them already.
+      // Call `doubt` first, so that the next refresh pulls too if this pull fails or its result is not used. `hasNews`
+      // would not report the changes again, because the engine may have seen them already.
       this.doubt();
       const doubtCount = this.#doubtCount;
       const since = this.#replica.bookmark;

@@ -1,6 +1,6 @@
 // Lays out the parts of the list in memory. Adjacent parts that do not change share one block, so that they can be sent
-// with one system call. A part that changes has a small block of its own, so that a change copies little. The bytes of a
-// block never change, because an answer with an older list may still be sending them.
+// with one system call. A part that changes has a small block of its own, so that a change copies little. The bytes of
+// a block never change, because an answer with an older list may still be sending them.
 
 /**
  * A block is filled up to this size. We measured the processor time for sending a list of 14 MB. With such blocks it is
@@ -107,7 +107,10 @@ export function layOut(parts: readonly Part[]): readonly ListPiece[] {
   return pieces;
 }
 
-/** Moves each run of movable parts into one block, if the run has enough small blocks, or one that is mostly unused. */
+/**
+ * Moves each run of movable parts into one block, if the run is spread over enough blocks, or if one of its blocks is
+ * mostly unused.
+ */
 function joinMovable(parts: readonly Part[]): void {
   let run: Part[] = [];
   let byteCount = 0;

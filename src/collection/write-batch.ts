@@ -18,8 +18,8 @@ export class WriteBatch implements Batch {
   readonly #dependsOnAll: boolean;
   #plan: WritePlan;
   /**
-   * True if the replica, this process's copy of the store, did not take the changes that others committed before the
-   * plan. That happens if a reader has changed the replica in the meantime.
+   * True if `moved` did not apply the missed changes to the replica (this process's copy of the store), because a
+   * reader had changed the replica since the plan was made.
    */
   #isOvertaken = false;
 
@@ -45,9 +45,9 @@ export class WriteBatch implements Batch {
   }
 
   moved(missed: News, by: number): void {
-    // A reader may have loaded another history into the replica in the meantime. Then the replica must not take the
-    // missed changes, which belong to the old history. If a reader has brought the replica further, the replica must
-    // not take a whole store either. That would undo the newer changes, and the engine would not report them again.
+    // A reader may have changed the replica since the plan was made. If the replica now has another history, the missed
+    // changes do not belong to it, so do not apply them. If `missed` is the whole store, do not apply it to a replica
+    // that has changed at all: it could undo newer changes, and the engine would not report those again.
     const { bookmark } = this.#replica;
     this.#isOvertaken = missed.whole ? bookmark !== this.#plan.decidedOn : bookmark.epoch !== missed.epoch;
     if (!this.#isOvertaken) this.#replica.take(missed);

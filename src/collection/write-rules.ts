@@ -24,7 +24,7 @@ export type WriteOutcome =
 
 /**
  * An outcome, with the epoch (the name) of the history that it was decided in. The collection may have loaded another
- * history since then, in which the same version is another state.
+ * history since then, in which the same version number stands for another state.
  */
 export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
 

@@ -1,4 +1,4 @@
-// All commands.
+// All commands, in the order in which the help lists them.
 
 import { add } from "./add.ts";
 import { backup } from "./backup.ts";

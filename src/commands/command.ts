@@ -28,7 +28,6 @@ export interface Command {
   readonly run: (args: readonly string[], environment: Environment) => Promise<number>;
 }
 
-/** Invalid command-line usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -85,7 +85,8 @@ async function findCredentials(connection: ConnectionSettings): Promise<Credenti
 function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");
   const path = caFile ?? (isOnThisMachine(server) && existsSync(development) ? development : undefined);
-  // A wrong file is refused even if the address needs none, because the user would notice the mistake too late.
+  // A wrong `caFile` is refused even if the server does not use HTTPS. Otherwise the user would notice the mistake too
+  // late.
   const isRead = path !== undefined && (caFile !== undefined || server.protocol === "https:");
   const authority = isRead ? readAuthority(path) : undefined;
   if (server.protocol !== "https:" || authority === undefined)

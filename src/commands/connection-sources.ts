@@ -22,7 +22,7 @@ export interface ConnectionSettings {
   readonly ca: string | undefined;
   readonly username: string | undefined;
   readonly password: string | undefined;
-  /** A file with the password, if the source that has the password names a file. */
+  /** The path of a file that contains the password. If it is given, `password` is ignored. */
   readonly passwordFile: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function readConnection(args: Arguments, environment: Environment): Conne
   const sources = named === undefined ? [flags, variables, profile] : [flags, profile, variables];
   const server = serverOf(sources);
   // A password must not reach a server by accident. So a profile's credentials are for the profile's own server. They
-  // are sent to another one only if the command line names both, the profile and that server.
+  // are sent to another server only if the command line names both the profile and that server.
   const isForProfile = serverOf([profile]).origin === server.origin;
   const isAsked = named !== undefined && flags.read("server") !== undefined;
   const mayUseProfile = isForProfile || isAsked;

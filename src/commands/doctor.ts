@@ -66,7 +66,7 @@ export const doctor: Command = {
   },
 };
 
-/** Explains that there is no --server, because the other commands have it. */
+/** People try --server, because other commands have it. Refuses the flag, and says what to give instead. */
 function refuseServer(args: readonly string[]): void {
   const server = { name: "server", short: "s", placeholder: "URL" };
   if (parseFlags([...flags, server], args).values.has(server.name))

@@ -81,7 +81,7 @@ export async function agrees(question: string): Promise<boolean> {
     resolve(false);
   };
   process.once("SIGINT", decline);
-  // The question comes after the handler, because Ctrl-C may follow at once.
+  // Ask only after the handler for Ctrl-C is set, because the user may press Ctrl-C at once.
   process.stderr.write(`${question} [Y/n] `);
   const isAgreed = await Promise.race([readAnswer(), declined]);
   process.off("SIGINT", decline);

@@ -16,7 +16,7 @@ export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
-/** The service is read-only: it accepted the write, and stored nothing. */
+/** The service is read-only. It answered as if the write had succeeded, but stored nothing. */
 export class NotKeptError extends CommandError {
   override readonly name = "NotKeptError";
 }

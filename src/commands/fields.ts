@@ -100,12 +100,12 @@ export function isDoneField(name: string): boolean {
   return doneFields.includes(name.toLowerCase());
 }
 
-/** The item's name, made safe to print. Empty if it has none. */
+/** The item's name, made safe to print. Empty if the item has no name. */
 export function nameOf(json: string): string {
   return printable(displayText(firstOf(json, nameFields)?.value));
 }
 
-/** The field that has this item's name, such as `title`. Undefined if it has no such field. */
+/** The name of the field that contains the item's name, such as `title`. Undefined if the item has no such field. */
 export function nameFieldOf(json: string): string | undefined {
   return firstOf(json, nameFields)?.name;
 }
@@ -114,12 +114,12 @@ export function isDone(json: string): boolean {
   return isDoneMark(firstOf(json, doneFields)?.value);
 }
 
-/** The field that marks this item as done: the one it has, or `Done`. `value` is undefined if it has none. */
+/** The field that marks the item as done. If the item has no such field, `name` is `Done` and `value` is undefined. */
 export function doneFieldOf(json: string): { readonly name: string; readonly value: string | undefined } {
   return firstOf(json, doneFields) ?? { name: "Done", value: undefined };
 }
 
-/** How messages call an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */
+/** How messages refer to an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */
 export function titleOf(id: string, json: string): string {
   return `${nameOf(json)} (${id.slice(0, 8)})`.trimStart();
 }

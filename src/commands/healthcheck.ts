@@ -14,7 +14,7 @@ import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 
 /**
- * The settings that decide where the service listens. The help lists only these, but all other settings are accepted,
+ * The settings that decide where the service listens. The help lists only these, but all other settings are accepted
  * too.
  */
 const addressFlags = ["host", "port", "https-port"];
@@ -56,7 +56,10 @@ function findAdvice(): string {
   return `Check that the service is running; ${asTyped("serve")} starts it. If it is elsewhere, give its --port, or its address, as in: ${asTyped("healthcheck http://127.0.0.1:8080/")}`;
 }
 
-/** What to do if the user expects the variable of the other commands, which names another address, to be used here. */
+/**
+ * Other commands use TODOITEMS_SERVER, but this command does not. If the variable names another address than `url`,
+ * says how to use that address here.
+ */
 function unusedServer(server: string | undefined, url: URL): string[] {
   if (!server || completeUrl(server)?.origin === url.origin) return [];
   return [`\n${serverVariable} is not used here. To ask that service: ${asTyped(`healthcheck ${server}`)}`];

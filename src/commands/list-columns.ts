@@ -54,8 +54,9 @@ export function chosenColumns(all: readonly string[], items: readonly string[], 
 }
 
 /**
- * The column of names. Apps call this field differently, so each cell has the name that its own item uses, and the
- * title is the one that most items use. Empty if no item has a name.
+ * The column with the items' names. Apps keep the name in different fields, such as `name` or `title`. Each cell has
+ * the value from its own item's field, and the column's title is the field name that most items use. Empty if no item
+ * has a name.
  */
 function nameColumn(items: readonly string[]): Column[] {
   const uses = new Map<string, { readonly title: string; count: number }>();

@@ -69,7 +69,7 @@ async function noneYet(client: TodoClient<string>): Promise<string> {
   return `There are no items yet. Add one with: ${asTypedHere("add NAME")}`;
 }
 
-/** Asks the change feed, which says so when it connects. False if there is no feed. */
+/** When the change feed connects, it says whether the service is read-only. False if the feed is missing or fails. */
 async function isReadOnly(client: TodoClient<string>): Promise<boolean> {
   const asking = new AbortController();
   let readOnly = false;
@@ -80,7 +80,8 @@ async function isReadOnly(client: TodoClient<string>): Promise<boolean> {
   try {
     for await (const _ of client.watch({ signal: asking.signal, onState })) if (asking.signal.aborted) break;
   } catch (error) {
-    // The list was read, so a failure of the feed is not worth an error.
+    // After `abort`, an error only says that the feed was closed. A failure of the feed does not matter either, because
+    // the list has already been read.
     if (!asking.signal.aborted && !isTodoError(error)) throw error;
   }
   return readOnly;

@@ -23,7 +23,7 @@ export function parseServer(text: string, source = ""): URL {
   return url;
 }
 
-/** The URL that a user means, or undefined if the text is no address. */
+/** The URL that a user means, or undefined if the text is not an address. */
 export function completeUrl(text: string): URL | undefined {
   // A number alone is a port. A URL would take it for an IPv4 address, but nobody writes addresses like that.
   const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];

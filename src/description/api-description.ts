@@ -40,7 +40,7 @@ export function describeApi(instance: DescribedInstance, serverUrl: string): Api
   };
 }
 
-/** Only those parts that some path refers to. Which ones these are depends on the instance's settings. */
+/** Only the parts that some path refers to. They depend on the instance's settings. */
 function usedIn(paths: Part, kind: string, parts: { readonly [name: string]: Part }): Part {
   const text = JSON.stringify(paths);
   return Object.fromEntries(

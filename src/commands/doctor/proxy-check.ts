@@ -103,7 +103,9 @@ async function throughProxy(settings: Settings, port: number, publicUrl: URL): P
   }
 }
 
-/** People give the address of the service itself, too. That is no failure of a proxy. */
+/**
+ * The address may be that of a service, and not that of a proxy. Then no proxy has failed, so this is only a warning.
+ */
 function describeOther(url: URL, port: number): Finding {
   const flag = url.protocol === "https:" ? "https-port" : "port";
   const own = url.port || (url.protocol === "https:" ? "443" : "80");

@@ -1,6 +1,6 @@
 // Writes a snapshot of items to a new store. The store is written under another name first, with a progress bar on a
-// terminal. It gets its real name when it is complete. So whenever the program is stopped, the real name belongs either
-// to the old file or to the complete new one.
+// terminal. It gets its real name when it is complete. So no matter when the program is stopped, the real name belongs
+// either to the old file or to the complete new one.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";

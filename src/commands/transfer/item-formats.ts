@@ -27,7 +27,6 @@ export function formatOf(given: string | undefined, file: string | undefined): I
   throw new UsageError(`${file}: the format is not clear from the file's name. Add --format json, ndjson or csv.`);
 }
 
-/** An item of a file. */
 export interface FileItem {
   /** Compact JSON. */
   readonly json: string;
@@ -102,7 +101,7 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
   async *csv(chunks) {
     let columns: readonly string[] | undefined;
     for await (const { cells, line } of csvRows(chunks)) {
-      // Spreadsheets often leave lines of empty cells at the end. They are no items.
+      // Spreadsheets often leave lines of empty cells at the end. These lines are not items.
       if (cells.every((cell) => cell === "")) continue;
       if (columns) yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
       else columns = checkedColumns(cells, line);
