@@ -93,8 +93,8 @@ export class PostgresCommit {
         return false;
       }
       const { start, missed } = await this.#missedFrom(sql, answer);
-      // The batch is stored. But its answer was lost, so it may not have reached the standbys. That is why we commit a
-      // write here too. The server answers this write only when its synchronous standbys have everything up to this
+      // The batch is stored. But its answer was lost, so perhaps the standbys do not have the batch yet. So we commit
+      // another write here. The server answers this write only when its synchronous standbys have everything up to this
       // point.
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
       if (missed) {
@@ -118,8 +118,8 @@ export class PostgresCommit {
       if (!known.isAt(since)) return false;
       const start = known.newest;
       const plan = this.#batch.decide(undefined);
-      // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again, for
-      // the newest state.
+      // This state may be out of date, and the batch may change nothing only for this reason. So the locked step
+      // decides again, for the newest state.
       if (plan.changes.length === 0) return false;
       const sent = this.#send(start, plan);
       const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
@@ -149,7 +149,7 @@ export class PostgresCommit {
       if (known.isCut(answer)) {
         // The store has lost its newest versions, so it gets a new epoch, which is a new name for its history. The
         // epoch is committed in a transaction of its own. If the batch were in the same transaction and failed, the new
-        // epoch would be lost too. Then perhaps nobody would ever notice again that versions are missing.
+        // epoch would be lost too, and the loss of versions might never be noticed again.
         await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, answer.epoch).execute(), this.#end(sql)]));
         known.leave(answer.epoch);
         return false;
@@ -189,8 +189,8 @@ export class PostgresCommit {
     const isOver = performance.now() > this.#giveUpAtMs;
     if (isServerError(error)) {
       this.#context.contended = true;
-      // If this attempt sent a batch, the server has refused that batch. But if the server has refused a query of
-      // `#settle`, the batch of an earlier attempt is still unanswered.
+      // If this attempt has sent a batch, the server has refused it, so it is no longer unanswered. But if the error
+      // comes from `#settle`, `#sent` is still the unanswered batch of an earlier attempt, so keep it.
       if (this.#sent !== unanswered) this.#sent = undefined;
     }
     if (this.#sent) {
@@ -258,8 +258,8 @@ export class PostgresCommit {
 }
 
 /**
- * True if these changes touch something that the plan depends on. Then the plan would have been refused if it had been
- * made without locking the clock first.
+ * True if these changes touch something that the plan depends on. Then the database would have refused a plan that was
+ * made before the clock was locked.
  */
 function isTouched({ dependsOn }: Plan, changes: readonly Change[]): boolean {
   if (!dependsOn) return changes.length > 0;

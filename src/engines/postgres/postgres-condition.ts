@@ -17,7 +17,7 @@ export interface PostgresCondition {
   readonly standbys: number;
   /**
    * The delay of the slowest standby. Undefined if the server shows no delay: no standby is connected, the standbys are
-   * idle and have caught up, or this user may not see it.
+   * idle and have caught up, or this user has no permission to see it.
    */
   readonly lagSeconds: number | undefined;
   readonly connections: number;

@@ -110,22 +110,24 @@ export class PostgresEngine implements Engine {
       return whole;
     }
     const answer = await this.#readNews(() => this.#known.pointAt(since));
-    // An epoch is the name of a history. `hasLeft` is true if this epoch was already over, and the store has returned
-    // to it. Then the store may have been rolled back to a point before the bookmark, and others may have committed
-    // since. So the changes may not follow the bookmark.
+    // If `hasLeft` is true, the store has returned to an epoch (the name of a history) that was already over. So it was
+    // rolled back, perhaps to a point before the bookmark, and others may have committed since. Then it is not certain
+    // that the changes continue from the bookmark, so they are not used.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
       // If a store is rolled back, a read-only engine cannot give it a new epoch (a new name for its history). Then
-      // only the batch name of the newest known point reveals the rollback. So a read-only engine keeps this point
-      // until the caller asks for the changes since this point.
+      // only the batch name of the newest known point reveals the rollback. So a read-only engine replaces this point
+      // only if the pull started from it.
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
     const whole = await this.#replace(since, answer);
-    // If this pull did not start from the known point, the caller's copy of the store may still be at the known point.
-    // Then keep the known point, so that the next pull checks whether the history still contains it. This matters in
-    // two cases. Either the loaded store has the same epoch as the known point. Or the engine is read-only and cannot
-    // give the store a new epoch, so the store could return to the old epoch unnoticed.
+    // If this pull started from another point than the known point, the caller's copy of the store may still be at the
+    // known point. Then the known point is kept in two cases, so that the next pull checks whether the history still
+    // contains it:
+    // - The loaded store has the same epoch as the known point.
+    // - The engine is read-only. It cannot give the store a new epoch, so the store could return to the old epoch
+    //   unnoticed.
     const keepsKnown = this.#options.readOnly || whole.epoch === this.#known.newest.epoch;
     // Do this after everything that can fail. A failed pull must not change the known point: the caller's copy would be
     // at another point, and `hasNews` would not notice.
@@ -144,7 +146,8 @@ export class PostgresEngine implements Engine {
     }
     for (;;) {
       const whole = await this.#load();
-      // Perhaps the store got its new epoch (the new name of its history) only after `answer` was sent.
+      // The store may have got a new epoch (a new name for its history) after `answer` was sent. Then the epoch of the
+      // bookmark is over.
       if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
       // If this epoch was already over, the store was rolled back just before it was loaded, and has lost its new
       // epoch. Then it gets another epoch below.
@@ -157,9 +160,9 @@ export class PostgresEngine implements Engine {
   }
 
   /**
-   * Makes the loaded point the newest known point, if it is newer. Returns false if the history lacks one of these two
-   * points, because the store was rolled back. The load alone does not show this: others may have committed since the
-   * rollback.
+   * Makes the loaded point the newest known point, if it is newer. Returns false if the store was rolled back: its
+   * history lacks the loaded point or the newest known point, or its epoch is already over. A version that is higher
+   * than before does not rule out a rollback, because others may have committed since.
    */
   async #learnsLoaded(whole: Point): Promise<boolean> {
     const { continues } = await this.#readNews(() => whole);

@@ -40,7 +40,7 @@ export class KnownHistory {
     return epoch === this.#newest.epoch && version === this.#newest.version;
   }
 
-  /** True if this is the newest known point, and was reached by the same batch. */
+  /** True if this point has the epoch, the version and the batch of the newest known point. */
   isNewest(point: Point): boolean {
     return this.isAt(point) && point.batch === this.#newest.batch;
   }

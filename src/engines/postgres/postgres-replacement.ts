@@ -1,6 +1,6 @@
 // Replaces all items of a PostgreSQL store in one transaction. Also gives the store a new epoch, which is a new name
 // for its history. Running instances notice the new epoch at their next read or write, and load everything again. So
-// they need not be stopped.
+// instances can keep running.
 
 import { type Change, newEpoch, StoreError, type Version } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";

@@ -94,7 +94,7 @@ async function checkRights(sql: Sql): Promise<void> {
   );
 }
 
-/** The SQL that an administrator runs for a user who may not create tables. */
+/** The SQL that an administrator runs for a user who has no permission to create tables. */
 function administratorSql(fromVersion: number, user: string): string {
   const role = `"${user.replaceAll('"', '""')}"`;
   return [

@@ -165,8 +165,8 @@ export class PostgresSession {
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
-      // No statement sends or returns an array, so the library need not look up the types of arrays. If a connection is
-      // lost during that lookup, the library leaves a rejected promise that nobody can handle.
+      // No statement sends or returns an array, so the library does not have to look up the types of arrays. If a
+      // connection is lost during that lookup, the library leaves a rejected promise that nobody can handle.
       fetch_types: false,
       connection: { application_name: applicationName },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },

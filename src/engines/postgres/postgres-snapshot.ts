@@ -72,7 +72,6 @@ export class PostgresSnapshot implements Snapshot {
   }
 }
 
-/** Reads all rows, page by page. */
 export async function* rowsInPages(readPage: (after: Version) => Promise<readonly Change[]>): AsyncGenerator<Change> {
   for (let last: Version | undefined = 0; last !== undefined; ) {
     const page: readonly Change[] = await readPage(last);

@@ -28,7 +28,6 @@ export interface Point extends Bookmark {
   readonly batch: string;
 }
 
-/** A batch that was sent to the store. */
 export interface SentBatch {
   /** The version that the batch's plan is based on. */
   readonly since: Version;

@@ -11,8 +11,8 @@ let engine: SqliteEngine | undefined;
 let planned: PromiseWithResolvers<Plan> | undefined;
 
 /**
- * A checkpoint copies the log into the store. It waits until no commit has come for this long, because it takes several
- * syncs, and a commit would have to wait for them.
+ * A checkpoint copies the log into the store. This takes several syncs, and a commit would have to wait for them. So
+ * the checkpoint starts only when no commit has come for this long.
  */
 const quietMs = 5;
 let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
@@ -24,8 +24,8 @@ function send(message: FromThread): void {
 }
 
 /**
- * Sends the changes that other processes have committed first. The thread that answers requests then makes a new plan,
- * and this resolves to that plan.
+ * Sends the changes of other processes to the thread that answers requests. That thread makes a new plan, and the
+ * promise resolves to the plan.
  */
 function decideAgain(missed: News): Promise<Plan> {
   planned = Promise.withResolvers();

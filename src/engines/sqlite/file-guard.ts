@@ -56,11 +56,12 @@ const noIndex: WalIndex = {
   checksum1: 0,
   checksum2: 0,
 };
+/** The times of every file system are at least this exact. */
+const coarseTimeMs = 2_000;
 /**
- * No file system rounds times to more than this. One that shows fractions of a second rounds to a few milliseconds, or
+ * If a file system shows fractions of a second, its times are at least this exact. It rounds to a few milliseconds, or
  * to a tick of the kernel's clock.
  */
-const coarseTimeMs = 2_000;
 const fineTimeMs = 100;
 
 export class FileGuard {
@@ -131,7 +132,7 @@ export class FileGuard {
     if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
       return replaced("another program has written into the file");
     }
-    // Another process has run a checkpoint, and may not have checked the file afterwards. So we check it.
+    // Another process has run a checkpoint. Perhaps it has not checked the file afterwards, so we check the file.
     return isQuiet ? undefined : this.checkCheckpoint();
   }
 
@@ -181,8 +182,8 @@ export class FileGuard {
   checkCheckpoint(): Interference | undefined {
     const before = this.#look();
     const { frames, copied, attempted } = before.index;
-    // A checkpoint that could not copy all frames leaves out pages that later frames change again. Then the file need
-    // not agree with the log.
+    // If a checkpoint could not copy all frames, it has skipped the pages that later frames change again. The file may
+    // then differ from the log, so compare the two only after a checkpoint that has copied everything.
     const isWhole = copied === attempted && copied === frames;
     const isSame = !isWhole || this.#hasCopied(before.index);
     // Another process may have changed the log or the store while we looked. Then the comparison proves nothing.
@@ -231,8 +232,8 @@ export class FileGuard {
   }
 
   // Looks at the file before and after reading the wal-index, and starts again if the file has changed in between. So
-  // if the wal-index shows a complete checkpoint, `file` includes all writes of this checkpoint. Otherwise, the next
-  // check would take the missing writes for those of another program.
+  // if the wal-index shows a complete checkpoint, `file` includes all writes of this checkpoint. If some of these
+  // writes were missing, the next check would take them for writes of another program.
   #look(): Look {
     for (;;) {
       const file = this.#store.state;

@@ -150,7 +150,8 @@ export class GuardedDatabase {
   }
 
   /**
-   * Call this if another thread has stopped using the store because of what was done to the files. `reason` says what.
+   * Call this if another thread has stopped using the store, because another program has replaced, removed or changed
+   * the files. `reason` says what has happened.
    */
   retireToo(reason: string): void {
     if (this.isRetired) return;
@@ -176,8 +177,8 @@ export class GuardedDatabase {
   #setLogAside(kind: Interference["kind"]): string {
     if (kind !== "replaced")
       return `Commits that were only in the log will be lost with this process: save the list first, with ${asTyped("export")}`;
-    // Move the log before the -shm file is removed. If only the -shm file were missing, another process would not
-    // conclude that the store was replaced.
+    // Move the log before the -shm file is removed. A moved log tells other processes that the store was replaced. If
+    // only the -shm file were missing, they would copy the log into the new store.
     const log = this.#guard?.hasOwnLog ? setAside(`${this.#file}-wal`) : undefined;
     if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
     return log === undefined

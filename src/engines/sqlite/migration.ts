@@ -1,6 +1,6 @@
 // Brings an existing store to the current schema. First takes a copy of the store, and verifies the copy. Meanwhile
-// nobody else can open the store. Whenever the process is killed, the next start finds either the old store or the new
-// one, and goes on.
+// nobody else can open the store. No matter when the process is killed, the next start finds either the old store or
+// the new one, and goes on.
 
 import { Database } from "bun:sqlite";
 import {
@@ -52,7 +52,7 @@ function lockOut(database: Database, path: string): void {
 /** Gives the lock back. Other processes can then open the store. */
 export function letIn(database: Database): void {
   database.run("PRAGMA locking_mode = NORMAL");
-  // SQLite gives the lock back when it next reads.
+  // SQLite gives the lock back only when it next reads the store, so read something.
   schemaOf(database);
 }
 
@@ -78,7 +78,8 @@ function copyStore(database: Database, path: string): string {
 }
 
 /**
- * A name that no file has yet. Or the name of a copy with the same content, which a process took before it was killed.
+ * A name that no file has yet, or the name of an existing copy with the same content. A process that was killed after
+ * it had made the copy may have left it.
  */
 function freeName(name: string, wanted: string): string {
   for (let count = 1; ; count++) {

@@ -142,8 +142,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Commits without a checkpoint, which copies the log into the store. The caller must call `checkpoint` itself, at a
-   * time when it delays nobody.
+   * Commits, but does not copy the log into the store. The caller must call `checkpoint` to do that, at a time when it
+   * delays nobody.
    */
   async commitOnly(batch: Batch | DecidedLater): Promise<void> {
     try {
@@ -229,7 +229,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Throws if the files are no longer those that were opened, because the last commits may then not be in the file. */
+  /** Throws if the files are no longer those that were opened. Then the last commits may be missing from the file. */
   #checkAtClose(): void {
     try {
       this.#files.check();

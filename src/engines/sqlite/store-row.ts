@@ -38,9 +38,9 @@ export class StoreRow {
 }
 
 /**
- * Gives the store a new epoch, which is a new name for its history, if it is in another file than before. Such a file
- * is a copy. From then on, the copy and the original may have different histories. So a client must not take a state of
- * one for a state of the other.
+ * If the store is in a different file than before, gives the store a new epoch, which is a new name for its history. A
+ * different file means that the store was copied. From then on, the copy and the original may have different histories,
+ * so a client must not take a state of one for a state of the other.
  */
 export function adoptFile(database: Database, path: string): void {
   const row = new StoreRow(database, path);
@@ -50,8 +50,8 @@ export function adoptFile(database: Database, path: string): void {
   if (row.read().file === file) return;
   const adopt = database.transaction(() => {
     const fields = row.read();
-    // A store that was just made, or that comes from a program that did not note the file, keeps its epoch (the name of
-    // its history).
+    // The store keeps its epoch (the name of its history) if no file was recorded yet: the store is new, or an older
+    // version of this program made it. It also keeps its epoch if another process has just adopted the file.
     const epoch = fields.file === "" || fields.file === file ? fields.epoch : newEpoch();
     row.write({ ...fields, epoch, file });
   });

@@ -22,7 +22,7 @@
 //
 // What a commit deletes: up to 4 of the chosen rows for each of its changes, oldest first, in the same transaction.
 // The commit of row 7 deletes rows 1, 2, 4 and 5, so rows 3, 6 and 7 remain. Because the oldest rows go first, row 2
-// never outlives row 4, whenever the process crashes.
+// never outlives row 4, no matter when the process crashes.
 //
 // With two processes: suppose that another process updates item a, as row 7. Row 3 is now obsolete. The other process
 // should delete row 3, but it crashes. This process then deletes item a, as row 8. It knows that row 8 replaces row 7,
@@ -35,9 +35,9 @@ import { type Change, type PlannedChange, tombstonesMax, type Version } from "..
 
 export interface SweepLimits {
   /**
-   * A sweep deletes obsolete rows. Unless tombstones must be pruned, it waits until there are at least this many
-   * obsolete rows, and at least as many as live rows. By then each page contains several obsolete rows, so deleting
-   * them touches fewer pages.
+   * A sweep deletes obsolete rows. It starts once there are at least this many obsolete rows, and at least as many
+   * obsolete rows as live rows. By then each page contains several obsolete rows, so deleting them touches fewer pages.
+   * If tombstones must be pruned, the sweep starts earlier.
    */
   readonly obsoleteMin: number;
   /**
@@ -164,8 +164,8 @@ export class Sweep {
     if (this.#sweeping.length === 0) this.#start();
   }
 
-  // A tombstone must not be deleted before the older rows of its item. That cannot happen. Those rows are all obsolete
-  // by now, so this sweep or an earlier one has chosen them. And every sweep deletes the oldest rows first.
+  // A tombstone must not be deleted before the older rows of its item. These rows are all obsolete by now, so this
+  // sweep or an earlier one has chosen them. And every sweep deletes the oldest rows first.
   #start(): void {
     const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;

@@ -126,8 +126,9 @@ class Scan {
   /** True if an earlier transaction has a bad frame, but the current one is intact so far. */
   #inWhole = false;
   /**
-   * The checksums that the next frame may continue. After a bad frame, the checksum in that frame may be right, or the
-   * one computed from it.
+   * The checksums that the next frame may continue from. After a bad frame or header there are two. The checksum that
+   * is stored there is right if the content was damaged. The checksum that is computed from the content is right if the
+   * stored one was damaged.
    */
   #seeds: readonly Sum[];
 
@@ -146,8 +147,8 @@ class Scan {
   note(frame: DataView, offset: number): void {
     this.#noted++;
     const salts = pairAt(frame, 8);
-    // If the header is damaged, its salts may be damaged too, and so may be those of the first frames. So take the
-    // salts of each frame until one is intact. All intact frames have the same salts.
+    // If the header is damaged, its salts and those of the first frames may be damaged too. So take the salts of each
+    // frame until a frame is intact. All intact frames have the same salts.
     if (!this.#header.isIntact && !this.#hasIntactFrame) this.#salts = salts;
     const stored = pairAt(frame, 16);
     if (isSame(salts, this.#salts) && this.#seeds.some((seed) => isSame(this.#sum(frame, seed), stored))) {
@@ -183,8 +184,9 @@ class Scan {
       this.#transactions++;
       this.#frames = this.#noted;
     }
-    // The first intact frames after a bad one may be the rest of its own transaction, which a crash can leave. Only a
-    // transaction that is intact from its first frame to its last proves damage.
+    // The first intact frames after a bad frame may belong to the same transaction. A crash can leave such a
+    // transaction, so it proves nothing. Only a transaction that is intact from its first frame to its last proves
+    // damage.
     if (this.#bad && this.#isBetween) this.#inWhole = true;
     if (endsTransaction && this.#inWhole) this.#isDamaged = true;
     if (endsTransaction && (!this.#bad || this.#inWhole)) this.#committedFrames = this.#noted;
@@ -192,9 +194,10 @@ class Scan {
   }
 
   /**
-   * Whether a bad frame was the last of its transaction, before a bit of it was flipped. The last frame is marked with
-   * the size of the store in pages. All others have 0 instead. The flipped bit may be in the mark itself: then another
-   * mark, which differs in one bit, fits the checksum.
+   * Whether a bad frame was the last of its transaction, before one of its bits was flipped. The mark of the last frame
+   * is the size of the store in pages. The mark of every other frame is 0. The flipped bit may be in the mark itself.
+   * So if the mark is 0 or an unlikely size, other marks are tried. If the checksum fits another mark, that mark is the
+   * original.
    */
   #endedTransaction(frame: DataView, stored: Sum): boolean {
     const mark = frame.getUint32(4);
