@@ -29,7 +29,7 @@ export class AllowedHosts {
   }
 }
 
-/** The host in lower case, without its port, the brackets of an IPv6 address and a final dot. */
+/** The host in lower case. The port, the brackets of an IPv6 address and a final dot are removed. */
 function hostName(header: string): string {
   const end = header.startsWith("[") ? header.indexOf("]") : header.indexOf(":");
   const host = header.slice(header.startsWith("[") ? 1 : 0, end === -1 ? header.length : end);

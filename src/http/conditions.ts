@@ -14,12 +14,18 @@ export function entityTag(epoch: string, version: Version, fieldNames: FieldName
   return `"${formatToken({ epoch, version }, fieldNames)}"`;
 }
 
-/** The tag of the same state in a compressed answer. In `If-Match` and `If-None-Match`, both tags mean the same. */
+/**
+ * Turns the tag of an answer into the tag of the same answer in compressed form. In `If-Match` and `If-None-Match`,
+ * both tags mean the same.
+ */
 export function gzipTag(tag: string): string {
   return `${tag.slice(0, -1)}-gzip"`;
 }
 
-/** The tag of the same state in a document that says that the instance is read-only. */
+/**
+ * Turns the tag of a state into the tag of a change document that shows this state and says that the instance is
+ * read-only.
+ */
 export function readOnlyTag(tag: string): string {
   return `${tag.slice(0, -1)}-read-only"`;
 }

@@ -96,9 +96,10 @@ export class RefusedPages {
     const origin = headers.get("origin");
     if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
     if (isOwnPage(origin, headers)) return undefined;
-    const isNamed = origin.startsWith("http://") || origin.startsWith("https://");
-    // `--cors` cannot list other origins, such as `null` for a page from a file. Only `*` allows those.
-    const value = isNamed ? [...(this.#allowed ?? []), origin].join(",") : '"*"';
+    // `--cors` accepts only origins with these schemes. Any other origin, such as `null` for a page from a file, needs
+    // `*`.
+    const canBeListed = origin.startsWith("http://") || origin.startsWith("https://");
+    const value = canBeListed ? [...(this.#allowed ?? []), origin].join(",") : '"*"';
     return `The browser keeps a web page of the origin ${origin} from using this service. To allow the page, start the service with --cors ${value}`;
   }
 }

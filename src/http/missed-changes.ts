@@ -17,9 +17,9 @@ const charactersMax = 8 * 1024 ** 2;
  */
 const shortBytesMax = 64 * 1024;
 /**
- * All encoded changes that are kept have at most this many bytes together. While there is no room, a reader that missed
- * a lot gets the whole list in its document. If it reads a feed, it is told to fetch the list. All readers share that
- * list, so readers with many different tokens cannot exhaust the memory.
+ * A cache keeps encoded changes of about this many bytes at most, all together. While there is no room, a reader that
+ * missed a lot gets no changes. A change document then contains the whole list, and a feed tells its reader to fetch
+ * the list. All readers share that list, so readers with many different tokens cannot exhaust the memory.
  */
 const keptBytesMax = 32 * 1024 ** 2;
 /**

@@ -5,7 +5,7 @@
 import type { AnswerHeaders, HeaderFields } from "../wire/message.ts";
 
 const requestIdPattern = /^[\w.:~+/=@-]{1,128}$/;
-/** The format of W3C Trace Context. An ID that consists only of zeros is invalid, and so is the version ff. */
+/** The format of W3C Trace Context. An ID that consists only of zeros is invalid. The version ff is invalid too. */
 const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Returns the valid ID headers of a request, to be sent back in the answer. Undefined if there are none. */
@@ -21,7 +21,7 @@ export function requestIds(headers: HeaderFields): AnswerHeaders | undefined {
 }
 
 interface LoggedIds {
-  /** For the end of a message. Empty if the answer has no ID. */
+  /** The IDs in parentheses, to append to a message. Empty if the answer has no ID. */
   readonly text: string;
   readonly fields: Readonly<Record<string, string>>;
 }

@@ -5,7 +5,6 @@ import { clientAddress } from "./client-address.ts";
 import type { Log } from "./log.ts";
 import { loggedIds } from "./request-id.ts";
 
-/** Wraps a handler so that it also logs each request. */
 export function withRequestLog(handler: Handler, log: Log, trustProxy = false): Handler {
   const write = (request: HttpRequest, answer: Answer, startedAt: number) => {
     const { method, path, headers, isSecure } = request;

@@ -37,7 +37,7 @@ const preparedFiles = new WeakMap<Uint8Array, Promise<PreparedFile>>();
 /** The methods a file offers. */
 export const siteMethods: readonly string[] = ["GET"];
 
-// The page may load files only from its own origin. It may not run inline scripts, and no page may show it in a frame.
+// The page can load files only from its own origin. It cannot run inline scripts, and no page can show it in a frame.
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,4 +1,4 @@
-// Which values mark an item as done. Apps write a truth value, a number, or a text.
+// Which values mark an item as done. Apps write a boolean, a number or a string.
 
 /** How apps mark an item as done and as open, as JSON texts. */
 const marks = [

@@ -18,7 +18,6 @@ export interface Metric {
   readonly values: readonly MetricValue[];
 }
 
-/** The metrics of one process. */
 export type ProcessMetrics = readonly Metric[];
 
 export function counter(name: string, help: string, value: number): Metric {

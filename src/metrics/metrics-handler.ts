@@ -13,7 +13,6 @@ export interface MetricsHandlerOptions {
   /** The host names that requests may have in `Host`. Undefined if any name is allowed. */
   readonly hosts: AllowedHosts | undefined;
   readonly log: Log;
-  /** Returns the metrics of each process. */
   readonly collect: () => Promise<readonly ProcessMetrics[]>;
 }
 

@@ -38,7 +38,7 @@ interface Series {
 
 export class RequestMetrics {
   readonly #series = new Map<number, Series>();
-  /** The series of the last request. Most requests are like the one before, so it is rarely searched for. */
+  /** The series of the last request. Most requests are like the one before, so `#series` is rarely searched. */
   #last: Series | undefined;
   #lastPath = "";
   #lastMethod = "";

@@ -40,7 +40,7 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     // A word right after an unknown flag is probably the value of that flag, so it is not treated as an argument.
     if (token.kind === "positional" && token.index - 1 !== unknownAt) positionals.push(token.value);
     if (token.kind !== "option") continue;
-    // A word such as `-5 degrees` is read as many short flags. One message is enough for all of them.
+    // An argument such as `-5 degrees` is read as many short flags. One message is enough for all of them.
     if (token.index === unknownAt) continue;
     const { name, rawName, value, inlineValue } = token;
     const shape = shapes.find((one) => one.name === name);
@@ -68,7 +68,7 @@ function unknownFlag(
   value: string | undefined,
   shapes: readonly FlagShape[],
 ): string {
-  // Compare the names without the dashes before them, because those would make short names look alike.
+  // Compare the names without their dashes, because the dashes would make short names look alike.
   const meant = closest(
     typedName,
     shapes.map(({ name }) => name),

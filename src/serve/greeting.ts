@@ -13,8 +13,9 @@ import { labelledRows } from "./wrapped-text.ts";
 type Row = readonly [label: string, ...lines: string[]];
 
 /**
- * The line for one listener. These lines come first on standard output, because programs wait for them and then call
- * the address in them. Not every system can call `0.0.0.0` or `::`, so the line shows a loopback address instead.
+ * The line for one listener. These lines come first on standard output, because programs wait for them and then connect
+ * to the address in them. Not every system can connect to `0.0.0.0` or `::`, so the line shows a loopback address
+ * instead.
  */
 export function readyLine({ scheme, host, port }: Listener): string {
   const address = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;

@@ -13,7 +13,6 @@ export interface Listener {
 export interface RunningService {
   readonly listeners: readonly Listener[];
   readonly itemCount: number;
-  /** The metrics of each process of the service. */
   readonly collectMetrics: () => Promise<readonly ProcessMetrics[]>;
   /**
    * Goes on answering for `delaySeconds`, but reports that the service is not ready. Then stops, and resolves to the

@@ -174,7 +174,8 @@ function serialNumber(): string {
   return `01${randomBytes(15).toString("hex")}`;
 }
 
-// Replaces commas and similar characters, which have a special meaning in a certificate's names.
+// The machine's name. Commas and similar characters are replaced, because they have a special meaning in the names of a
+// certificate.
 function nameOfMachine(): string {
   return hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
 }

@@ -23,8 +23,8 @@ export function systemCommands(authorityCert: string): readonly (readonly string
 }
 
 /**
- * Adds the authority to the system's list. Asks for a password through `sudo` if necessary. Undefined if this system is
- * not Debian or one of its relatives.
+ * Adds the authority to the authorities that the system trusts. Asks for a password through `sudo` if necessary.
+ * Undefined if this system is not Debian or one of its relatives.
  */
 export async function trustInSystem(authorityCert: string): Promise<TrustOutcome | undefined> {
   if (process.platform !== "linux" || !existsSync(updateTool)) return undefined;
@@ -39,7 +39,10 @@ export async function trustInSystem(authorityCert: string): Promise<TrustOutcome
   return true;
 }
 
-/** Adds the authority to the list of Chromium and Chrome. Undefined on a system where they use the system's list. */
+/**
+ * Adds the authority to the authorities that Chromium and Chrome trust. Undefined if these browsers use the system's
+ * list.
+ */
 export async function trustInChromium(authorityCert: string, home: string): Promise<TrustOutcome | undefined> {
   if (process.platform !== "linux") return undefined;
   const certutil = Bun.which("certutil");

@@ -65,7 +65,7 @@ export class Http1Connection implements Connection, SlowReader {
   #deadline: number;
   #inputEnded = false;
   #proceeding = false;
-  /** True if the connection closes after the current request. If it is new, it still waits for its first request. */
+  /** True if the connection closes after the current request. A new connection still waits for its first request. */
   #finishing = false;
   /** True until the first bytes arrive. */
   #isNew = true;
@@ -154,7 +154,8 @@ export class Http1Connection implements Connection, SlowReader {
 
   finish(): void {
     this.#finishing = true;
-    // A client that has just connected has probably sent its request already. It may not send it again if we close now.
+    // A client that has just connected has probably sent its request already. If we closed now, the client might never
+    // send it again, so wait for it.
     const isExpected = this.#isNew && this.#host.clock.now - this.idleSince < firstRequestMs;
     if (this.#phase === "skipping" || (this.#phase === "idle" && !isExpected)) this.#end();
   }
@@ -164,7 +165,7 @@ export class Http1Connection implements Connection, SlowReader {
   }
 
   giveUp(): void {
-    // The socket may not close at once. No other answer may be sent until it closes.
+    // The socket may stay open for a while. Enter this phase now, so that no other answer is sent.
     this.#enter("closed");
     this.#unsent.clear();
     this.cut();

@@ -255,7 +255,10 @@ export class Http2Exchange implements SlowReader {
   }
 }
 
-/** The fields of standing answers, with the date they contain. The runtime copies the fields before it changes them. */
+/**
+ * The header fields of answers that are sent many times, with the date in these fields. They can be used again, because
+ * the runtime copies them before it changes them.
+ */
 const standingFields = new WeakMap<Answer, { readonly date: string; readonly fields: OutgoingHttpHeaders }>();
 
 function fieldsOf(answer: Answer, date: string, length: number | undefined): OutgoingHttpHeaders {

@@ -66,7 +66,6 @@ interface DescriptorLimit {
 }
 
 export interface ListenOptions extends ConnectionLimits {
-  /** The addresses to listen on. */
   readonly addresses: readonly string[];
   /** 0 picks a port that is free on all addresses. */
   readonly port: number;
@@ -81,9 +80,7 @@ export interface ListenOptions extends ConnectionLimits {
   readonly descriptors: DescriptorLimit | undefined;
   /** Called if a TLS handshake fails, unless the server itself broke it off. */
   readonly onHandshakeFailure: (peer: string, error: Error) => void;
-  /**
-   * Called with an error that should not have happened. The connection that it happened on is dropped, but no other.
-   */
+  /** Called with an error that should not have happened. Only the connection that it happened on is dropped. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -216,7 +213,7 @@ class Server implements RunningServer, ConnectionHost {
     for (const connection of connections) this.#attempt(connection, () => connection.drained());
   }
 
-  /** An unexpected error drops the connection it happened on, and no other. */
+  /** An unexpected error drops only the connection that it happened on. */
   #attempt(connection: Connection, action: () => void): void {
     try {
       action();

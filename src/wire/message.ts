@@ -3,7 +3,7 @@
 import type { Refusal } from "./refusal.ts";
 import type { Turn } from "./turn.ts";
 
-/** Answers a server's requests. */
+/** Answers the requests that a server receives. */
 export interface Handler {
   /** Must not throw, and must not return a promise that rejects. */
   handle(request: HttpRequest): Answer | Promise<Answer>;
@@ -28,8 +28,8 @@ export interface HttpRequest {
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
   /**
-   * Requests with the same token were all sent before the store was queried for the first of them. Undefined if there
-   * is no proof of that for this request. See turn.ts.
+   * A turn token (see turn.ts). Requests with the same token were all sent before the store was queried for the first
+   * of them. Undefined if this cannot be proved for this request.
    */
   readonly turn: Turn | undefined;
   /**

@@ -3,7 +3,10 @@
 import { Duplex } from "node:stream";
 import type { Transport } from "./connection.ts";
 
-/** With more unsent bytes than this, the stream does not wait for the end of the turn, and asks its writer to wait. */
+/**
+ * If more bytes than this are unsent, the stream sends them at once, instead of at the end of the turn. If the socket
+ * leaves more than this unsent, the stream asks its writer to wait.
+ */
 const unsentMax = 128 * 1024;
 
 export class TransportStream extends Duplex {
@@ -57,7 +60,7 @@ export class TransportStream extends Duplex {
       this.#isFull = false;
       this.emit("drain");
     }
-    // The writer may have written again.
+    // A listener of "drain" may have written again, so check that everything is sent.
     if (this.#isShutDown && this.#unsentCount === 0) this.#closeOurSide();
   }
 
