@@ -149,7 +149,7 @@ export class Program {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     this.kill(signal);
     const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
-    // If the log names an answer that does not fit the API's description, fail here. The test may not have seen that
+    // If the log names an answer that does not fit the API's description, fail here. The test may have missed that
     // answer, because its client may have tried again.
     if (stderr.includes(undescribed)) throw new Error(stderr);
     return { exitCode, stdout, stderr };

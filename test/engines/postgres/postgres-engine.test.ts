@@ -140,7 +140,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     expect(message).toContain("127.0.0.1:2: nothing listens");
   });
 
-  test("a user who may not create tables: the message has the SQL for an administrator, and that SQL is enough", async () => {
+  test("a user who is not allowed to create tables: the message has the SQL for an administrator, and that SQL is enough", async () => {
     await store.run("CREATE ROLE plain LOGIN PASSWORD 'p'");
     const url = store.url.replace(/\/\/.*@/, "//plain:p@");
     const message = await refusal(url);
@@ -152,7 +152,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     await store.run("DROP OWNED BY plain; DROP ROLE plain");
   });
 
-  test("a user who may not change existing tables: the message has the SQL for an administrator too", async () => {
+  test("a user who is not allowed to change existing tables: the message has the SQL for an administrator too", async () => {
     await open();
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
