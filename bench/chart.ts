@@ -1,10 +1,10 @@
-// Draws horizontal bar charts as SVG, readable on light and dark pages.
+// Draws bar charts and line charts as SVG, readable on light and dark pages.
 
 export interface Bar {
   readonly label: string;
   readonly value: number;
   readonly text: string;
-  /** True if the bar has the colour that stands out. */
+  /** True if the bar shows our own service. Such a bar has a colour that stands out. */
   readonly ours: boolean;
 }
 
@@ -55,8 +55,8 @@ const pointsMax = 520;
 const colours = ["#2563eb", "#d97706", "#059669", "#9333ea"];
 
 /**
- * Draws curves over time, with the panels one below the other. Where several values fall on one point, only the largest
- * is drawn.
+ * Draws curves over time, with the panels one below the other. If there are more values than points, each point shows
+ * the largest of several values.
  */
 export function lineChart(
   title: string,

@@ -21,7 +21,7 @@ export interface Measured {
   readonly p99Ms: number;
   /** CPU time of the server for each request. */
   readonly cpuMicroseconds: number;
-  /** The part of it that the server's own code took, and not the kernel. */
+  /** The same without the CPU time that the kernel used. */
   readonly ownMicroseconds: number;
 }
 

@@ -202,7 +202,10 @@ function goals(results: Results): Goal[] {
   return rows.filter((row) => row !== undefined);
 }
 
-/** The kernel does the same for a list with metrics and without them, and its part varies by far more than they cost. */
+/**
+ * Leaves out the kernel's CPU time. The kernel does the same work with and without metrics, and its time varies by far
+ * more than metrics cost.
+ */
 function addedByMetrics(results: Results): number {
   const own = (contender: string) => results.median(work.ownCpu(work.list(100)), contender);
   return (own("with metrics") - own("without metrics")) / results.median(work.cpu(work.list(100)), "without metrics");

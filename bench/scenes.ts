@@ -26,7 +26,7 @@ export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
-/** The number of items that a scene may delete in its three runs. The service cannot delete so many in that time. */
+/** How many items a scene adds in order to delete them: more than the service can delete in the scene's three runs. */
 const deletable = 200_000;
 
 export const work = {
@@ -305,7 +305,7 @@ const slowReaders: Scene = {
   },
 };
 
-/** Opens connections that request the list and never read it. It uses a shell, because a shell reads nothing ahead. */
+/** Opens connections that request the list and never read it. A shell opens them, because it reads nothing ahead. */
 function startSlowReaders({ url, listPath }: Server, count: number): Bun.Subprocess {
   const { hostname, port } = new URL(url);
   const script = `for ((reader = 0; reader < ${count}; reader++)); do

@@ -28,11 +28,11 @@ const [
   architecture = process.arch === "x64" ? "amd64" : process.arch,
   target = join(project, "release", `todoitems_${version}_${architecture}.deb`),
 ] = process.argv.slice(2);
-/** Whoever publishes the package names themselves. */
+/** The person who publishes the package. */
 const maintainer = process.env["DEBFULLNAME"]
   ? `${process.env["DEBFULLNAME"]} <${process.env["DEBEMAIL"]}>`
   : "unpublished build <root@localhost>";
-/** The same source gives the same package. */
+/** The date of the source and not of the build, so that two builds of the same source give the same package. */
 const date = new Date(
   Number(process.env["SOURCE_DATE_EPOCH"] ?? statSync(join(project, "package.json")).mtimeMs / 1_000) * 1_000,
 );

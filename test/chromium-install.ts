@@ -10,7 +10,7 @@ const packageName = "chromium";
 /** Installs Chromium for all users of this machine. Needs root. */
 export function installForAll(): void {
   console.error("Chromium is not on this machine; installing it with apt-get …");
-  // Another test process may be installing it, too. Then wait for that one.
+  // If another test process is installing it, wait for that process.
   const flags = ["-o", "DPkg::Lock::Timeout=300"];
   apt([...flags, "update"]);
   apt([...flags, "install", "-y", "--no-install-recommends", packageName]);
@@ -39,7 +39,7 @@ function unpack(folder: string, home: string): boolean {
   const [state, cache, root] = [join(folder, "state"), join(folder, "cache"), join(folder, "root")];
   for (const path of [join(state, "lists/partial"), join(cache, "archives/partial"), root])
     mkdirSync(path, { recursive: true });
-  // apt looks up in dpkg's status which packages are installed, and keeps everything else in our folder.
+  // apt reads in dpkg's status file which packages are installed, and writes only to our folder.
   const settings = {
     "Dir::State": state,
     "Dir::State::status": "/var/lib/dpkg/status",
@@ -62,7 +62,7 @@ function unpack(folder: string, home: string): boolean {
 
 /** A script that starts Chromium with the unpacked libraries and fonts. */
 function starter(root: string, home: string): string {
-  // Some packages keep their own libraries in folders of their own.
+  // Some packages keep their libraries in subfolders.
   const folders = new Set([...new Bun.Glob("usr/lib/**/*.so*").scanSync(root)].map(dirname));
   const paths = [...folders].map((path) => join(home, "root", path)).join(":");
   return `#!/bin/sh

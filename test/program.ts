@@ -1,5 +1,5 @@
-// Runs the program as users do: as a process with flags, signals and an exit code. A service that a test
-// starts checks each of its answers against the API's description.
+// Runs the program as users do: as a process with flags, signals and an exit code. A service that a test starts checks
+// each of its answers against the API's description.
 
 import { join, resolve } from "node:path";
 import { bunCommand } from "../src/serve/bun-command.ts";
@@ -23,9 +23,8 @@ export function programCommand(folder?: string): readonly string[] {
 }
 
 /**
- * Variables that `npm test`, CI services and developers set. The program's messages depend on them, so the programs of
- * tests do not get them. The last variable is left out because the program would warn about a name that it does not
- * know.
+ * Variables that `npm test`, CI services and developers set. The programs that tests start do not get them. The first
+ * three would change the program's messages. The program does not know the last one and would warn about it.
  */
 const ownSurroundings = {
   npm_lifecycle_event: undefined,
@@ -43,7 +42,7 @@ export function programEnvironment(
 
 /**
  * Environment variables that make a service check its answers. Its workers inherit them. The quotes allow blanks in the
- * path. There are none for an executable, because nothing can be loaded into it in this way.
+ * path. An executable gets no such variables, because nothing can be loaded into it in this way.
  */
 export const checksAnswers: Readonly<Record<string, string>> =
   executable !== undefined
@@ -66,8 +65,8 @@ export interface ProgramOptions {
 }
 
 /**
- * Programs that are still running. None may outlive the tests, even if a test fails before it stops the programs that
- * it started.
+ * Programs that are still running. They must not outlive the tests, even if a test fails before it stops the programs
+ * that it started.
  */
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
@@ -150,7 +149,7 @@ export class Program {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     this.kill(signal);
     const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
-    // If the log names an answer that does not fit the API's description, fail here. The test may not have seen that
+    // If the log names an answer that does not fit the API's description, fail here. The test may have missed that
     // answer, because its client may have tried again.
     if (stderr.includes(undescribed)) throw new Error(stderr);
     return { exitCode, stdout, stderr };

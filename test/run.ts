@@ -43,7 +43,7 @@ function prepareChromium(): void {
   try {
     chromiumPath();
   } catch (error) {
-    // The tests that need it will fail, and the others are still worth running.
+    // The tests that need Chromium will fail, but the others are still worth running.
     console.error(error instanceof Error ? error.message : error);
   }
 }

@@ -1,5 +1,5 @@
-// Two services share one PostgreSQL store. A service decides about a write by the state that it knows. If the other
-// service commits first, the write is stored after those changes. No client may notice.
+// Two services share one PostgreSQL store. The state that a service knows may lack the other's latest writes. Clients
+// must not notice this: each write takes effect after those writes, and its answer takes them into account.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
@@ -37,7 +37,7 @@ async function statuses(...requests: Promise<Response>[]): Promise<number[]> {
 }
 
 describe("a service that does not know the other's latest writes", () => {
-  test("creates an item after them, with the same ETag on both services and in order of the answers", async () => {
+  test("creates an item after them, with the same ETag and the same place in the list on both services", async () => {
     await there.create(item(ids.one));
     const created = await post(here, ids.two);
     expect(created.status).toBe(201);
@@ -113,7 +113,7 @@ describe("a service that does not know the other's latest writes", () => {
     ]);
   });
 
-  test("has the same positions and versions in memory as in the database after a commit that was moved", async () => {
+  test("has the same positions and versions in memory as in the database after a commit that got later versions than planned", async () => {
     await here.create(item(ids.one));
     await there.create(item(ids.mixedCase));
     const writes = [
@@ -154,7 +154,7 @@ describe("a service that does not know the other's latest writes", () => {
   });
 });
 
-test("two services under constant load end with the same list as one that starts later", async () => {
+test("two services under constant load end with the same list as a service that starts later", async () => {
   const random = (max: number) => Math.floor(Math.random() * max);
   const known = Array.from({ length: 12 }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`);
   const client = async (service: Service) => {

@@ -5,7 +5,7 @@ set -eu
 
 server=${TODOITEMS_SERVER:-http://localhost:5000}
 list=${server%/}/api/todoitems/
-# Make the ID yourself. Then it is safe to send a create again if its answer was lost: the second one is 409.
+# Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
 id=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)
 headers=$(mktemp)
 trap 'rm -f "$headers"' EXIT

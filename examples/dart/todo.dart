@@ -61,7 +61,7 @@ String newId() {
 }
 
 Future<void> main() async {
-  // Make the ID yourself. Then it is safe to send a create again if its answer was lost: the second one is 409.
+  // Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
   final id = newId();
   final item = <String, dynamic>{'ID': id, 'Name': 'Buy milk', 'Notes': '2 litres', 'Done': false};
   final url = list.resolve(id);

@@ -40,7 +40,7 @@ fun send(method: String, url: String, item: JSONObject? = null, etag: String? = 
 }
 
 fun main() {
-    // Make the ID yourself. Then it is safe to send a create again if its answer was lost: the second one is 409.
+    // Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
     val id = UUID.randomUUID().toString()
     val item = JSONObject().put("ID", id).put("Name", "Buy milk").put("Notes", "2 litres").put("Done", false)
 

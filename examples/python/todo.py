@@ -81,13 +81,13 @@ def follow(on_ready):
         except Refused as error:
             if error.status < 500 and error.status != 429:
                 raise
-        # Wait longer after each failure, and not the same time as all other clients.
+        # Wait longer after each failure. The time is random, so that clients do not all come back at once.
         time.sleep(random.random() * min(30, 0.5 * 2**failures))
         failures += 1
 
 
 def main():
-    # Make the ID yourself. Then it is safe to send a create again if its answer was lost: the second one is 409.
+    # Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
     item = {"ID": str(uuid.uuid4()), "Name": "Buy milk", "Notes": "2 litres", "Done": False}
     url = LIST + item["ID"]
 

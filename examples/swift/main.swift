@@ -4,7 +4,7 @@
 import Foundation
 
 struct TodoItem: Codable {
-    // Make the ID yourself. Then it is safe to send a create again if its answer was lost: the second one is 409.
+    // Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
     var ID = UUID().uuidString
     // The service does not check fields, so every field but the ID may be missing in an item of another client. Fields
     // that are not named here are lost when an item is saved, because an update replaces the whole item.

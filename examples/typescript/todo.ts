@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 interface TodoItem {
   readonly ID: string;
   readonly Name: string;
-  /** All other fields are yours. PUT replaces the whole item, so send them back even if you do not know them. */
+  /** Any field of any app. PUT replaces the whole item, so also send back the fields that your app does not know. */
   readonly [field: string]: unknown;
 }
 
@@ -83,7 +83,7 @@ async function* follow(signal: AbortSignal, onReady: () => void): AsyncGenerator
       if (signal.aborted) return;
       if (error instanceof Refused && error.status < 500 && error.status !== 429) throw error;
     }
-    // Wait longer after each failure, and not the same time as all other clients.
+    // Wait longer after each failure. The time is random, so that clients do not all come back at once.
     await pause(Math.random() * Math.min(30_000, 500 * 2 ** failures));
   }
 }
@@ -117,7 +117,7 @@ async function refusalOf(request: Promise<Response>): Promise<Refused> {
   throw new Error("this should have been refused");
 }
 
-// Make the ID yourself. Then it is safe to send a create again if its answer was lost: the second one is 409.
+// Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
 const item: TodoItem = { ID: crypto.randomUUID(), Name: "Buy milk", Notes: "2 litres", Done: false };
 const itemUrl = listUrl + item.ID;
 

@@ -70,7 +70,7 @@ test("if the function returns the item as it was, nothing is sent", async () => 
   expect(puts()).toBe(0);
 });
 
-test("a function that modifies its argument and returns it makes a change, too", async () => {
+test("a function that modifies its argument and returns it also makes a change", async () => {
   const { todo } = await open();
   await todo.change(ids.one, (counter) => Object.assign(counter, { Count: 7 }));
   expect((await todo.get(ids.one)).item.Count).toBe(7);

@@ -35,7 +35,7 @@ async function openTwo(options: ServiceOptions): Promise<[Service, Service]> {
   return [one, other];
 }
 
-/** An item so long that the client requests only the changes of a list that contains it. */
+/** With this item, a list is so long that the client requests only its changes. */
 const longItem = item(ids.one, `"Notes":"${"x".repeat(9_000)}"`);
 
 test("a list that has not changed is answered without a body, and returned as new objects", async () => {
@@ -57,7 +57,7 @@ test("a short list that has changed is sent again", async () => {
   expect(network.exchanges).toEqual(["/api/todoitems/ 200", "/api/todoitems/ 200"]);
 });
 
-test("of a long list only the changes are sent, or no body if nothing has changed", async () => {
+test("if a long list has changed, only the changes are sent; if it has not, no body is sent", async () => {
   const { service, network, todo } = await open();
   await service.create(longItem);
   await todo.list();
@@ -122,7 +122,7 @@ test("the list of a read-only service is brought up to date as well", async () =
   expect(await todo.list()).toEqual([longItem, item(ids.two)]);
 });
 
-test("if the service begins to spell field names in another way, the list is read again", async () => {
+test("if the service begins to spell field names differently, the whole list is read again", async () => {
   const [asSent, camel] = await openTwo({ fieldNames: "camel" });
   await asSent.create(longItem);
   let network = new Network(asSent);
@@ -135,10 +135,10 @@ test("if the service begins to spell field names in another way, the list is rea
 });
 
 for (const [what, answer] of [
-  ["does not know the changes", () => new Response(null, { status: 404 })],
-  ["sends a page for the changes", () => new Response("<h1>", { headers: { "Content-Type": "text/html" } })],
+  ["404", () => new Response(null, { status: 404 })],
+  ["an HTML page", () => new Response("<h1>", { headers: { "Content-Type": "text/html" } })],
 ] as const) {
-  test(`if a server ${what}, the client asks for them once, and for the list with If-None-Match after that`, async () => {
+  test(`if a server answers a request for changes with ${what}, the client requests only the list from then on, with If-None-Match`, async () => {
     const { service, network } = await open();
     await service.create(longItem);
     let asked = 0;
@@ -156,7 +156,7 @@ for (const [what, answer] of [
   });
 }
 
-test("a page of another origin whose conditional request fails sends a plain one next", async () => {
+test("in a page of another origin, a conditional request that fails is sent again without its condition", async () => {
   const { network } = await open();
   let refused = 0;
   const fetch = async (url: string, init: RequestInit) => {

@@ -161,7 +161,7 @@ describe("subscriptions", () => {
     expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events"]);
   });
 
-  test("each subscription of the same function counts, and ends by itself", async () => {
+  test("a function that subscribes twice has two subscriptions, and each of them ends separately", async () => {
     const { service, todo } = await open();
     const list = todo.liveList();
     let calls = 0;

@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const sum = <Element>(elements: readonly Element[], value: (element: Element) => number) =>
   elements.reduce((total, element) => total + value(element), 0);
 
-test("however items are added, changed and removed, each version of the list is and stays the array of their JSON", async () => {
+test("each version of the list is the array of its items' JSON, and stays so when items are added, changed and removed", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 400, size: "max" }), async (steps) => {
       const document = new ListDocument();
@@ -54,9 +54,9 @@ test("however items are added, changed and removed, each version of the list is 
           const json = JSON.stringify(step.text);
           model.push({ listed: document.insert(version, version, json), json });
         } else if (step.kind === "insert") {
-          // The position of the new item is halfway between two items, or before the first item.
           const json = JSON.stringify(step.text);
           const index = step.at % model.length;
+          // Insert halfway between two items, or before the first item.
           const [before, after] = [model[index - 1]?.listed.position ?? 0, model[index]?.listed.position ?? version];
           const position = (before + after) / 2;
           model.splice(index, 0, { listed: document.insert(position, version, json), json });
@@ -89,7 +89,7 @@ test("if nothing has changed, the next list is the same bytes and not a copy", (
   expect(document.pieces()).not.toBe(first);
 });
 
-test("a write to a large list makes new bytes for one chunk, and all other bytes are shared with the list before", () => {
+test("a write to a large list encodes one chunk again, and shares all other bytes with the list before the write", () => {
   const document = new ListDocument();
   const items = Array.from({ length: 2_000 }, (_, index) => document.insert(index + 1, index + 1, jsonOf(1_000)));
   const before = new Set(document.pieces().map(({ block }) => block));

@@ -40,7 +40,7 @@ function listAtTen(): ItemList {
 
 const plan = (...writes: Write[]) => planWrites(writes, listAtTen(), decidedOn);
 
-describe("a list that may not grow", () => {
+describe("a list with a limit on its size", () => {
   const fullList = (bytesMax: number) => {
     const list = new ItemList("as-sent", bytesMax);
     list.apply({ id: ids.one, position: 3, version: 3, json: item(ids.one, '"n":1') });
@@ -49,12 +49,12 @@ describe("a list that may not grow", () => {
   const outcomes = (bytesMax: number, ...writes: Write[]) =>
     planWrites(writes, fullList(bytesMax), decidedOn).outcomes.map(({ kind }) => kind);
 
-  test("refuses a create, and an update that makes an item longer", () => {
+  test("refuses a create for which there is no room, and an update that makes an item longer", () => {
     const longer = { ...update(ids.one), item: { id: ids.one, json: item(ids.one, '"n":100') } } as Write;
     expect(outcomes(0, create(ids.two), longer)).toEqual(["store-full", "store-full"]);
   });
 
-  test("accepts an update that makes an item no longer, and a delete", () => {
+  test("accepts an update that does not make the item longer, and a delete, even if there is no room", () => {
     expect(outcomes(0, update(ids.one), remove(ids.one))).toEqual(["done", "done"]);
   });
 
@@ -182,11 +182,11 @@ describe("a plan", () => {
     expect(dependsOn).toEqual([ids.two, ids.one, ids.mixedCase.toLowerCase(), ids.three]);
   });
 
-  test("may be moved if its conditions are checked against stored versions", () => {
+  test("can be moved if its conditions are checked against stored versions", () => {
     expect(plan(update(ids.one, holds), create(ids.two), update(ids.two)).dependsOn).toBeDefined();
   });
 
-  test("may not be moved if a condition is checked against a version from the same batch", () => {
+  test("cannot be moved if a condition is checked against a version from the same batch", () => {
     expect(plan(create(ids.two), update(ids.two, holds)).dependsOn).toBeUndefined();
     expect(plan(update(ids.one), remove(ids.one, fails)).dependsOn).toBeUndefined();
     expect(plan(remove(ids.one), update(ids.one, holds)).dependsOn).toBeUndefined();

@@ -93,7 +93,7 @@ describe("the description", () => {
     }
   });
 
-  test("every example of an answer has an example of the same name in the request", () => {
+  test("for every example of an answer, the request has an example of the same name", () => {
     for (const forms of ["both", "a", "b"] as const) {
       const description = describeWith({ forms });
       for (const operation of operationsOf(description)) {
@@ -114,7 +114,7 @@ describe("the description", () => {
       expect((part as Part)["examples"] ?? (part as Part)["example"], name).toBeDefined();
   });
 
-  test("links name operations that the instance offers, and parameters that these have", () => {
+  test("links name operations that the instance offers, and parameters of those operations", () => {
     for (const forms of ["both", "a", "b"] as const) {
       const description = describeWith({ forms });
       const operations = operationsOf(description);
@@ -165,18 +165,18 @@ describe("the description", () => {
         ["ID", "Name", "Notes", "Done"].filter((name) => name in part).map((name) => `${path}/${name}`),
       );
     expect(spellings(description)).toEqual([]);
-    // In the description of an instance with other settings, the same search finds both of these places. So it looks in
-    // the right places.
+    // The search does find these names in the description of an instance with other settings: both in schemas and in
+    // examples.
     const others = spellings(describeWith()).join("\n");
     expect([others.includes("/properties/ID"), others.includes("/value/ID")]).toEqual([true, true]);
-    // Samples in C# are left out. Their properties have capitals, and an option makes camelCase of them in JSON.
+    // Samples in C# are skipped. Their properties are capitalised, and a serializer option turns them into camelCase.
     for (const { operationId, "x-codeSamples": samples } of operationsOf(description))
       for (const { label, source } of samples as readonly { label: string; source: string }[])
         if (!label.startsWith("C#"))
           expect([operationId, label, /\b(?:ID|Name|Notes|Done)\b/.exec(source)]).toEqual([operationId, label, null]);
   });
 
-  test("every problem code is explained, also those that no operation lists", () => {
+  test("every problem code is explained, even if no operation lists it", () => {
     const table = describeWith()["x-problems"] as Part;
     expect(Object.keys(table)).toEqual(Object.keys(problemStatuses).sort());
     expect(table["RouteNotFound"]).toEqual({
@@ -195,7 +195,7 @@ describe("the description", () => {
     expect(JSON.stringify(describeWith({ hasAuthority: true })["info"])).toContain("/certificate-authority.crt");
   });
 
-  test("as YAML it reads back as the same document", () => {
+  test("is the same document after it was written as YAML and parsed again", () => {
     const description = describeWith();
     expect(Bun.YAML.parse(writeYaml(description))).toEqual(JSON.parse(JSON.stringify(description)));
   });
@@ -238,7 +238,7 @@ describe("the description's files", () => {
     expect(files.find(request("/openapi.txt", "a"))).toBeUndefined();
   });
 
-  test("are written once for each of 16 addresses, and never again for others", () => {
+  test("are written once for each of the first 16 addresses, and once for all other addresses together", () => {
     const files = new DescriptionFiles(instance);
     const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}`);
     const first = hosts.map((host) => files.find(request("/openapi.yaml", host)));

@@ -80,7 +80,7 @@ function bodyText({ body, headers }: Answer): string | undefined {
   if (body === undefined || typeof body === "string") return body ?? "";
   if (headers["Content-Encoding"] !== undefined) return undefined;
   if (body instanceof Uint8Array) return body.length > bodyBytesMax ? undefined : Buffer.from(body).toString();
-  // This does not use `instanceof`, because another build has a class of its own.
+  // `instanceof` would not work if the app is another build, because the class of its bodies is not the one known here.
   if (!("pieces" in body) || body.byteLength > bodyBytesMax) return undefined;
   return Buffer.concat(body.pieces.map(({ bytes }) => bytes)).toString();
 }

@@ -46,7 +46,7 @@ const checks: Readonly<Record<string, Check>> = {
     typeof value !== "string" || new RegExp(String(argument)).test(value) ? [] : [`${path} does not match ${argument}`],
   required(argument, value, _schemas, path) {
     if (!isPart(value)) return [];
-    // An item is returned with the spelling of the field name ID that it was sent with.
+    // An item is returned with its ID field spelled as it was sent, such as `id`. So any spelling is fine.
     const names = new Set(Object.keys(value).map((name) => (name.toUpperCase() === "ID" ? "ID" : name)));
     return (argument as readonly string[])
       .filter((name) => !names.has(name.toUpperCase() === "ID" ? "ID" : name))

@@ -115,7 +115,7 @@ describe("while PostgreSQL hangs", () => {
   const soon = <Result>(answer: Promise<Result>): Promise<Result> =>
     Promise.race([answer, Bun.sleep(4_000).then(() => Promise.reject(new Error("no answer yet")))]);
 
-  test("reads get 503 within seconds, also after a write whose outcome is unknown, and the instance recovers by itself", async () => {
+  test("reads get 503 within seconds, even after a write whose outcome is unknown, and the instance recovers by itself", async () => {
     const service = await serve();
     await service.send("POST", "/api/todoitems/", item(ids.one));
     server.pause();

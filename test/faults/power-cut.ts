@@ -184,8 +184,8 @@ function compare(recording: Recording, moment: number, stored: Items, tally: Tal
       return items.size === found && [...items].every(([id, json]) => stored.get(id) === json);
     };
     const answered = answeredBefore(recording, moment, operations);
-    // The next create or update may be under way. The deletes before it may have been answered, because the trace does
-    // not name the answers to deletes.
+    // After the last answer in the trace, the next create or update may be under way. The deletes before it may be done
+    // too: the trace does not tell, because it does not name answers to deletes.
     const underWay = operations.findIndex(({ json }, index) => index >= answered && json !== undefined);
     const most = underWay === -1 ? operations.length : underWay + 1;
     if (counts(answered, most).some(agrees)) continue;

@@ -1,5 +1,6 @@
-// Restarts three instances behind HAProxy one after the other, again and again, under constant load. No request may
-// fail, and no item may be missing. A client that follows the change feed must end with the same items as the service.
+// Restarts three instances behind HAProxy one after the other, again and again, under constant load. All requests must
+// succeed, and all items must be there. A client that follows the change feed must end with the same items as the
+// service.
 //
 //   npm run test:rolling -- 10
 

@@ -10,8 +10,8 @@ const syncMs = 6;
 export const slowSyncs: readonly string[] = ["-e", `inject=fsync,fdatasync:delay_enter=${syncMs * 1_000}`];
 
 /**
- * Starts a service with slow syncs. With -D, strace is no ancestor of the service, so the process that is started and
- * stopped is the service itself. With --seccomp-bpf, only syncs are traced.
+ * Starts a service with slow syncs. With -D, strace is not the parent of the service, so the process that is started
+ * and stopped is the service itself. With --seccomp-bpf, only syncs are traced.
  */
 export const slowDiskLauncher: readonly string[] = [
   ...["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],

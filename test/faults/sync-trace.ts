@@ -1,6 +1,6 @@
-// Reads what strace recorded of a service, and finds answers that left before their write was on disk. A write is known
-// by its item's ID, which is in the log's page and in the answer. So it does not matter which thread writes and syncs
-// the log. The next batch may also be written while the answers of the last one are sent.
+// Reads what strace recorded of a service, and finds answers that left before their write was on disk. It recognises a
+// write by its item's ID, which is both in the log's page and in the answer. So it works whichever thread writes and
+// syncs the log, and even if the next batch is written while answers to the last one are still being sent.
 
 export interface SyncOrder {
   readonly answers: number;

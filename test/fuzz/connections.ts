@@ -44,7 +44,7 @@ export const http2Part: Part = {
 
 /** Sends some random streams at once, then checks that the service still works. */
 export async function fuzzStreams(target: Target, random: Random, tally: Tally): Promise<void> {
-  // No stream may create an item, so the media type that items need is replaced.
+  // The streams must not create items, so replace the media type that items need.
   const streams = Array.from({ length: atOnce }, () => {
     const stream = requestStream(random);
     return { ...stream, text: stream.text.replaceAll(/application\/json/gi, "application/jsom") };

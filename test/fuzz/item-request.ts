@@ -17,9 +17,9 @@ interface Expected {
   readonly status: number;
   /** The ID that the request names, in the path or in the body. Undefined if a create leaves the ID to the service. */
   readonly id?: string | undefined;
-  /** The members of the stored item, if the service added the ID. The ID is not among them. */
+  /** Only if the body has no ID, so that the service adds one: the members of the body. */
   readonly addedTo?: string;
-  /** The exact text that is stored, if the body has an ID. */
+  /** Only if the body has an ID: the exact text that is stored. */
   readonly json?: string;
 }
 

@@ -62,7 +62,7 @@ export class Target {
     const socket = connectTls(options);
     const received: Buffer[] = [];
     socket.on("data", (bytes: Buffer) => received.push(bytes));
-    // An error such as a reset is expected. It closes the connection, too.
+    // An error such as a reset is expected. It also closes the connection.
     socket.on("error", () => {});
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
     socket.once("secureConnect", () => socket.end(Buffer.concat([start, ...frames.map(encode)])));

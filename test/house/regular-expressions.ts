@@ -35,7 +35,7 @@ export function regularExpressionsOf(source: string): FoundExpression[] {
       at += rest.length;
     } else if (character === "/" && beforeExpression.test(code.trimEnd())) {
       const text = matchAt(literal, source, at) ?? character;
-      // A match that begins with `/<` or `/>` is no regular expression. It is the end of an element in JSX.
+      // A match that begins with `/<` or `/>` is not a regular expression, but the end of a JSX element.
       if (text.length > 1 && !/^\/[<>]/.test(text)) found.push({ text, line: lineAt(at) });
       at += text.length;
       code = '"';

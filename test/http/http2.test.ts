@@ -88,7 +88,7 @@ class RawHttp2 {
     this.#socket.write(Buffer.alloc(1_000, 0xff));
   }
 
-  /** Sends what `action` writes in one piece. */
+  /** Collects everything that `action` writes, and sends it in one piece. */
   together(action: () => void): void {
     this.#socket.cork();
     action();
@@ -247,7 +247,7 @@ describe("a client that stops sending", () => {
     await isClosed(client);
   });
 
-  test("gets the answers that it waits for, and is disconnected then", async () => {
+  test("gets the answers that it waits for, and is then disconnected", async () => {
     await start({ connections });
     const answer = Promise.withResolvers<Answer>();
     let asked = 0;
@@ -260,7 +260,7 @@ describe("a client that stops sending", () => {
     client.request(3, path);
     client.endSending();
     await eventually(() => asked === 2);
-    // When another client has connected, the server has already seen that the first one stopped sending.
+    // By the time another client has connected, the server has seen that the first client stopped sending.
     (await RawHttp2.open(server.port)).close();
     answer.resolve(new Answer(200, {}, "late answer".padEnd(30_000, ".")));
     const received = await isClosed(client);
@@ -268,7 +268,7 @@ describe("a client that stops sending", () => {
     expect(received.match(/\.{10000}/g)).toHaveLength(4);
   });
 
-  test("gets its answer if the end of its body comes last", async () => {
+  test("gets its answer if it stops right after the end of its body", async () => {
     await start({ connections });
     const client = await RawHttp2.open(server.port);
     client.request(1, path, "POST");
@@ -301,7 +301,7 @@ describe("a client that stops sending", () => {
     await isClosed(client);
   });
 
-  test("is disconnected after the idle timeout if its answer is larger than it allows", async () => {
+  test("is disconnected after the idle timeout if the answer is larger than its flow-control window", async () => {
     await start({ connections, idleTimeoutMs: 300 });
     service.app.handle = () => new Answer(200, {}, "a".repeat(200_000));
     const client = await RawHttp2.open(server.port);
@@ -333,7 +333,7 @@ test("a client that breaks the protocol, sends more and leaves is no longer coun
 describe("unfinished bodies", () => {
   const connections = { open: 0, max: 10 };
 
-  test("a body that would exceed the limit over all connections gets 503, and its bytes no longer count", async () => {
+  test("a body that would exceed the limit for all connections together gets 503, and its bytes no longer count", async () => {
     const unfinishedBodies = { bytes: 0, bytesMax: 100 };
     await start({ unfinishedBodies });
     const first = await RawHttp2.open(server.port);

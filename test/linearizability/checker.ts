@@ -55,7 +55,7 @@ function stepWrite(state: State, write: Extract<ItemOperation, { n: number }>): 
     case "done":
       return possible ? written : "impossible";
     case "unknown":
-      // If this write never happened, the search never gives it a place in the order.
+      // This is the state if the write happened. If it did not, the search leaves the write out of the order.
       return possible ? written : "impossible";
     case "id-in-use":
       return state === undefined ? "impossible" : state;
@@ -75,7 +75,7 @@ function matches(state: State, seen: SeenItem | undefined): boolean {
 interface Event {
   readonly operation: Operation;
   readonly bit: bigint;
-  /** The event of the answer, if this is the request. */
+  /** For a request: the event of its answer. Undefined for an answer. */
   readonly answer: Event | undefined;
   previous: Event | undefined;
   next: Event | undefined;
@@ -106,8 +106,8 @@ function isLinearizable(operations: readonly Operation[]): boolean {
       event = first.next;
       continue;
     }
-    // This is the answer of an operation that has no place in the order yet. So the operation that was placed last is
-    // in a wrong place.
+    // `event` is the answer of an operation that has no place in the order yet. So the operation that was placed last
+    // is in a wrong place.
     const last = taken.pop();
     if (!last) return false;
     state = last.stateBefore;

@@ -12,7 +12,7 @@ export interface Sample {
   readonly idle: number;
   readonly slow: number;
   readonly feed: number;
-  /** Connections of these three kinds of clients that the service has closed so far. */
+  /** How many idle, slow and feed connections the service has closed so far. */
   readonly closed: number;
   readonly requests: number;
   readonly medianMs: number;

@@ -38,7 +38,6 @@ export function parseScrape(text: string): Scrape {
   };
 }
 
-/** Fetches the metrics of a service. */
 export async function scrape(url: string): Promise<Scrape> {
   const response = await checkedFetch(url);
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${await response.text()}`);

@@ -90,7 +90,7 @@ describe("items of other apps", () => {
     });
   });
 
-  test("a missing due date is no chip, and a tag that is no text is an ordinary field", () => {
+  test("a missing due date has no chip, and a tag that is not text is an ordinary field", () => {
     expect(readFields('{"due":null,"tags":[{"name":"a"}],"priority":""}')).toMatchObject({ chips: [], otherCount: 1 });
   });
 

@@ -77,7 +77,7 @@ describe("edits that are not sent yet", () => {
 describe("edits of an earlier visit", () => {
   const kept = (epoch: string | undefined): KeptEdit[] => [{ edit: create("a"), epoch }];
 
-  test("edits made on another store are held until the user confirms them, also if they come before the connection", () => {
+  test("edits made on another store are held until the user confirms them, even if they are restored before the page is connected", () => {
     for (const isConnectedFirst of [true, false]) {
       const outbox = new Outbox(() => {});
       if (isConnectedFirst) outbox.connected("other");

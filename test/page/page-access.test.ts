@@ -76,7 +76,7 @@ test("everything can be done with the keyboard alone", async () => {
   await press("Enter");
   await page.untilNames("Three", "Two edited", "One");
   await page.until("document.activeElement.dataset.control === 'text'");
-  // With the focus on the name, Space ticks, too.
+  // Space also toggles the tick while the focus is on the name.
   await press("Space");
   await pages.untilStored((items) => items[1]?.["Done"] === false);
   expect([await page.focused(), await page.evaluate("document.querySelectorAll('.editor').length")]).toEqual([
@@ -129,9 +129,9 @@ test("when the focused row disappears, because of a tick or somebody else's dele
 
 for (const [place, start] of [
   ["at the top of the list", 0],
-  ["in its middle", 600],
+  ["in the middle of the list", 600],
 ] as const)
-  test(`with done items last, ticking ${place} leaves the place and moves the focus to the next row`, async () => {
+  test(`with done items last, a tick ${place} does not scroll the list, and moves the focus to the next row`, async () => {
     await pages.start();
     await pages.create(...Array.from({ length: 40 }, (_, index) => named(numbered(index), `Item ${index}`)));
     const page = await pages.openPage();
@@ -213,7 +213,7 @@ test("axe-core finds no violation in lists, editors and dialogs, light and dark,
   }
 });
 
-test("on a phone, every control is at least 44 pixels large and every field has 16-pixel text; at 400 % all can be reached", async () => {
+test("on a phone, every control is at least 44 pixels large and every field has 16-pixel text; at 400 % all controls can be reached", async () => {
   await pages.start();
   await pages.create(named(ids.one, "Milk", '"Done":true'), named(ids.two, "Bread"));
   const page = await pages.openPage();

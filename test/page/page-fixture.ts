@@ -129,7 +129,8 @@ export class PageFixture {
         };
       };
     })`);
-    // The page learns a moment later that the edits are kept. If it is left before that, the browser asks the user.
+    // Wait until the page itself knows that its edits are kept. Before that, the browser would ask the user whether to
+    // leave the page.
     await page.until(`(() => {
       const leaving = new Event("beforeunload", { cancelable: true });
       return dispatchEvent(leaving);

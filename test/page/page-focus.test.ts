@@ -30,7 +30,8 @@ test("a conflict that is found while the user types opens no dialog, and no key 
   await pages.send("PUT", "/api/todoitems/", named(ids.one, "Oat milk"));
   await page.click('[data-control="composer"]');
   await page.view.type("Bre");
-  // Closing the message sends the deletion. The user goes on typing meanwhile, so this does not click.
+  // Closing the message sends the deletion. A script closes it, because a real click would take the focus from the
+  // field in which the user is typing.
   await page.evaluate("document.querySelector('[data-control=dismiss]').click()");
   await page.until("document.querySelector('[data-control=conflict]')");
   await page.view.type("ad");
@@ -41,7 +42,7 @@ test("a conflict that is found while the user types opens no dialog, and no key 
   await page.untilText("Your deletion of “Oat milk” needs a decision.");
   await page.clickButton("Decide");
   await page.until("document.querySelector('dialog.conflict-dialog')");
-  // Enter does not decide anything yet.
+  // The button for deciding later has the focus, so Enter decides nothing.
   expect(await page.focused()).toBe("later");
   await page.view.press("Enter");
   await untilClosed(page);
@@ -52,7 +53,7 @@ test("a conflict that is found while the user types opens no dialog, and no key 
   await page.until("!document.querySelector('.notice')");
 });
 
-test("of several conflicts, each decision leads to the next one", async () => {
+test("if there are several conflicts, each decision leads to the next conflict", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
   const page = await pages.openPage();
@@ -127,7 +128,7 @@ test("when a dialog closes, the focus returns to the row or the button that had 
   await untilFocused(page, "tick");
 });
 
-test("on a phone, the panel can be closed wherever it is scrolled to, and the composer tells that the service is away", async () => {
+test("on a phone, the panel can be closed wherever it is scrolled to, and the composer stays in sight and says if the page is offline", async () => {
   await pages.start();
   await pages.create(...Array.from({ length: 20 }, (_, index) => named(numbered(index), `Item ${index}`)));
   const page = await pages.openPage();

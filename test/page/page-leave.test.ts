@@ -30,7 +30,8 @@ test("leaving the page ends the time for Undo: all deletions are sent at once", 
   await pages.untilKept(page, 2);
   await page.view.navigate(`${pages.program.origin}/docs`);
   await pages.untilStored((items) => items.length === 1);
-  // The user comes back by a link. The page does not know the answers to its last requests, and they do no harm.
+  // The user comes back by a link. The old page never got the answers to its deletions, so the new page takes the
+  // deletions over. Both items are already gone, so the new page then drops the deletions.
   await page.view.navigate(`${pages.program.origin}/`);
   await page.untilNames("Three");
   await pages.untilKept(page, 0);

@@ -7,7 +7,7 @@ import { named, usePages } from "./page-fixture.ts";
 
 const pages = usePages();
 
-test("Ctrl+Z undoes clearing, an edit and a tick, also with Caps Lock on, but not while the user is typing", async () => {
+test("Ctrl+Z undoes clearing, an edit and a tick, even with Caps Lock on, but not while the user is typing", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
   const page = await pages.openPage();
@@ -27,7 +27,7 @@ test("Ctrl+Z undoes clearing, an edit and a tick, also with Caps Lock on, but no
   // The service has deleted the item, so it is created again and becomes the newest.
   await pressUndo();
   await page.untilNames("One", "Two, edited");
-  // With Shift, the shortcut usually means the opposite.
+  // With Shift, the shortcut usually means the opposite, so it undoes nothing.
   await page.view.press("z", { modifiers: ["Control", "Shift"] });
   await page.untilNames("One", "Two, edited");
   await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'Z', ctrlKey: true }))");
@@ -64,7 +64,7 @@ test("a double-click never acts on an item that has moved under the pointer", as
   const page = await pages.openPage();
   await page.show({ width: 400, height: 800 });
   const row = (id: string, control: string) => `[data-id="${id}"] [data-control="${control}"]`;
-  // Both clicks act if they hit the same row.
+  // If both clicks hit the same row, both act: the first ticks the item, and the second unticks it.
   const isTicked = `document.querySelector('${row(ids.two, "tick")}').checked`;
   await doubleClick(page, row(ids.two, "tick"), () => isTicked);
   await page.until(`!${isTicked}`);
@@ -74,7 +74,7 @@ test("a double-click never acts on an item that has moved under the pointer", as
     (pointed) => `${pointed}.closest("li")?.dataset.id === "${ids.two}"`,
   );
   await page.untilNames("Two", "One");
-  // A double-click on the button that clears done items hits a row, because the button is gone after the first click.
+  // The first click on the button that clears done items removes the button. So the second click hits the list.
   await doubleClick(page, '[data-control="clear-done"]', (pointed) => `${pointed}.closest("li, .list")`);
   await page.untilNames("Two");
   expect(await page.evaluate("document.querySelectorAll('.editor').length")).toBe(0);

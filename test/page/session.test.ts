@@ -142,7 +142,7 @@ describe("items", () => {
     expect([session.notices.all.length, session.unsentCount]).toEqual([3, 3]);
   });
 
-  test("several names are listed in the order in which they were added, and can be taken back together, sent or not", async () => {
+  test("several names are listed in the order in which they were added, and adding them is undone in one step, whether they were sent or not", async () => {
     const { service, network, session, names } = await open();
     session.start();
     await untilLive(session);
@@ -180,7 +180,7 @@ describe("conflicts", () => {
     });
   }
 
-  test("changes of different fields are merged without a question", async () => {
+  test("changes to different fields are merged without asking the user", async () => {
     const { service, session } = await open();
     await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));
     session.start();
@@ -209,8 +209,8 @@ describe("conflicts", () => {
   }
 
   /**
-   * Opens a session that has sent a new name after somebody else has changed the item. The answer to the session is
-   * held back.
+   * Opens a session. Somebody else changes its item, and then the session sends a new name. The answer is held back
+   * until `answer` is called.
    */
   async function sendDuringTheirChange(theirs = '"Name":"One","Notes":"theirs","Done":false') {
     const opened = await open();
@@ -227,7 +227,7 @@ describe("conflicts", () => {
     return { ...opened, answer: () => answer.resolve() };
   }
 
-  test("an edit that is made while an earlier one meets other changes keeps those changes, too", async () => {
+  test("an edit keeps somebody else's changes even if it is made before an earlier edit was merged with them", async () => {
     const { service, session, answer } = await sendDuringTheirChange();
     session.setDone(shown(session, "Mine"), true);
     answer();
@@ -235,7 +235,7 @@ describe("conflicts", () => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine","Notes":"theirs","Done":true')}]`);
   });
 
-  test("an editor that was open while an earlier edit met other changes keeps those changes, too", async () => {
+  test("an editor keeps somebody else's changes even if it was opened before an earlier edit was merged with them", async () => {
     const { service, session, answer } = await sendDuringTheirChange();
     const base = shown(session, "Mine");
     answer();
@@ -245,7 +245,7 @@ describe("conflicts", () => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine, typed","Notes":"theirs","Done":false')}]`);
   });
 
-  test("an editor that was open while an earlier edit met other changes does not overwrite them unasked", async () => {
+  test("an editor that was opened before an earlier edit was merged with somebody else's changes does not overwrite them unasked", async () => {
     const { session, answer } = await sendDuringTheirChange();
     const base = shown(session, "Mine");
     answer();
@@ -255,7 +255,7 @@ describe("conflicts", () => {
     expect(session.items[0]?.conflict?.theirs?.json).toContain('"Notes":"theirs"');
   });
 
-  test("an edit that is made while an earlier one meets a conflict is part of the decision", async () => {
+  test("an edit that is made just before an earlier edit turns out to be a conflict is part of the decision", async () => {
     const { service, session, answer } = await sendDuringTheirChange('"Name":"Theirs","Notes":"","Done":false');
     session.setDone(shown(session, "Mine"), true);
     answer();
@@ -265,7 +265,7 @@ describe("conflicts", () => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Mine","Notes":"","Done":true')}]`);
   });
 
-  test("a deletion after an edit that met other changes asks, because the user has not seen them", async () => {
+  test("a deletion after an edit that was merged with somebody else's changes asks the user, who has not seen them", async () => {
     const { session, answer } = await sendDuringTheirChange();
     session.remove(shown(session, "Mine"));
     answer();
@@ -293,7 +293,7 @@ describe("conflicts", () => {
     expect(await service.list()).toContain('"Name":"Theirs"');
   });
 
-  test("if an answer was lost and the item has other changes since, the user decides whether to make the change again", async () => {
+  test("if an answer was lost and the item was changed again since, the user decides whether to repeat the change", async () => {
     const { service, network, session } = await open();
     await service.create(item(ids.one, '"Name":"One","Notes":""'));
     session.start();
@@ -312,7 +312,7 @@ describe("conflicts", () => {
     });
   });
 
-  test("an edit of a new item whose answer was lost is stored, and asks nothing", async () => {
+  test("if the answer to a create was lost, an edit of the new item is stored without asking the user", async () => {
     const { service, network, session } = await open();
     session.start();
     await untilLive(session);
@@ -382,7 +382,7 @@ describe("messages", () => {
     expect(JSON.parse(await service.list())).toMatchObject([{ Name: "short" }]);
   });
 
-  test("what a read-only service accepts is taken back with one message, and deletions offer no Undo", async () => {
+  test("new items that a read-only service does not keep disappear, with one message for all of them", async () => {
     const { session, names } = await open({ readOnly: true });
     session.start();
     await untilLive(session);
@@ -394,7 +394,7 @@ describe("messages", () => {
     expect([names(), session.notices.all]).toMatchObject([[], [{ text: "Not kept: this service is read-only." }]]);
   });
 
-  test("edits that were made before the service became read-only wait until it keeps them", async () => {
+  test("edits that were made before the service became read-only wait until it is writable again, and a deletion offers no Undo", async () => {
     const engine = new MemoryEngine();
     const writable = await Service.on(engine);
     await writable.create(named(ids.one, "One"));
@@ -415,6 +415,7 @@ describe("messages", () => {
     // the edit that still waits to be sent.
     session.add(entry("Two"));
     session.remove(shown(session, "Typed"));
+    expect(session.notices.all.filter(({ action }) => action !== undefined)).toEqual([]);
     await eventually(async () => expect(names()).toEqual(["Typed"]));
     expect([session.readOnly, session.pausedCount, session.unsentCount]).toEqual([true, 1, 1]);
     network.service = writable;
@@ -443,7 +444,7 @@ describe("messages", () => {
     await eventually(() => session.notices.all.length === 0);
   });
 
-  test("the newest deletion can be undone first, and the item that comes back is to get the focus", async () => {
+  test("the newest deletion is undone first, and the restored item gets the focus", async () => {
     const { service, session, names } = await open();
     await service.create(named(ids.one, "One"));
     await service.create(named(ids.two, "Two"));
@@ -460,7 +461,7 @@ describe("messages", () => {
     expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
   });
 
-  test("deletions, ticks and other edits are undone one by one, also after the service has stored them", async () => {
+  test("deletions, ticks and other edits are undone one by one, even after the service has stored them", async () => {
     const { service, session, names } = await open();
     await service.create(item(ids.one, '"Name":"One","Done":false'));
     session.start();
@@ -585,7 +586,7 @@ test("a resting page sends its edits, but after a failure it sends nothing until
   expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }, { Name: "Two" }]);
 });
 
-describe("the connection, opened again", () => {
+describe("a connection that is opened again", () => {
   test("after a rest, the page receives only what has changed, and not the whole list", async () => {
     const { service, network, session, names } = await open();
     await service.create(named(ids.one, "One"));
@@ -639,7 +640,7 @@ describe("signing in", () => {
     expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }]);
   });
 
-  test("while the user types, the form does not open by itself: the edits wait, and the form opens if the user wants it", async () => {
+  test("while the user types, the form does not open by itself: the edits wait, and the user can open the form", async () => {
     let isTyping = true;
     const { service, session, names } = await open(await guarded("writes"), () => isTyping);
     session.start();
@@ -649,7 +650,7 @@ describe("signing in", () => {
     session.add(entry("Two"));
     expect([session.signIn, session.signInPostponed, names()]).toEqual([undefined, true, ["Two", "One"]]);
     session.openSignIn();
-    // The user types into the form, too. After a wrong password, it stays open.
+    // Typing into the form itself does not close it: after a wrong password, the form is still open.
     session.signInAs({ username: "ann", password: "wrong" });
     await eventually(() => session.signIn?.problem !== undefined);
     session.cancelSignIn();
@@ -715,7 +716,7 @@ describe("signing in", () => {
     expect([session.signInPostponed, JSON.parse(await service.list())]).toMatchObject([false, [{ Name: "One" }]]);
   });
 
-  test("if the list needs credentials, the form can be closed, and does not open again before the user wants it", async () => {
+  test("if the list needs credentials, the form can be closed, and opens again only if the user makes an edit or asks for it", async () => {
     const { service, session, names } = await open(await guarded("all"));
     session.start();
     await eventually(() => session.signIn !== undefined);
@@ -734,7 +735,7 @@ describe("signing in", () => {
     expect([session.connection, service.collection.count]).toEqual(["live", 1]);
   });
 
-  test("after a sign-in the form closes, even if a refused item still waits for its correction", async () => {
+  test("after a sign-in the form closes, even if a refused item still waits to be corrected", async () => {
     const { session } = await open({ ...(await guarded("writes")), bodyBytesMax: 150 });
     session.start();
     await untilLive(session);

@@ -15,7 +15,10 @@ export interface ProxyKind {
   readonly recipe: string;
   /** The text in the configuration file that sets the proxy's port, and a function that makes the text for the test. */
   readonly listens: readonly [string, (port: number) => string];
-  /** Writes whatever the configuration file leaves to the system, and returns the command that starts the proxy. */
+  /**
+   * Writes the recipe into `folder`, together with settings that are usually outside of it. Returns the command that
+   * starts the proxy.
+   */
   prepare(folder: string, recipe: string): readonly string[];
 }
 
@@ -67,7 +70,7 @@ export function isInstalled({ name }: ProxyKind): boolean {
   return Bun.which(name.toLowerCase()) !== null;
 }
 
-/** Proxies that are still running. None may outlive the tests. */
+/** Proxies that are still running. They must not outlive the tests. */
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
   for (const proxy of running) proxy.kill("SIGKILL");

@@ -28,7 +28,7 @@ export const breaks: Readonly<Record<string, Break>> = {
   },
   // Broken: a commit without an answer counts as one that did not happen.
   "undecided-as-failed": { file: commit, part: "undecided: true", replacement: "undecided: false" },
-  // Broken: a commit without an answer is sent again, without a look at whether it happened.
+  // Broken: a commit without an answer is sent again, without checking whether it happened.
   "no-settle": { file: commit, part: "if (unanswered && (await this.#settle(unanswered))) return;", replacement: "" },
   // Broken: a commit that is looked up and not found can still happen later.
   "no-void": { file: commit, part: "voidBatch(sql, unanswered).execute(), ", replacement: "" },

@@ -1,5 +1,6 @@
-// One simulation: three instances on one simulated PostgreSQL, users and feed readers, storms with calm weather in
-// between. Everything follows from the seed, so a simulation that fails can be repeated exactly.
+// One simulation: three instances on one simulated PostgreSQL, with users and feed readers. Storms (times with many
+// faults) alternate with times in which everything must recover. Everything follows from the seed, so a simulation that
+// fails can be repeated exactly.
 
 import { check } from "../linearizability/checker.ts";
 import type { ItemOperation, ListOperation } from "../linearizability/history.ts";

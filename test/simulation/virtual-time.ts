@@ -34,7 +34,7 @@ export class VirtualTime {
     return this.#stepCount;
   }
 
-  /** Runs the function after so many milliseconds. Returns a function that cancels this. */
+  /** Calls `run` after `ms` milliseconds of virtual time. Returns a function that cancels the call. */
   after(ms: number, run: () => void): () => void {
     // Without the small random part, events that are due at the same time would always run in the same order.
     const atMs = this.#nowMs + Math.max(0, ms) + this.#random.next() / 100;
@@ -66,7 +66,7 @@ export class VirtualTime {
     }
   }
 
-  /** Replaces the globals. There is no way back, so do this only in a separate process. */
+  /** Replaces the globals. They cannot be restored, so do this only in a separate process. */
   install(): void {
     Object.assign(globalThis, {
       setTimeout: (run: () => void, ms = 0) => this.#timer((fire) => this.after(ms, fire), run),

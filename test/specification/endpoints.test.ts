@@ -43,7 +43,7 @@ describeBlackBox("Endpoints: routes", (start) => {
     "/apix",
     "/api/%zz",
   ]) {
-    // Over a socket, `fetch` would send a path that begins with one slash. So this path is tested without a socket.
+    // If a path begins with two slashes, `fetch` sends only one of them. So such a path is tested without a socket.
     (path.startsWith("//") ? whiteBoxTest : test)(`${path} matches no route, so every method gets 404`, async () => {
       const service = await start();
       for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {

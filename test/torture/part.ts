@@ -21,7 +21,7 @@ export class Tally {
     this.#describe(finding);
   }
 
-  /** Records that another promise was broken. */
+  /** Records any finding other than a lost write. */
   noteWrong(finding: string): void {
     this.wrong++;
     this.#describe(finding);

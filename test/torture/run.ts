@@ -49,7 +49,7 @@ for (const part of chosen.toSorted((one, other) => (other.secondsMin ?? 0) - (on
 const results: PartFigures[] = [];
 let secondsLeft = minutes * 60;
 for (const [index, part] of chosen.entries()) {
-  // If a part takes less or more time than its share, the parts after it get more or less time.
+  // A part can take less or more time than its share. The parts after it divide the time that is left.
   const result = await runPart(part, Math.max(1, shareOf(part, secondsLeft, chosen.slice(index))));
   secondsLeft -= result.seconds;
   results.push(result);

@@ -238,7 +238,7 @@ describe("unfinished bodies", () => {
     `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(length)}`;
   const x = (count: number) => "x".repeat(count);
 
-  test("a body that would exceed the limit over all connections gets 503, and its bytes no longer count", async () => {
+  test("a body that would exceed the limit for all connections together gets 503, and its bytes no longer count", async () => {
     const { host, answers, clients } = await open(post(200, x(60)), postChunk(40), post(200, x(1)), postChunk(1));
     expect(answers).toEqual(["", "", "503", "503"]);
     expect(clients.map(({ wire }) => wire.ended)).toEqual([false, false, true, true]);

@@ -131,7 +131,7 @@ export interface Finding {
   readonly difference: string;
 }
 
-/** Returns the streams of which we accept something that llhttp refuses or reads in another way. */
+/** Returns the streams in which we accept something that llhttp refuses or reads differently. */
 export async function compare(
   oracle: Oracle,
   streams: readonly Finding["stream"][],

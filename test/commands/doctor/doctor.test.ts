@@ -90,7 +90,7 @@ describe("the store", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("a folder that does not exist, and a file that is no store, fail", async () => {
+  test("a folder that does not exist fails, and so does a file that is not a store", async () => {
     const missing = await patient.examine("Store", ["--store", `sqlite:${patient.path("nowhere/store.db")}`]);
     expect(missing.findings).toMatchObject([{ verdict: "fail", hint: expect.stringContaining("mkdir -p") }]);
     writeFileSync(patient.path("letter.txt"), "Dear Ann, ".repeat(20));

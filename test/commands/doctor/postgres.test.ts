@@ -30,7 +30,7 @@ test("a server that can be reached passes, and one that may lose answered writes
   }
 });
 
-test("a store in PostgreSQL is checked, and a database without one is no failure", async () => {
+test("a store in PostgreSQL is checked, and a database without a store passes", async () => {
   const store = await createPostgresStore();
   try {
     expect((await examine("Store", store.url)).findings).toMatchObject([

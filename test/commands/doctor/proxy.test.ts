@@ -120,7 +120,7 @@ test("the address may be a host with a port, or a port, even if it is the value 
   }
 });
 
-test("the address of another service on this machine is no failure of a proxy, and doctor says what to type", async () => {
+test("the address of another service on this machine is not reported as a failure of a proxy, and doctor says what to type", async () => {
   const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
   try {
     const { port } = new URL(service.origin);

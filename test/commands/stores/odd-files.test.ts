@@ -158,7 +158,7 @@ test("backup - writes more than a pipe can hold, and fails if the reader has gon
   expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
 }, 20_000);
 
-test("nobody may read a backup who may not read the store", async () => {
+test("a backup can be read only by those who can read the store", async () => {
   await write("store.db", 1);
   chmodSync(path("store.db"), 0o600);
   expect(await run("backup", "copy.db", "--store", "sqlite:store.db")).toMatchObject({ exitCode: 0 });

@@ -43,8 +43,8 @@ export class Wire {
   }
 
   /**
-   * Calls `onSeen` when the client next sends a chunk with this text. The server gets the chunk only when the function
-   * that `onSeen` was given is called.
+   * Calls `onSeen` when the client next sends a chunk that contains this text. The chunk is held back until `pass`, the
+   * argument of `onSeen`, is called.
    */
   onceSent(text: string, onSeen: (pass: Pass) => void): void {
     this.#marker = { text, onSeen };

@@ -11,7 +11,6 @@ import { batchOf } from "../batch-of.ts";
 import { Wire } from "./held-wire.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
-/** Returns how many outages the engine has survived. */
 export async function survivedOutages(wire: Wire, url: string, outages: number): Promise<number> {
   const address = parsePostgresUrl(wire.through(url));
   const engine = await PostgresEngine.open(address, { readOnly: false, onOtherHistory() {} });

@@ -140,7 +140,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     expect(message).toContain("127.0.0.1:2: nothing listens");
   });
 
-  test("a user who may not create tables: the message has the SQL for an administrator, and that SQL is enough", async () => {
+  test("a user who is not allowed to create tables: the message has the SQL for an administrator, and that SQL is enough", async () => {
     await store.run("CREATE ROLE plain LOGIN PASSWORD 'p'");
     const url = store.url.replace(/\/\/.*@/, "//plain:p@");
     const message = await refusal(url);
@@ -152,7 +152,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     await store.run("DROP OWNED BY plain; DROP ROLE plain");
   });
 
-  test("a user who may not change existing tables: the message has the SQL for an administrator too", async () => {
+  test("a user who is not allowed to change existing tables: the message has the SQL for an administrator too", async () => {
     await open();
     const { database } = parsePostgresUrl(store.url);
     await store.run(`
@@ -183,7 +183,7 @@ describe("starting on PostgreSQL", () => {
     expect(new Set(epochs).size).toBe(1);
   });
 
-  test("many instances that start at once on a store of the first schema do not keep each other out", async () => {
+  test("many instances can start at once on a store of the first schema", async () => {
     await store.run(readFileSync(join(import.meta.dir, "schema-1.sql"), "utf8"));
     const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
     for (const engine of engines) expect(await jsons(engine)).toHaveLength(2);
@@ -343,7 +343,7 @@ describe("a batch that was decided before others committed", () => {
   const mine = (version: number): PlannedChange => ({ ...row(version, '{"mark":true}'), id: "mine" });
 
   interface Commit {
-    /** How many changes of others the batch was given, each time that it was decided. */
+    /** One number for each time that the batch was planned: how many changes by others the plan had to consider. */
     readonly missed: number[];
     /**
      * For each call of `moved`: the IDs of the items that others had changed, and how many versions later than planned
@@ -626,8 +626,8 @@ describe("a commit whose connection is lost", () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
-    // The limit applies to new connections, so to those that the engine makes after the loss. Before it, a busy machine
-    // may need longer.
+    // This limits only new connections, on which the engine looks for its commit. The commit itself is sent on an older
+    // connection, so that it does not fail if the machine is busy.
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET statement_timeout = '500ms'`);
     const holding = Promise.withResolvers<Awaited<ReturnType<typeof store.hold>>>();
@@ -721,7 +721,7 @@ describe("a connection that is lost", () => {
     expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { version: 3 }]);
   });
 
-  test("is not retried without a pause while no server can be reached", async () => {
+  test("is tried again only after a pause while no server can be reached", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     wire.refusing = true;
@@ -735,7 +735,7 @@ describe("a connection that is lost", () => {
 });
 
 describe("a server that has stopped answering", () => {
-  /** The error of a call that must fail within four seconds. A text if the call does not fail in this time. */
+  /** Returns the error of the call. If the call succeeds, or takes over four seconds, returns a text that says so. */
   async function failsSoon(call: Promise<unknown>): Promise<unknown> {
     const failure = call.then(
       () => "an answer",
@@ -744,7 +744,7 @@ describe("a server that has stopped answering", () => {
     return Promise.race([failure, Bun.sleep(4_000).then(() => "no answer yet")]);
   }
 
-  test("fails the readers within seconds, including one that arrives while the others wait", async () => {
+  test("makes readers fail within seconds, including one that arrives while the others wait", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     await warmUp(engine);
@@ -760,7 +760,7 @@ describe("a server that has stopped answering", () => {
     await eventually(async () => expect(await engine.hasNews()).toBe(false));
   });
 
-  test("fails a pull within seconds", async () => {
+  test("makes a pull fail within seconds", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -771,7 +771,7 @@ describe("a server that has stopped answering", () => {
     await eventually(async () => expect(await engine.pull(since)).toMatchObject({ whole: false, version: 2 }));
   });
 
-  test("does not fail a pull whose rows take long, nor the readers that wait for it", async () => {
+  test("is told apart from one that sends rows slowly: neither the pull nor the readers that wait for it fail", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -793,7 +793,7 @@ describe("a server that has stopped answering", () => {
   });
 });
 
-test("a list has what others have committed while past changes were read that the store no longer has", async () => {
+test("a list has what others committed while the service was reading past changes that the store has pruned", async () => {
   const wire = await connectWire();
   const service = await Service.on(await open(wire.through(store.url)));
   const sibling = await Service.on(await open());
@@ -813,7 +813,7 @@ test("a list has what others have committed while past changes were read that th
 });
 
 describe("outages", () => {
-  test("leave no rejected promise that nobody handles, at whatever moment the connections are cut", async () => {
+  test("leave no unhandled rejection, at whatever moment the connections are cut", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -857,8 +857,7 @@ describe("a store whose history was cut", () => {
     const found = jsonsOf(news);
     expect(found).not.toContain('{"lost":true}');
     expect(found).toHaveLength(5);
-    // The other instance notices the new epoch (ID of the store's history), too. So does every client that remembers
-    // the old one.
+    // The other instance also notices the new epoch (ID of the store's history).
     expect(await other.hasNews()).toBe(true);
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
@@ -882,7 +881,7 @@ describe("a store whose history was cut", () => {
     return { engine, older, lost };
   }
 
-  test("is noticed by a pull from an older bookmark, which the cut has left in the history", async () => {
+  test("is noticed by a pull from an older bookmark that is still in the history", async () => {
     const { engine, older, lost } = await cutBelow();
     const news = await engine.pull(older);
     expect(news.whole).toBe(true);
@@ -898,8 +897,8 @@ describe("a store whose history was cut", () => {
     const service = await Service.on(await open(wire.through(store.url)));
     await service.create(item(ids.one));
     const { epoch, version } = service.collection;
-    // After these calls, the engine has prepared its statements. So the message with which it next reads changes
-    // contains the epoch (ID of the store's history) as text.
+    // These calls make the engine prepare its statements. Its next request for changes then contains the epoch (ID of
+    // the store's history), by which the wire recognises that request.
     await service.create(item(ids.two));
     await service.collection.changesSince({ epoch, version });
     await service.list();
@@ -1003,7 +1002,7 @@ describe("a store whose history was cut", () => {
     expect([since.epoch, newer.epoch]).not.toContain(news.epoch);
   });
 
-  test("is noticed if the cut has taken a commit that the engine made while it checked a loaded store", async () => {
+  test("is noticed if the cut removed a commit that the engine made while it checked the store it had loaded", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const start = await engine.pull();
@@ -1037,7 +1036,7 @@ describe("a store whose history was cut", () => {
   });
 
   for (const otherCommits of [1, 3]) {
-    test(`is noticed by a read-only instance after a pull from an older bookmark, if the lost commit was replaced by ${otherCommits}`, async () => {
+    test(`is noticed by a read-only instance after a pull from an older bookmark (commits in place of the lost one: ${otherCommits})`, async () => {
       const { engine, older, lost } = await cutBelow({ readOnly: true, otherCommits });
       await engine.pull(older);
       expect(await engine.hasNews()).toBe(true);
@@ -1048,7 +1047,7 @@ describe("a store whose history was cut", () => {
     });
   }
 
-  test("is noticed by a pull that was overtaken by a commit, if the cut has taken that commit", async () => {
+  test("is noticed by a pull that was overtaken by a commit, if the cut removed that commit", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
@@ -1071,7 +1070,7 @@ describe("a store whose history was cut", () => {
     expect(await engine.hasNews()).toBe(false);
   });
 
-  test("is told apart from one that was not: after pulls from older bookmarks, the engine has no news left", async () => {
+  test("is told apart from one with an intact history: after pulls from older bookmarks, the engine has no news", async () => {
     const engine = await open();
     const other = await open();
     const start = await engine.pull();
@@ -1150,7 +1149,7 @@ describe("a store whose history was cut", () => {
     expect(oldEpochs).not.toContain((await pulling).epoch);
   });
 
-  test("is still news, and gets a new epoch, after the connection was lost while it should get one", async () => {
+  test("is still news if the connection is lost while it gets a new epoch, and gets a new epoch later", async () => {
     const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
     // Restoring the backup brings back the old epoch (ID of the store's history) while the engine loads the store.
     await store.restore();
@@ -1174,7 +1173,7 @@ describe("a store whose history was cut", () => {
     expect(news.epoch).not.toBe(lost.epoch);
   });
 
-  test("gets a new epoch if it returns to one that was replaced while the engine loaded the store", async () => {
+  test("gets a new epoch if it returns to an epoch that was replaced while the engine loaded the store", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const start = await engine.pull();
@@ -1193,7 +1192,7 @@ describe("a store whose history was cut", () => {
     expect([start.epoch, here.epoch]).not.toContain((await engine.pull(here)).epoch);
   });
 
-  test("is noticed if the cut has taken a commit that was made while the engine loaded the store", async () => {
+  test("is noticed if the cut removed a commit that was made while the engine loaded the store", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const start = await engine.pull();
@@ -1219,7 +1218,7 @@ describe("a store whose history was cut", () => {
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
   });
 
-  test("is not mixed with lost items by a read-only instance either, if it returns to its old epoch", async () => {
+  test("is not mixed with lost items by a read-only instance if the store returns to its old epoch", async () => {
     const { engine, older, lost } = await cutBelow({ readOnly: true });
     await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
     expect((await engine.pull(older)).epoch).toBe("fedcba9876543210");

@@ -246,7 +246,7 @@ async function findBinaries(): Promise<Binaries> {
   return { initdb: join(folder, "bin", basename(initdb)), postgres: join(folder, "bin", "postgres") };
 }
 
-/** npm packages cannot contain links. The package's install script makes them from a list, but may not have run. */
+/** Makes the links that npm packages cannot contain, in case the package's install script has not made them. */
 function makeLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;

@@ -16,7 +16,6 @@ let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let engine: ServedSqliteEngine;
 let start: Bookmark;
-/** The threads that were started. */
 let threads: Worker[];
 const RealWorker = globalThis.Worker;
 
@@ -100,13 +99,13 @@ test("if the thread ends during a commit, the outcome is unknown, later writes a
   await expect(engine.close()).rejects.toThrow("the thread that commits has failed");
 });
 
-test("a commit of unknown outcome is settled by the thread before anything is read", async () => {
+test("after a commit with an unknown outcome, nothing is read before the thread has settled it", async () => {
   const [thread] = threads;
   if (!thread) throw new Error("no thread was started");
   const sent: string[] = [];
   const settled = Promise.withResolvers<string>();
-  // This takes the place of the thread for two kinds of messages. It answers that the outcome of the commit is unknown.
-  // It answers the check that follows only when `settled` resolves. All other messages reach the thread.
+  // Two kinds of messages do not reach the thread. The commit gets the answer that its outcome is unknown. The check
+  // after the commit gets an answer once `settled` is resolved.
   const { postMessage } = thread;
   thread.postMessage = (text: string) => {
     const [kind] = JSON.parse(text);
@@ -134,7 +133,7 @@ test("a log that has grown long is copied into the store once the thread has no 
   await engine.close();
 });
 
-test("the newest commits are in the store after a stop, and nothing is left beside it", async () => {
+test("after a stop, the newest commits are in the store, and no other file is left beside it", async () => {
   for (let version = 1; version <= 10; version++) await commit(version);
   await engine.close();
   expect([...new Bun.Glob("*").scanSync(folder.path)]).toEqual(["store.db"]);

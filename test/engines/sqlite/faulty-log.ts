@@ -44,11 +44,11 @@ export class FaultyLog {
     this.#callbacks = [sync, write];
     this.#methods[syncIndex] = BigInt(sync.ptr ?? 0);
     this.#methods[writeIndex] = BigInt(write.ptr ?? 0);
-    // SQLite's structure for an open file begins with the address of that file's table.
+    // SQLite's structure for an open file begins with the address of its table of functions. Replace that address.
     new BigUint64Array(toArrayBuffer(address, 0, pointerBytes))[0] = BigInt(ptr(this.#methods));
   }
 
-  /** Call this after the store is closed. Until then, SQLite uses the table. */
+  /** Call this only after the store is closed, because SQLite calls the replaced functions until then. */
   dispose(): void {
     for (const callback of this.#callbacks) callback.close();
   }

@@ -38,7 +38,7 @@ test("an old store keeps its items, its versions and its epoch", async () => {
   expect(await namesIn(path)).toEqual(names);
 });
 
-test("the store as it was is kept in a copy that the older program can read", async () => {
+test("a migration leaves a copy of the old store that the older program can read", async () => {
   await namesIn(path);
   const rows = (file: string) => {
     const database = new Database(file, { readonly: true });
@@ -95,11 +95,11 @@ test("an old store that another program has open is refused, and left as it was"
   expect(await namesIn(path)).toEqual(names);
 });
 
-test("an old store is not changed if it is opened read-only, and the message says what to do", () => {
+test("an old store cannot be opened read-only, and the message says what to do", () => {
   expect(() => new SqliteEngine(path, { readOnly: true })).toThrow("start the service once, without --read-only,");
 });
 
-test("an older program refuses the new schema, as this one refuses the next", async () => {
+test("a store with a newer schema than the program knows is refused", async () => {
   await namesIn(path);
   const newer = new Database(path);
   newer.run("PRAGMA user_version = 3");
@@ -115,13 +115,14 @@ test("a damaged old store is refused before its rows get checksums", () => {
   expect(existsSync(`${path}.before-schema-2`)).toBeFalse();
 });
 
-test("a kill at any moment of the migration leaves a store that starts", async () => {
+test("if the program is killed during the migration, the store can be opened afterwards", async () => {
   const script = `
     const { SqliteEngine } = await import(process.argv[1]);
     new SqliteEngine(process.argv[2], { readOnly: false });
     console.log("done");`;
   const module = join(import.meta.dir, "../../../src/engines/sqlite/sqlite-engine.ts");
-  // In each round, the program is killed when another file of the migration appears in the folder.
+  // Each of these files appears at a different step of the migration. Each round kills the program when one of them
+  // appears.
   const traces = ["-journal", ".before-schema-2.unfinished", ".before-schema-2", "-shm"];
   for (const trace of traces) {
     copyFileSync(schema1, path);

@@ -103,13 +103,13 @@ describe.each([
       await expect(engine.checkReady()).rejects.toThrow(finding);
     }
     expect(warnings).toHaveLength(1);
-    // Reads go on, from memory.
+    // The engine has no news, so reads are still answered from memory.
     expect(engine.hasNews()).toBeFalse();
     expect(await engine.pull(bookmark)).toMatchObject({ ...bookmark, whole: false, changes: [] });
     await expect(engine.close()).rejects.toMatchObject({ name: "StoreError", undecided: true });
   }
 
-  test("a backup that is copied over a running store stays as it is, byte for byte, and the next start serves exactly it", async () => {
+  test("a backup that is copied over a running store stays as it is, byte for byte, and is what the next start serves", async () => {
     copyFileSync(backup, path);
     await expectRefusal("another program has written into the file");
     expect(readFileSync(path)).toEqual(readFileSync(backup));
@@ -145,11 +145,11 @@ describe.each([
   }
 
   for (const keepsTime of [false, true]) {
-    const how = keepsTime ? "with the time of the file" : "with a new time";
+    const how = keepsTime ? "with its old modification time" : "with a new modification time";
     test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
       const { atime, mtime } = statSync(path);
-      // This rounds the times, so that they can be restored exactly. The engine has to see the rounded times before the
-      // checkpoint.
+      // `utimesSync` rounds the times, so that they can be restored exactly. The engine has to see the rounded times
+      // before the checkpoint.
       utimesSync(path, atime, mtime);
       const watched = await open();
       const start = await watched.pull();
@@ -184,7 +184,7 @@ describe.each([
     });
   }
 
-  test("a backup that is moved into the place of a running store is served exactly after the next start", async () => {
+  test("a backup that is moved into the place of a running store is what the next start serves", async () => {
     const bytes = readFileSync(backup);
     renameSync(backup, path);
     await expectRefusal("another file is in its place");
@@ -288,7 +288,7 @@ describe.each([
     expect(warnings).toEqual([]);
   });
 
-  test("a program that reads an old state of the store for long is reported once, with the size of the log", async () => {
+  test("a program that keeps reading an old state of the store is reported once, with the size of the log", async () => {
     const reader = new Database(path, { readonly: true });
     reader.run("BEGIN");
     reader.query("SELECT count(*) FROM change").get();

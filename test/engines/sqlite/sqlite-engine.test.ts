@@ -120,7 +120,7 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
     expect(refusal()).toContain("damaged");
   });
 
-  test("a file that this user may not write", async () => {
+  test("a file that this user cannot write to", async () => {
     await open().close();
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
@@ -138,7 +138,7 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
     await reader.close();
   });
 
-  test("a folder that this user may not write", () => {
+  test("a folder that this user cannot write to", () => {
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("give this user the right to read and write it and its folder");
   });

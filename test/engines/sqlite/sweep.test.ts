@@ -5,7 +5,7 @@ import { Survey, Sweep, type SweepLimits } from "../../../src/engines/sqlite/swe
 
 const limits: SweepLimits = { obsoleteMin: 4, tombstonesMax: 3, prunedMin: 2 };
 
-/** A log of changes with one writer. It can be read after every commit, as after a crash. */
+/** A log of changes with one writer. Tests read it after each commit to see what a crash at that moment would leave. */
 class Log {
   readonly rows = new Map<Version, Change>();
   readonly live = new Map<string, Change>();
@@ -83,7 +83,7 @@ test("whenever the writer crashes, live items survive, deleted ones stay deleted
   );
 });
 
-test("the log stays within a few times the number of live items, however long it is written to", () => {
+test("the log has at most a few times as many rows as there are live items, however many changes are written", () => {
   const log = new Log();
   for (let round = 0; round < 1_000; round++)
     log.commit([{ id: "abcdefgh".charAt(round % 8), remove: round % 5 === 0 }]);

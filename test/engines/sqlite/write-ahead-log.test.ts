@@ -188,7 +188,7 @@ test("frames from before the log was reused are ignored", () => {
   database.close();
 });
 
-test("frames of a transaction that was rolled back are no damage, even if a later commit overwrites only some of them", () => {
+test("frames of a transaction that was rolled back do not count as damage, even if a later commit overwrites only some of them", () => {
   const file = join(folder.path, "rolled-back.db");
   const database = openLive(file);
   insert(database, 5);
