@@ -12,7 +12,10 @@ const graceMs = 700;
 const connectingMs = 5_000;
 
 export function Banners({ session }: { session: Session }) {
-  const { connection, loaded, readOnly, unsentCount, pausedCount, signInPostponed, heldNames } = session;
+  const { list, outbox, signIn, decisions } = session;
+  const { connection, loaded, readOnly } = list;
+  const { unsentCount, pausedCount } = outbox;
+  const { heldNames } = decisions;
   const offline = useDelayed(connection === "lost", graceMs);
   const slow = useDelayed(connection === "connecting", connectingMs);
   return (
@@ -44,16 +47,16 @@ export function Banners({ session }: { session: Session }) {
             </button>
           </Warning>
         )}
-        {signInPostponed && unsentCount > 0 && (
+        {signIn.isPostponed && unsentCount > 0 && (
           <Warning
             kind="sign-in"
             text={`${changes(unsentCount)} not sent.`}
             detail={`Sign in to send${loaded ? "" : " and to see the list"}, or go on: what you typed stays here.`}
           >
-            <button type="button" onClick={() => session.openSignIn()}>
+            <button type="button" onClick={() => signIn.openForm()}>
               Sign in
             </button>
-            <button type="button" class="quiet" onClick={() => session.discardUnsent()}>
+            <button type="button" class="quiet" onClick={() => decisions.discardUnsent()}>
               Discard
             </button>
           </Warning>
@@ -64,10 +67,10 @@ export function Banners({ session }: { session: Session }) {
             text={`${changes(heldNames.length)} left from an earlier visit, perhaps to another list:`}
             detail={listed(heldNames)}
           >
-            <button type="button" onClick={() => session.decideHeld("send")}>
+            <button type="button" onClick={() => decisions.decideHeld("send")}>
               Send to this list
             </button>
-            <button type="button" class="quiet" onClick={() => session.decideHeld("discard")}>
+            <button type="button" class="quiet" onClick={() => decisions.decideHeld("discard")}>
               Discard
             </button>
           </Warning>
