@@ -157,3 +157,53 @@ test("on a read-only service, the empty list does not ask the user to add items"
   await page.untilText("The list is empty");
   expect(await page.evaluate<string>("document.querySelector('.empty').innerText")).toContain("does not keep them");
 });
+
+/** Presses a control with the keyboard, as somebody without a mouse does. */
+async function pressControl(page: PageDriver, selector: string): Promise<void> {
+  await page.until(`document.querySelector('${selector}')`);
+  await focus(page, selector);
+  await page.view.press("Enter");
+  await page.until(`!document.querySelector('${selector}')`);
+}
+const untilRowFocused = (page: PageDriver, name: string) =>
+  page.until(`document.activeElement.closest('li')?.innerText.includes('${name}')`);
+
+test("if a button disappears when it is pressed with the keyboard, the first row in sight gets the focus", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Done", '"Done":true'), named(ids.two, "Milk"), named(ids.three, "Bread"));
+  const page = await pages.openPage();
+  await pressControl(page, '[data-control="clear-done"]');
+  await untilRowFocused(page, "Bread");
+  await pressControl(page, '[data-control="dismiss"]');
+  await untilRowFocused(page, "Bread");
+});
+
+test("if the button was clicked with the mouse, no row gets the focus, because the next Space would tick it", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Done", '"Done":true'), named(ids.two, "Milk"));
+  const page = await pages.openPage();
+  await page.click('[data-control="clear-done"]');
+  await page.untilNames("Milk");
+  expect(await page.focused()).toBe("BODY");
+});
+
+test("if no row is left when a button disappears, the composer gets the focus", async () => {
+  await pages.start("--body-limit", "200");
+  const page = await pages.openPage();
+  await page.add("x".repeat(300));
+  await page.click('[data-control="refused"]');
+  await pressControl(page, "form.editor .problem button");
+  await untilFocused(page, "composer");
+  await pressControl(page, '[data-control="dismiss"]');
+  await untilFocused(page, "composer");
+});
+
+test("if changes that wait for a sign-in are discarded with the keyboard, the focus stays on the page", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
+  await pages.send("POST", "/api/todoitems/", named(ids.one, "Milk"), headers);
+  const page = await pages.openPage();
+  await page.add("Bread");
+  await pressControl(page, '[data-banner="sign-in"] button.quiet');
+  await untilRowFocused(page, "Milk");
+});

@@ -15,6 +15,7 @@ import { ConnectPanel } from "./connect-panel.tsx";
 import { Header } from "./header.tsx";
 import { isTyping } from "./is-typing.ts";
 import { ItemRows } from "./item-rows.tsx";
+import { keepFocus } from "./keep-focus.ts";
 import { Notices } from "./notices.tsx";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
@@ -90,6 +91,17 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
+
+  useEffect(
+    () =>
+      keepFocus(() => {
+        const field = composer.current ?? undefined;
+        // While the list is not known, the sign-in form may be about to open. It does not open while somebody types, so
+        // the composer must not get the focus.
+        return (field && rowBelow(field)) ?? (list.loaded ? field : undefined);
+      }),
+    [],
+  );
 
   useEffect(() => setAddedIds([]), [filter, search]);
   const add = (entries: readonly NewEntry[]) => {
