@@ -4,7 +4,7 @@
 import type { Credentials, TodoClient } from "../client/index.ts";
 
 export interface SignInForm {
-  /** Why the last attempt to sign in failed; undefined if none has failed. */
+  /** Why the last attempt to sign in failed, or why the user must sign in again. Undefined if there is no such reason. */
   readonly problem: string | undefined;
   /** True while the credentials are being checked. */
   readonly busy: boolean;
@@ -24,12 +24,16 @@ export interface SignInParts {
 interface SignInState {
   readonly client: TodoClient<string>;
   readonly username: string | undefined;
-  /** Undefined while the form is closed. */
-  readonly form: SignInForm | undefined;
+  /** True if the service has accepted the credentials before. */
+  readonly isAccepted: boolean;
+  readonly form: "closed" | "open" | "busy";
+  /** What the form says when it is open. If it is postponed, the problem stays until the user opens it. */
+  readonly problem: string | undefined;
   readonly isPostponed: boolean;
 }
 
-const emptyForm: SignInForm = { problem: undefined, busy: false };
+const wrongText = "The name or the password is wrong.";
+const outdatedText = "You were signed out, because the service no longer accepts this name and password.";
 
 export class SignIn {
   readonly #parts: SignInParts;
@@ -37,7 +41,14 @@ export class SignIn {
 
   constructor(parts: SignInParts) {
     this.#parts = parts;
-    this.#state = { client: parts.connect(undefined), username: undefined, form: undefined, isPostponed: false };
+    this.#state = {
+      client: parts.connect(undefined),
+      username: undefined,
+      isAccepted: false,
+      form: "closed",
+      problem: undefined,
+      isPostponed: false,
+    };
   }
 
   /** Sends the credentials of the user, if there are any. */
@@ -50,8 +61,15 @@ export class SignIn {
     return this.#state.username;
   }
 
+  /** What the form says, or would say if it were not postponed. */
+  get problem(): string | undefined {
+    return this.#state.problem;
+  }
+
+  /** Undefined while the form is closed. */
   get form(): SignInForm | undefined {
-    return this.#state.form;
+    const { form, problem } = this.#state;
+    return form === "closed" ? undefined : { problem, busy: form === "busy" };
   }
 
   /**
@@ -63,49 +81,51 @@ export class SignIn {
   }
 
   openForm(): void {
-    this.#become({ form: emptyForm, isPostponed: false });
+    this.#become({ form: "open", isPostponed: false });
   }
 
   /** Closes the form. The edits that need a sign-in wait until the user signs in or discards them. */
   cancel(): void {
-    this.#become({ form: undefined, isPostponed: true });
+    this.#become({ form: "closed", problem: undefined, isPostponed: true });
   }
 
   submit(credentials: Credentials): void {
     this.#become({
       client: this.#parts.connect(credentials),
       username: credentials.username,
-      form: { problem: undefined, busy: true },
+      isAccepted: false,
+      form: "busy",
+      problem: undefined,
       isPostponed: false,
     });
     this.#parts.onSubmit();
   }
 
   signOut(): void {
-    this.#become({ client: this.#parts.connect(undefined), username: undefined });
+    this.#become({ client: this.#parts.connect(undefined), username: undefined, problem: undefined });
     this.#parts.onSignOut();
   }
 
   /** Call this when the service has accepted the credentials, or needs none. */
   accepted(): void {
-    this.#become({ form: undefined });
+    this.#become({ isAccepted: true, form: "closed", problem: undefined });
   }
 
   /** Call this when the connection failed. If credentials were being checked, the form says why that was impossible. */
   failed(problem: string): void {
-    if (this.form?.busy) this.#become({ form: { problem, busy: false } });
+    if (this.#state.form === "busy") this.#become({ form: "open", problem });
   }
 
   /** Call this when the service asks for credentials. Opens the form, unless it is postponed. */
   ask(): void {
-    const { username, form } = this.#state;
-    const problem = username === undefined ? form?.problem : "The name or the password is wrong.";
+    const { username, isAccepted, form, problem, isPostponed: wasPostponed } = this.#state;
     // If the form is open already, the user is typing into the form itself.
-    const isPostponed = this.isPostponed || (!form && this.#parts.isTyping());
+    const isPostponed = wasPostponed || (form === "closed" && this.#parts.isTyping());
     this.#become({
       client: this.#parts.connect(undefined),
       username: undefined,
-      form: isPostponed ? form : { problem, busy: false },
+      form: isPostponed ? form : "open",
+      problem: username === undefined ? problem : isAccepted ? outdatedText : wrongText,
       isPostponed,
     });
   }

@@ -2,6 +2,7 @@
 // returns when a dialog closes.
 
 import { expect, test } from "bun:test";
+import { runProgram } from "../program.ts";
 import { ids } from "../service.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { named, numbered, usePages } from "./page-fixture.ts";
@@ -89,6 +90,23 @@ test("a sign-in that is needed while the user types is offered in a banner, and 
   await untilFocused(page, "composer");
   await page.view.press("Enter");
   await pages.untilStored((items) => items[2]?.["Name"] === "Bread");
+});
+
+test("a user who is removed on the server reads why, in the form or, while typing, in a banner", async () => {
+  const users = await pages.oneUser();
+  await runProgram("user", { args: ["add", "bob", "--users", users], input: "also long enough\n" });
+  await pages.start("--auth", "all", "--users", users);
+  const [reader, writer] = [await pages.openPage(), await pages.openPage()];
+  for (const page of [reader, writer]) await fillInSignIn(page);
+  await focus(reader, '[data-control="connect"]');
+  await focus(writer, '[data-control="composer"]');
+  await runProgram("user", { args: ["remove", "ann", "--users", users] });
+  const reason = "You were signed out, because the service no longer accepts this name and password.";
+  await reader.until(`document.querySelector('dialog.sign-in')?.innerText.includes("${reason}")`);
+  await writer.until(`document.querySelector('[data-banner="sign-in"]')?.innerText.includes("${reason}")`);
+  expect([await isOpen(writer), await writer.focused()]).toEqual([false, "composer"]);
+  await writer.clickButton("Sign in");
+  await writer.until(`document.querySelector('dialog.sign-in')?.innerText.includes("${reason}")`);
 });
 
 test("when a dialog closes, the focus returns to the row or the button that had it", async () => {

@@ -40,9 +40,9 @@ export function useSessions() {
   return { opened, open };
 }
 
-/** The options of a service with one user, `ann`, whose password is `secret`. */
-export async function guarded(mode: "writes" | "all"): Promise<ServiceOptions> {
-  const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+/** The options of a service with one user, `ann`. */
+export async function guarded(mode: "writes" | "all", password = "secret"): Promise<ServiceOptions> {
+  const hash = await Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 });
   const auth = new BasicAuth(new Map([["ann", hash]]));
   return { access: new Access({ mode, auth, rate: undefined, trustProxy: false }) };
 }

@@ -158,3 +158,47 @@ test("after signing in, the page reads the whole list", async () => {
   await eventually(() => session.signIn.form === undefined);
   expect(network.exchanges.filter((exchange) => exchange === "/changes 200")).toHaveLength(2);
 });
+
+test("if the service stops accepting the password, the form says why it asks again, also if it is opened later", async () => {
+  for (const isTyping of [false, true]) {
+    const { network, session } = await open(await guarded("all"), () => isTyping);
+    session.start();
+    await eventually(() => session.list.connection === "signed-out");
+    session.signIn.openForm();
+    session.signIn.submit({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn.form === undefined);
+    const changed = await Service.on(new MemoryEngine(), await guarded("all", "another"));
+    network.service = changed;
+    network.breakFeeds();
+    session.reconnect();
+    await eventually(() => session.list.connection === "signed-out");
+    expect([session.signIn.username, session.signIn.isPostponed]).toEqual([undefined, isTyping]);
+    if (isTyping) session.signIn.openForm();
+    const problem = "You were signed out, because the service no longer accepts this name and password.";
+    expect(session.signIn.form).toEqual({ problem, busy: false });
+    session.signIn.submit({ username: "ann", password: "another" });
+    await eventually(() => session.signIn.form === undefined);
+    session.signIn.signOut();
+    session.signIn.openForm();
+    expect(session.signIn.form).toEqual({ problem: undefined, busy: false });
+    session.list.rest();
+    await changed.collection.close();
+  }
+});
+
+test("a wrong password that could not be checked at once is reported as wrong, also if the form was closed meanwhile", async () => {
+  for (const isClosed of [false, true]) {
+    const { network, session } = await open(await guarded("all"));
+    session.start();
+    await eventually(() => session.signIn.form !== undefined);
+    network.state = "down";
+    session.signIn.submit({ username: "ann", password: "wrong" });
+    await eventually(() => session.signIn.form?.problem !== undefined);
+    if (isClosed) session.signIn.cancel();
+    network.state = "up";
+    session.reconnect();
+    await eventually(() => session.list.connection === "signed-out");
+    if (isClosed) session.signIn.openForm();
+    expect(session.signIn.form).toEqual({ problem: "The name or the password is wrong.", busy: false });
+  }
+});

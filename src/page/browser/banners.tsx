@@ -47,18 +47,24 @@ export function Banners({ session }: { session: Session }) {
             </button>
           </Warning>
         )}
-        {signIn.isPostponed && unsentCount > 0 && (
+        {offersSignIn(session) && (
           <Warning
             kind="sign-in"
-            text={`${changes(unsentCount)} not sent.`}
-            detail={`Sign in to send${loaded ? "" : " and to see the list"}, or go on: what you typed stays here.`}
+            text={[signIn.problem, unsentCount > 0 && `${changes(unsentCount)} not sent.`].filter(Boolean).join(" ")}
+            detail={
+              unsentCount > 0
+                ? `Sign in to send${loaded ? "" : " and to see the list"}, or go on: what you typed stays here.`
+                : "Sign in to see the list as it is now."
+            }
           >
             <button type="button" onClick={() => signIn.openForm()}>
               Sign in
             </button>
-            <button type="button" class="quiet" onClick={() => decisions.discardUnsent()}>
-              Discard
-            </button>
+            {unsentCount > 0 && (
+              <button type="button" class="quiet" onClick={() => decisions.discardUnsent()}>
+                Discard
+              </button>
+            )}
           </Warning>
         )}
         {heldNames.length > 0 && (
@@ -78,6 +84,11 @@ export function Banners({ session }: { session: Session }) {
       </div>
     </>
   );
+}
+
+/** True if a banner has a sign-in button: edits wait for a sign-in, or the user must know why there is no sign-in. */
+export function offersSignIn({ signIn, outbox }: Session): boolean {
+  return signIn.isPostponed && (outbox.unsentCount > 0 || signIn.problem !== undefined);
 }
 
 /** Returns true once the condition has been true for this time without a break. */

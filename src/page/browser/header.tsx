@@ -4,6 +4,7 @@
 import type { ConnectionState } from "../followed-list.ts";
 import type { PageSettings } from "../page-settings.ts";
 import type { Session } from "../session.ts";
+import { offersSignIn } from "./banners.tsx";
 import { Mark, PlugIcon } from "./icons.tsx";
 
 const states: Record<ConnectionState, string> = {
@@ -20,11 +21,9 @@ interface HeaderProps {
 }
 
 export function Header({ session, settings, onOpen }: HeaderProps) {
-  const { list, signIn, outbox } = session;
+  const { list, signIn } = session;
   const { connection } = list;
   const { username } = signIn;
-  // While edits wait for a sign-in, a banner has the sign-in button. Then the header does not need one.
-  const bannerOffersSignIn = signIn.isPostponed && outbox.unsentCount > 0;
   return (
     <header>
       <h1>
@@ -40,7 +39,7 @@ export function Header({ session, settings, onOpen }: HeaderProps) {
           Sign out <span class="wide">{username}</span>
         </button>
       )}
-      {settings.auth !== "off" && username === undefined && !bannerOffersSignIn && (
+      {settings.auth !== "off" && username === undefined && !offersSignIn(session) && (
         <button type="button" class="quiet" onClick={() => signIn.openForm()} data-control="sign-in">
           Sign in
         </button>
