@@ -189,3 +189,8 @@ function isTextOrNone(value: string | undefined): boolean {
 function textOf(value: string | undefined): string {
   return value === undefined || value === "null" ? "" : (stringOf(value) ?? value);
 }
+
+/** Returns the name of an item, shortened for a message. */
+export function named({ name }: ItemFields): string {
+  return name === "" ? "the item" : `“${name.length > 40 ? `${name.slice(0, 39)}…` : name}”`;
+}

@@ -2,38 +2,9 @@
 // service's items with these edits applied, so the user sees an edit at once. Removing an edit from this list undoes it
 // on the page. Edits that the service has not stored are kept by the browser, so they survive a reload and a closed tab.
 
-import type { Conflict, Edit, KeptEdit, Theirs, Versions } from "./edit.ts";
-
-export interface OutboxEntry {
-  readonly number: number;
-  edit: Edit;
-  epoch: string | undefined;
-  /**
-   * The edit is not sent before this time, in milliseconds since 1970. While a deletion waits, the user can undo it,
-   * and the item keeps its place in the list. This time ends when the user leaves the page, so it is not kept.
-   */
-  notBefore: number;
-  /**
-   * An entry stays in the outbox after the service has stored its edit, until the change feed has reported the edit.
-   * Otherwise the page would show the old version of the item for a moment. A refused edit stays, too: the user can
-   * change it or discard it.
-   */
-  state: "waiting" | "sending" | "stored" | "conflict" | "refused";
-  /**
-   * True if the edit was sent before, and nobody knows whether the service has stored it. Then the edit must not
-   * change.
-   */
-  maybeStored: boolean;
-  /** True if the user must confirm the edit before it is sent, because it may belong to another store. */
-  held: boolean;
-  /** True if the user made the edit on a read-only service, and so knew that it would not be kept. */
-  isTrial: boolean;
-  /** The item's ETag and version after the service stored this edit. Undefined until then. */
-  storedAs: { readonly etag: string | undefined; readonly version: number | undefined } | undefined;
-  conflict: Conflict | undefined;
-  /** Why the service refused the edit. Undefined if the edit was not refused. */
-  problem: string | undefined;
-}
+import type { Edit, KeptEdit, Theirs, Versions } from "./edit.ts";
+import { isBasedOn, type Later, mergedEdit } from "./merged-edit.ts";
+import { isKept, isUnsent, keptEdit, newEntry, type OutboxEntry } from "./outbox-entry.ts";
 
 export class Outbox {
   readonly #keep: (edits: readonly KeptEdit[]) => void;
@@ -369,19 +340,14 @@ export class Outbox {
     }
   }
 
-  /**
-   * Merges an edit into the earlier edit of `entry`. The result keeps the ETag of the earlier edit, unless `etag` is
-   * given.
-   */
-  #merge(entry: OutboxEntry, edit: Edit, etag?: string): void {
-    const { edit: before } = entry;
-    if (before.kind === "create" && edit.kind === "delete") {
+  /** Merges an edit into the earlier edit of `entry`. */
+  #merge(entry: OutboxEntry, edit: Later, etag?: string): void {
+    const merged = mergedEdit(entry.edit, edit, etag);
+    if (!merged) {
       this.drop(entry);
       return;
     }
-    if (before.kind === "create" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
-    else if (before.kind === "update" && edit.kind === "update") entry.edit = { ...before, json: edit.json };
-    else if (before.kind !== "create" && edit.kind !== "create") entry.edit = { ...edit, etag: etag ?? before.etag };
+    entry.edit = merged;
     // A conflict or a refusal of the earlier edit says nothing about the merged edit. So the merged edit waits to be
     // sent.
     if (entry.state !== "sending") this.waits(entry, false);
@@ -398,45 +364,12 @@ export class Outbox {
   }
 
   #push(edit: Edit, isTrial = this.#isReadOnly): OutboxEntry {
-    const entry: OutboxEntry = {
-      number: this.#number++,
-      edit,
-      epoch: this.#epoch,
-      notBefore: 0,
-      state: "waiting",
-      maybeStored: false,
-      held: false,
-      isTrial,
-      storedAs: undefined,
-      conflict: undefined,
-      problem: undefined,
-    };
+    const entry = newEntry({ number: this.#number++, edit, epoch: this.#epoch, isTrial });
     this.#entries.push(entry);
     return entry;
   }
 
   #keepUnsent(): void {
-    this.#keep(
-      this.#entries.filter(isKept).map(({ edit, epoch, maybeStored, state }) => ({
-        edit,
-        epoch,
-        maybeStored: maybeStored || state === "sending",
-      })),
-    );
+    this.#keep(this.#entries.filter(isKept).map(keptEdit));
   }
-}
-
-/** True if the browser keeps this edit until the next visit. */
-function isKept({ state, isTrial }: OutboxEntry): boolean {
-  return state !== "stored" && !isTrial;
-}
-
-/** True if the service has certainly not stored this edit. */
-function isUnsent({ state, maybeStored }: OutboxEntry): boolean {
-  return state !== "sending" && state !== "stored" && !maybeStored;
-}
-
-/** True if the user saw the result of the earlier edit when making this one. If `base` is missing, this is assumed. */
-function isBasedOn(edit: Edit & { kind: "update" }, earlier: Exclude<Edit, { kind: "delete" }>): boolean {
-  return edit.base === undefined || edit.base === earlier.json;
 }

@@ -2,7 +2,7 @@
 
 import type { Conflict } from "./edit.ts";
 import { type ItemFields, readFields } from "./item-fields.ts";
-import type { OutboxEntry } from "./outbox.ts";
+import type { OutboxEntry } from "./outbox-entry.ts";
 import type { StoredItem } from "./stored-items.ts";
 
 export interface ShownItem {

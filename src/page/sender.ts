@@ -7,7 +7,8 @@ import { sameContent } from "../client/item-text.ts";
 import { mergeFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
 import type { Edit, Theirs, Versions } from "./edit.ts";
-import type { Outbox, OutboxEntry } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
+import type { OutboxEntry } from "./outbox-entry.ts";
 
 /** The result of trying to send one edit. By the time it is reported, the outbox has been updated. */
 export type SendOutcome =

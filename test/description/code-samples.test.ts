@@ -191,3 +191,28 @@ test("every language names the address and the item's fields, and credentials on
     }
   }
 });
+
+/** Every sample in this language: the whole program, and the code for each operation. */
+function codesOf(language: string): string[] {
+  return [pascal, camel].flatMap((names) =>
+    codeSamples({ server: "http://localhost:5000", auth: "all", form: "a", names, authorityFile: undefined })
+      .filter((sample) => sample.language === language)
+      .flatMap(({ parts, steps }) => [...parts.map(({ code }) => code), ...Object.values(steps)]),
+  );
+}
+
+test("in Kotlin, every statement is in a function, because a file can hold only declarations", () => {
+  for (const code of codesOf("Kotlin")) {
+    const outside = code.split("\n").filter((line) => !/^(?: |$|\/\/|\}$|import |const val |fun )/.test(line));
+    expect(outside).toEqual([]);
+    expect(code.match(/^fun main\(\) \{$/gm)).toHaveLength(1);
+  }
+});
+
+test("in Swift, an item is decoded whatever the letter case of its field names, and encoded with the names of the service", () => {
+  for (const code of codesOf("Swift").filter((one) => one.includes("struct TodoItem")))
+    expect(code).toContain("$0.stringValue.lowercased() == key.rawValue.lowercased()");
+  const [pascalCode = ""] = codesOf("Swift");
+  expect(pascalCode).toContain('case id = "ID", name = "Name", notes = "Notes", done = "Done"');
+  expect(codesOf("Swift").join("\n")).toContain('case id = "id", name = "name", notes = "notes", done = "done"');
+});

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Edit, KeptEdit } from "../../src/page/edit.ts";
-import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
+import { Outbox } from "../../src/page/outbox.ts";
+import type { OutboxEntry } from "../../src/page/outbox-entry.ts";
 
 /** An outbox for the store with the epoch (ID of its history) "e", and the edits that the outbox keeps. */
 function open(): { outbox: Outbox; kept: () => readonly KeptEdit[] } {

@@ -1,7 +1,8 @@
 // What the page shows, given the service's items and the user's edits.
 
 import { describe, expect, test } from "bun:test";
-import { Outbox, type OutboxEntry } from "../../src/page/outbox.ts";
+import { Outbox } from "../../src/page/outbox.ts";
+import type { OutboxEntry } from "../../src/page/outbox-entry.ts";
 import { overlay, type ShownItem } from "../../src/page/overlay.ts";
 import { StoredItems } from "../../src/page/stored-items.ts";
 

@@ -2,6 +2,7 @@
 // returns when a dialog closes.
 
 import { expect, test } from "bun:test";
+import { runProgram } from "../program.ts";
 import { ids } from "../service.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { named, numbered, usePages } from "./page-fixture.ts";
@@ -92,6 +93,23 @@ test("a sign-in that is needed while the user types is offered in a banner, and 
   await pages.untilStored((items) => items[2]?.["Name"] === "Bread");
 });
 
+test("a user who is removed on the server reads why, in the form or, while typing, in a banner", async () => {
+  const users = await pages.oneUser();
+  await runProgram("user", { args: ["add", "bob", "--users", users], input: "also long enough\n" });
+  await pages.start("--auth", "all", "--users", users);
+  const [reader, writer] = [await pages.openPage(), await pages.openPage()];
+  for (const page of [reader, writer]) await fillInSignIn(page);
+  await focus(reader, '[data-control="connect"]');
+  await focus(writer, '[data-control="composer"]');
+  await runProgram("user", { args: ["remove", "ann", "--users", users] });
+  const reason = "You were signed out, because the service no longer accepts this name and password.";
+  await reader.until(`document.querySelector('dialog.sign-in')?.innerText.includes("${reason}")`);
+  await writer.until(`document.querySelector('[data-banner="sign-in"]')?.innerText.includes("${reason}")`);
+  expect([await isOpen(writer), await writer.focused()]).toEqual([false, "composer"]);
+  await writer.clickButton("Sign in");
+  await writer.until(`document.querySelector('dialog.sign-in')?.innerText.includes("${reason}")`);
+});
+
 test("when a dialog closes, the focus returns to the row or the button that had it", async () => {
   await pages.start("--auth", "writes", "--users", await pages.oneUser());
   const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
@@ -157,4 +175,54 @@ test("on a read-only service, the empty list does not ask the user to add items"
   const page = await pages.openPage();
   await page.untilText("The list is empty");
   expect(await page.evaluate<string>("document.querySelector('.empty').innerText")).toContain("does not keep them");
+});
+
+/** Presses a control with the keyboard, as somebody without a mouse does. */
+async function pressControl(page: PageDriver, selector: string): Promise<void> {
+  await page.until(`document.querySelector('${selector}')`);
+  await focus(page, selector);
+  await page.view.press("Enter");
+  await page.until(`!document.querySelector('${selector}')`);
+}
+const untilRowFocused = (page: PageDriver, name: string) =>
+  page.until(`document.activeElement.closest('li')?.innerText.includes('${name}')`);
+
+test("if a button disappears when it is pressed with the keyboard, the first row in sight gets the focus", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Done", '"Done":true'), named(ids.two, "Milk"), named(ids.three, "Bread"));
+  const page = await pages.openPage();
+  await pressControl(page, '[data-control="clear-done"]');
+  await untilRowFocused(page, "Bread");
+  await pressControl(page, '[data-control="dismiss"]');
+  await untilRowFocused(page, "Bread");
+});
+
+test("if the button was clicked with the mouse, no row gets the focus, because the next Space would tick it", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Done", '"Done":true'), named(ids.two, "Milk"));
+  const page = await pages.openPage();
+  await page.click('[data-control="clear-done"]');
+  await page.untilNames("Milk");
+  expect(await page.focused()).toBe("BODY");
+});
+
+test("if no row is left when a button disappears, the composer gets the focus", async () => {
+  await pages.start("--body-limit", "200");
+  const page = await pages.openPage();
+  await page.add("x".repeat(300));
+  await page.click('[data-control="refused"]');
+  await pressControl(page, "form.editor .problem button");
+  await untilFocused(page, "composer");
+  await pressControl(page, '[data-control="dismiss"]');
+  await untilFocused(page, "composer");
+});
+
+test("if changes that wait for a sign-in are discarded with the keyboard, the focus stays on the page", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };
+  await pages.send("POST", "/api/todoitems/", named(ids.one, "Milk"), headers);
+  const page = await pages.openPage();
+  await page.add("Bread");
+  await pressControl(page, '[data-banner="sign-in"] button.quiet');
+  await untilRowFocused(page, "Milk");
 });

@@ -2,11 +2,12 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Draft } from "../draft.ts";
+import { named } from "../item-fields.ts";
 import { type Filter, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
 import type { NewEntry } from "../pasted-lines.ts";
-import { named, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
@@ -14,6 +15,7 @@ import { ConnectPanel } from "./connect-panel.tsx";
 import { Header } from "./header.tsx";
 import { isTyping } from "./is-typing.ts";
 import { ItemRows } from "./item-rows.tsx";
+import { keepFocus } from "./keep-focus.ts";
 import { Notices } from "./notices.tsx";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
@@ -35,7 +37,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const [decidingId, setDecidingId] = useState<string>();
   const composer = useRef<HTMLInputElement>(null);
   const searchBox = useRef<HTMLInputElement>(null);
-  const { items, loaded } = session;
+  const { items, list, signIn, actions, undo, decisions } = session;
+  const { loaded } = list;
   const edited = useEdited(items, loaded);
 
   const { shown, counts, clearable } = useMemo(
@@ -68,7 +71,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       if (event.ctrlKey || event.metaKey) {
         // With Caps Lock on, the key is "Z".
         if (event.key.toLowerCase() !== "z" || event.shiftKey || isTyping(event.target)) return;
-        session.undo();
+        undo.undoNewest();
         event.preventDefault();
         return;
       }
@@ -89,21 +92,32 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     return () => removeEventListener("keydown", onKey);
   }, []);
 
+  useEffect(
+    () =>
+      keepFocus(() => {
+        const field = composer.current ?? undefined;
+        // While the list is not known, the sign-in form may be about to open. It does not open while somebody types, so
+        // the composer must not get the focus.
+        return (field && rowBelow(field)) ?? (list.loaded ? field : undefined);
+      }),
+    [],
+  );
+
   useEffect(() => setAddedIds([]), [filter, search]);
   const add = (entries: readonly NewEntry[]) => {
-    setAddedIds([...addedIds, ...session.add(...entries)]);
+    setAddedIds([...addedIds, ...actions.add(...entries)]);
     // The new item comes first in the list. Scroll there, whatever the user was looking at. The list is drawn before
     // the browser reports the scrolling, and would keep the visible rows in place. So report the scrolling at once.
     scrollTo(0, 0);
     dispatchEvent(new Event("scroll"));
   };
   const save = (base: ShownItem, json: string) => {
-    if (edited.isGone(base.id)) session.addAgain(base.id, json);
-    else session.save(base, json);
+    if (edited.isGone(base.id)) actions.addAgain(base.id, json);
+    else actions.save(base, json);
   };
   // If the user closes an editor without saving, a notice offers to go on. While it does, opening the item goes on, too.
   // Otherwise the user could save two texts for one item, and the second would conflict with the first.
-  const offerDraft = (draft: Draft) => session.offerDraft(draft.base, () => edited.open(draft.base, draft));
+  const offerDraft = (draft: Draft) => undo.offerDraft(draft.base, () => edited.open(draft.base, draft));
   const edit = (item: ShownItem) => {
     if (!session.notices.actAbout(item.id)) edited.open(item);
   };
@@ -113,7 +127,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       <Header session={session} settings={settings} onOpen={setOpened} />
       <main data-loaded={loaded}>
         <Banners session={session} />
-        <Composer inputRef={composer} onAdd={add} isOffline={session.connection === "lost"} />
+        <Composer inputRef={composer} onAdd={add} isOffline={list.connection === "lost"} />
         <Toolbar
           filter={filter}
           onFilter={setFilter}
@@ -124,19 +138,19 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           doneLast={doneLast}
           onDoneLast={setDoneLast}
           clearableCount={clearable.length}
-          onClearDone={() => session.remove(...clearable)}
+          onClearDone={() => actions.remove(...clearable)}
         />
         <ItemRows
           items={rows}
           emptyText={loaded ? emptyText(session, filter, search) : undefined}
-          onSignIn={session.connection === "signed-out" ? () => session.openSignIn() : undefined}
+          onSignIn={list.connection === "signed-out" ? () => signIn.openForm() : undefined}
           edited={edited}
           onEdit={edit}
-          onDone={(item, isDone) => session.setDone(item, isDone)}
+          onDone={(item, isDone) => actions.setDone(item, isDone)}
           onSave={save}
           onCancel={offerDraft}
-          onDelete={(item) => session.remove(item)}
-          onDiscard={(item) => session.discard(item.id)}
+          onDelete={(item) => actions.remove(item)}
+          onDiscard={(item) => decisions.discardRefused(item.id)}
           onDecide={(item) => setDecidingId(item.id)}
           focusId={session.focusId}
           onFocused={() => session.hasFocused()}
@@ -144,22 +158,22 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         />
       </main>
       <Notices notices={session.notices} />
-      {session.signIn && (
+      {signIn.form && (
         <SignInDialog
-          session={session}
-          signIn={session.signIn}
+          signIn={signIn}
+          form={signIn.form}
           username={username}
           onUsername={setUsername}
           nextFocus={composer}
         />
       )}
-      {!session.signIn && deciding && (
+      {!signIn.form && deciding && (
         <ConflictDialog
           key={deciding.id}
           item={deciding}
           count={conflicts.length}
           onDecide={(which) => {
-            session.decide(deciding.id, which);
+            decisions.decide(deciding.id, which);
             setDecidingId(conflicts.find(({ id }) => id !== deciding.id)?.id);
           }}
           onLater={() => {
@@ -182,11 +196,11 @@ function conflictText({ conflict, fields }: ShownItem, count: number): string {
 }
 
 function emptyText(
-  { items, readOnly }: Session,
+  { items, list }: Session,
   filter: Filter,
   search: string,
 ): { readonly title: string; readonly hint: string } {
-  if (items.length === 0 && readOnly)
+  if (items.length === 0 && list.readOnly)
     return {
       title: "The list is empty",
       hint: "This service is read-only. It accepts new items, but does not keep them.",

@@ -12,7 +12,10 @@ const graceMs = 700;
 const connectingMs = 5_000;
 
 export function Banners({ session }: { session: Session }) {
-  const { connection, loaded, readOnly, unsentCount, pausedCount, signInPostponed, heldNames } = session;
+  const { list, outbox, signIn, decisions } = session;
+  const { connection, loaded, readOnly } = list;
+  const { unsentCount, pausedCount } = outbox;
+  const { heldNames } = decisions;
   const offline = useDelayed(connection === "lost", graceMs);
   const slow = useDelayed(connection === "connecting", connectingMs);
   return (
@@ -44,18 +47,24 @@ export function Banners({ session }: { session: Session }) {
             </button>
           </Warning>
         )}
-        {signInPostponed && unsentCount > 0 && (
+        {offersSignIn(session) && (
           <Warning
             kind="sign-in"
-            text={`${changes(unsentCount)} not sent.`}
-            detail={`Sign in to send${loaded ? "" : " and to see the list"}, or go on: what you typed stays here.`}
+            text={[signIn.problem, unsentCount > 0 && `${changes(unsentCount)} not sent.`].filter(Boolean).join(" ")}
+            detail={
+              unsentCount > 0
+                ? `Sign in to send${loaded ? "" : " and to see the list"}, or go on: what you typed stays here.`
+                : "Sign in to see the list as it is now."
+            }
           >
-            <button type="button" onClick={() => session.openSignIn()}>
+            <button type="button" onClick={() => signIn.openForm()}>
               Sign in
             </button>
-            <button type="button" class="quiet" onClick={() => session.discardUnsent()}>
-              Discard
-            </button>
+            {unsentCount > 0 && (
+              <button type="button" class="quiet" onClick={() => decisions.discardUnsent()}>
+                Discard
+              </button>
+            )}
           </Warning>
         )}
         {heldNames.length > 0 && (
@@ -64,10 +73,10 @@ export function Banners({ session }: { session: Session }) {
             text={`${changes(heldNames.length)} left from an earlier visit, perhaps to another list:`}
             detail={listed(heldNames)}
           >
-            <button type="button" onClick={() => session.decideHeld("send")}>
+            <button type="button" onClick={() => decisions.decideHeld("send")}>
               Send to this list
             </button>
-            <button type="button" class="quiet" onClick={() => session.decideHeld("discard")}>
+            <button type="button" class="quiet" onClick={() => decisions.decideHeld("discard")}>
               Discard
             </button>
           </Warning>
@@ -75,6 +84,11 @@ export function Banners({ session }: { session: Session }) {
       </div>
     </>
   );
+}
+
+/** True if a banner has a sign-in button: edits wait for a sign-in, or the user must know why there is no sign-in. */
+export function offersSignIn({ signIn, outbox }: Session): boolean {
+  return signIn.isPostponed && (outbox.unsentCount > 0 || signIn.problem !== undefined);
 }
 
 /** Returns true once the condition has been true for this time without a break. */

@@ -50,7 +50,7 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
         </p>
       )}
       <h3>Code</h3>
-      <Samples list={list} settings={settings} username={session.username} />
+      <Samples list={list} settings={settings} username={session.signIn.username} />
       {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
@@ -70,7 +70,7 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
         <a href={listPath}>list as JSON</a> and the <a href={feedPath}>change feed</a> are what this page reads.
       </p>
       <h3>This list</h3>
-      <ListFigures session={session} />
+      <ListFigures list={session.list} />
     </Dialog>
   );
 }

@@ -1,8 +1,10 @@
 // The top line: the title, the state of the connection, who is signed in, and buttons that open the connect panel and
 // the list of shortcuts.
 
+import type { ConnectionState } from "../followed-list.ts";
 import type { PageSettings } from "../page-settings.ts";
-import type { ConnectionState, Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { offersSignIn } from "./banners.tsx";
 import { Mark, PlugIcon } from "./icons.tsx";
 
 const states: Record<ConnectionState, string> = {
@@ -19,9 +21,9 @@ interface HeaderProps {
 }
 
 export function Header({ session, settings, onOpen }: HeaderProps) {
-  const { connection, username, signIn } = session;
-  // While edits wait for a sign-in, a banner has the sign-in button. Then the header does not need one.
-  const bannerOffersSignIn = session.signInPostponed && session.unsentCount > 0;
+  const { list, signIn } = session;
+  const { connection } = list;
+  const { username } = signIn;
   return (
     <header>
       <h1>
@@ -32,13 +34,13 @@ export function Header({ session, settings, onOpen }: HeaderProps) {
         {states[connection]}
       </span>
       <span class="spring" />
-      {username !== undefined && !signIn && (
-        <button type="button" class="quiet" onClick={() => session.signOut()} data-control="sign-out">
+      {username !== undefined && !signIn.form && (
+        <button type="button" class="quiet" onClick={() => signIn.signOut()} data-control="sign-out">
           Sign out <span class="wide">{username}</span>
         </button>
       )}
-      {settings.auth !== "off" && username === undefined && !bannerOffersSignIn && (
-        <button type="button" class="quiet" onClick={() => session.openSignIn()} data-control="sign-in">
+      {settings.auth !== "off" && username === undefined && !offersSignIn(session) && (
+        <button type="button" class="quiet" onClick={() => signIn.openForm()} data-control="sign-in">
           Sign in
         </button>
       )}

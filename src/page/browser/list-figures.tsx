@@ -1,12 +1,12 @@
 // The size and the version of the list. A gauge compares the size with the longest list that one real client can read.
 
-import type { Session } from "../session.ts";
+import type { FollowedList } from "../followed-list.ts";
 
 /** The app of the Xamarin.Forms tutorial reads at most this many bytes of a response. */
 const markBytes = 256_000;
 
-export function ListFigures({ session }: { session: Session }) {
-  const { readOnly, stored, version } = session;
+export function ListFigures({ list }: { list: FollowedList }) {
+  const { readOnly, stored, version } = list;
   const { count, listBytes } = stored;
   return (
     <p class="figures">

@@ -84,7 +84,7 @@ function restIfHidden(): void {
   if (document.hidden)
     resting = setTimeout(() => {
       isResting = true;
-      session.rest();
+      session.list.rest();
     }, restAfterMs);
   else if (isResting) {
     isResting = false;
@@ -97,7 +97,7 @@ addEventListener("visibilitychange", restIfHidden);
 // The browser asks before it closes the page, but only if something would be lost: text that is still in a field, or
 // edits that the browser's database does not have.
 addEventListener("beforeunload", (event) => {
-  const isUnsaved = session.unsentCount > 0 && !kept.isSaved;
+  const isUnsaved = session.outbox.unsentCount > 0 && !kept.isSaved;
   if (isUnsaved || document.querySelector("[data-draft=true]")) event.preventDefault();
 });
 

@@ -2,13 +2,13 @@
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
-import type { Session, SignIn } from "../session.ts";
+import type { SignIn, SignInForm } from "../sign-in.ts";
 import { CredentialFields } from "./credential-fields.tsx";
 import { Dialog } from "./dialog.tsx";
 
 interface SignInDialogProps {
-  readonly session: Session;
   readonly signIn: SignIn;
+  readonly form: SignInForm;
   /** The name is kept outside the dialog, so that it is still there when the dialog opens again. */
   readonly username: string;
   readonly onUsername: (username: string) => void;
@@ -16,10 +16,10 @@ interface SignInDialogProps {
   readonly nextFocus: RefObject<HTMLElement | null>;
 }
 
-export function SignInDialog({ session, signIn, username, onUsername, nextFocus }: SignInDialogProps) {
+export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: SignInDialogProps) {
   const [password, setPassword] = useState("");
   return (
-    <Dialog title="Sign in" kind="sign-in" onClose={() => session.cancelSignIn()} nextFocus={nextFocus}>
+    <Dialog title="Sign in" kind="sign-in" onClose={() => signIn.cancel()} nextFocus={nextFocus}>
       <p>
         This instance asks for a name and a password. They stay in this tab’s memory, and are forgotten when you reload
         or close the tab.
@@ -27,7 +27,7 @@ export function SignInDialog({ session, signIn, username, onUsername, nextFocus 
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          session.signInAs({ username, password });
+          signIn.submit({ username, password });
           setPassword("");
         }}
       >
@@ -40,13 +40,13 @@ export function SignInDialog({ session, signIn, username, onUsername, nextFocus 
           required
         />
         <p class="problem" role="alert">
-          {signIn.problem}
+          {form.problem}
         </p>
         <div class="buttons">
-          <button type="submit" class="primary" disabled={signIn.busy}>
-            {signIn.busy ? "Signing in …" : "Sign in"}
+          <button type="submit" class="primary" disabled={form.busy}>
+            {form.busy ? "Signing in …" : "Sign in"}
           </button>
-          <button type="button" onClick={() => session.cancelSignIn()}>
+          <button type="button" onClick={() => signIn.cancel()}>
             Cancel
           </button>
         </div>

@@ -1,0 +1,72 @@
+// What the user decides about edits that cannot simply be sent: edits with a conflict, refused edits, edits that wait
+// for a sign-in, and edits of an earlier visit that may belong to another store.
+
+import { newId, sameContent } from "../client/item-text.ts";
+import { named, readFields, withId } from "./item-fields.ts";
+import type { Outbox } from "./outbox.ts";
+
+export interface EditDecisionsParts {
+  readonly outbox: Outbox;
+  /** Gives the focus to this item. */
+  readonly focus: (id: string) => void;
+  /** Called when edits were changed and may be sent now. */
+  readonly onEdit: () => void;
+  /** Called when edits were only dropped. */
+  readonly onDrop: () => void;
+}
+
+export class EditDecisions {
+  readonly #parts: EditDecisionsParts;
+  readonly #outbox: Outbox;
+
+  constructor(parts: EditDecisionsParts) {
+    this.#parts = parts;
+    this.#outbox = parts.outbox;
+  }
+
+  /**
+   * Resolves a conflict. "mine" sends the user's edit again. "theirs" gives up those changes of the user that
+   * contradict the other version. "both" drops the edit and adds the user's version as a new item.
+   */
+  decide(id: string, which: "mine" | "theirs" | "both"): void {
+    const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
+    if (!entry) return;
+    const theirs = entry.conflict?.theirs;
+    if (which === "mine") this.#outbox.insist(entry);
+    else if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json))
+      this.#outbox.rebase(entry, theirs.versions.theirs, theirs);
+    else this.#outbox.drop(entry);
+    if (which === "both" && theirs) {
+      const copyId = newId();
+      this.#parts.focus(copyId);
+      this.#outbox.add({ kind: "create", id: copyId, json: withId(theirs.versions.mine, copyId) });
+    } else this.#parts.focus(id);
+    this.#parts.onEdit();
+  }
+
+  /** Drops the edit of this item that the service refused. */
+  discardRefused(id: string): void {
+    const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "refused");
+    if (entry) this.#outbox.drop(entry);
+    this.#parts.onDrop();
+  }
+
+  /** Drops all edits that the service has not stored, except those that the user must confirm. */
+  discardUnsent(): void {
+    for (const entry of this.#outbox.entries.filter(({ state, held }) => state !== "stored" && !held))
+      this.#outbox.drop(entry);
+    this.#parts.onDrop();
+  }
+
+  /** Names the items whose edits are not sent before the user confirms them. These edits may be for another store. */
+  get heldNames(): readonly string[] {
+    return this.#outbox.held.map(({ edit }) => (edit.kind === "delete" ? "a deletion" : named(readFields(edit.json))));
+  }
+
+  /** Sends the edits that the user had to confirm to the store that the page is connected to, or drops them. */
+  decideHeld(which: "send" | "discard"): void {
+    if (which === "send") this.#outbox.confirmHeld();
+    else this.#outbox.discardHeld();
+    this.#parts.onEdit();
+  }
+}

@@ -1,0 +1,142 @@
+// Who is signed in, and the form that asks for a name and a password. If the user closes the form, or is typing when it
+// should open, it is postponed: the edits wait, and a banner offers to sign in.
+
+import type { Credentials, TodoClient } from "../client/index.ts";
+
+export interface SignInForm {
+  /** Why the last attempt to sign in failed, or why the user must sign in again. Undefined if there is no such reason. */
+  readonly problem: string | undefined;
+  /** True while the credentials are being checked. */
+  readonly busy: boolean;
+}
+
+export interface SignInParts {
+  /** Makes a client that sends these credentials. The password is not kept anywhere else. */
+  readonly connect: (credentials: Credentials | undefined) => TodoClient<string>;
+  /** True while the user is typing. The form does not open by itself then, because it would take the keys. */
+  readonly isTyping: () => boolean;
+  readonly onChange: () => void;
+  /** Called when the user has sent the form. The credentials still have to be checked. */
+  readonly onSubmit: () => void;
+  readonly onSignOut: () => void;
+}
+
+interface SignInState {
+  readonly client: TodoClient<string>;
+  readonly username: string | undefined;
+  /** True if the service has accepted the credentials before. */
+  readonly isAccepted: boolean;
+  readonly form: "closed" | "open" | "busy";
+  /** What the form says when it is open. If it is postponed, the problem stays until the user opens it. */
+  readonly problem: string | undefined;
+  readonly isPostponed: boolean;
+}
+
+const wrongText = "The name or the password is wrong.";
+const outdatedText = "You were signed out, because the service no longer accepts this name and password.";
+
+export class SignIn {
+  readonly #parts: SignInParts;
+  #state: SignInState;
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts;
+    this.#state = {
+      client: parts.connect(undefined),
+      username: undefined,
+      isAccepted: false,
+      form: "closed",
+      problem: undefined,
+      isPostponed: false,
+    };
+  }
+
+  /** Sends the credentials of the user, if there are any. */
+  get client(): TodoClient<string> {
+    return this.#state.client;
+  }
+
+  /** The name that the user has signed in with, also while it is being checked. */
+  get username(): string | undefined {
+    return this.#state.username;
+  }
+
+  /** What the form says, or would say if it were not postponed. */
+  get problem(): string | undefined {
+    return this.#state.problem;
+  }
+
+  /** Undefined while the form is closed. */
+  get form(): SignInForm | undefined {
+    const { form, problem } = this.#state;
+    return form === "closed" ? undefined : { problem, busy: form === "busy" };
+  }
+
+  /**
+   * True if the user closed the form, or it did not open because the user was typing. Then edits wait. The form does
+   * not open by itself until the next action that needs it, except typing.
+   */
+  get isPostponed(): boolean {
+    return this.#state.isPostponed;
+  }
+
+  openForm(): void {
+    this.#become({ form: "open", isPostponed: false });
+  }
+
+  /** Closes the form. The edits that need a sign-in wait until the user signs in or discards them. */
+  cancel(): void {
+    this.#become({ form: "closed", problem: undefined, isPostponed: true });
+  }
+
+  submit(credentials: Credentials): void {
+    this.#become({
+      client: this.#parts.connect(credentials),
+      username: credentials.username,
+      isAccepted: false,
+      form: "busy",
+      problem: undefined,
+      isPostponed: false,
+    });
+    this.#parts.onSubmit();
+  }
+
+  signOut(): void {
+    this.#become({ client: this.#parts.connect(undefined), username: undefined, problem: undefined });
+    this.#parts.onSignOut();
+  }
+
+  /** Call this when the service has accepted the credentials, or needs none. */
+  accepted(): void {
+    this.#become({ isAccepted: true, form: "closed", problem: undefined });
+  }
+
+  /** Call this when the connection failed. If credentials were being checked, the form says why that was impossible. */
+  failed(problem: string): void {
+    if (this.#state.form === "busy") this.#become({ form: "open", problem });
+  }
+
+  /** Call this when the service asks for credentials. Opens the form, unless it is postponed. */
+  ask(): void {
+    const { username, isAccepted, form, problem, isPostponed: wasPostponed } = this.#state;
+    // If the form is open already, the user is typing into the form itself.
+    const isPostponed = wasPostponed || (form === "closed" && this.#parts.isTyping());
+    this.#become({
+      client: this.#parts.connect(undefined),
+      username: undefined,
+      form: isPostponed ? form : "open",
+      problem: username === undefined ? problem : isAccepted ? outdatedText : wrongText,
+      isPostponed,
+    });
+  }
+
+  /** Call this when the user has done something that may need a sign-in. The form may open again after that. */
+  resume(): void {
+    if (!this.#parts.isTyping()) this.#become({ isPostponed: false });
+  }
+
+  #become(next: Partial<SignInState>): void {
+    this.#state = { ...this.#state, ...next };
+    this.#parts.onChange();
+  }
+}

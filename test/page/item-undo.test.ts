@@ -1,0 +1,131 @@
+// Undoing what the user did, with a message's button or with Ctrl+Z. The service is the real one, in this process.
+
+import { expect, test } from "bun:test";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { eventually } from "../eventually.ts";
+import { ids, item, Service } from "../service.ts";
+import { entry, named, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
+
+const { open } = useSessions();
+
+test("undoing a deletion leaves every item in its place, and the service never hears of it", async () => {
+  const { service, network, session, names } = await open();
+  await service.create(named(ids.one, "One"));
+  await service.create(named(ids.two, "Two"));
+  session.start();
+  await untilLive(session);
+  session.actions.remove(...session.items);
+  expect([names(), session.notices.all[0]?.text]).toEqual([[], "Deleted 2 items"]);
+  session.notices.act(session.notices.all[0]?.key ?? -1);
+  expect([names(), session.outbox.unsentCount, session.notices.all]).toEqual([["Two", "One"], 0, []]);
+  expect(network.requests.filter((request) => request.startsWith("DELETE"))).toEqual([]);
+});
+
+test("undoing a deletion brings the item back, even if the deletion was stored and its answer was lost", async () => {
+  const { service, network, session, outbox } = await open();
+  await service.create(named(ids.one, "One"));
+  session.start();
+  await untilLive(session);
+  network.state = "lossy";
+  session.actions.remove(shown(session, "One"));
+  outbox.release(new Set([ids.one]));
+  session.actions.add(entry("Two"));
+  await eventually(async () => expect(await service.list()).toBe("[]"));
+  session.notices.act(session.notices.all[0]?.key ?? -1);
+  network.state = "up";
+  session.reconnect();
+  await untilSent(session);
+  expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Two" }, { Name: "One" }]);
+});
+
+test("an offer to go on with what was typed ends when the item is saved or deleted", async () => {
+  const { service, session } = await open();
+  await service.create(named(ids.one, "One"));
+  session.start();
+  await untilLive(session);
+  const one = shown(session, "One");
+  const offer = () => {
+    session.undo.offerDraft(one, () => {});
+    expect(session.notices.all.map(({ text }) => text)).toEqual(["Your change of “One” was not saved."]);
+  };
+  offer();
+  session.actions.save(one, named(ids.one, "Two"));
+  expect(session.notices.all).toEqual([]);
+  await untilSent(session);
+  offer();
+  await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+  await eventually(() => session.notices.all.length === 0);
+});
+
+test("the newest deletion is undone first, and the restored item gets the focus", async () => {
+  const { service, session, names } = await open();
+  await service.create(named(ids.one, "One"));
+  await service.create(named(ids.two, "Two"));
+  session.start();
+  await untilLive(session);
+  session.actions.remove(shown(session, "Two"));
+  session.actions.remove(shown(session, "One"));
+  session.undo.undoNewest();
+  expect([names(), session.focusId]).toEqual([["One"], ids.one]);
+  session.hasFocused();
+  session.undo.undoNewest();
+  expect([names(), session.focusId, session.notices.all]).toEqual([["Two", "One"], ids.two, []]);
+  session.undo.undoNewest();
+  expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+});
+
+test("deletions, ticks and other edits are undone one by one, even after the service has stored them", async () => {
+  const { service, session, names } = await open();
+  await service.create(item(ids.one, '"Name":"One","Done":false'));
+  session.start();
+  await untilLive(session);
+  session.actions.setDone(shown(session, "One"), true);
+  await untilSent(session);
+  session.actions.save(shown(session, "One"), shown(session, "One").json.replace("One", "Two"));
+  session.actions.remove(shown(session, "Two"));
+  session.notices.close(session.notices.all[0]?.key ?? -1);
+  await untilSent(session);
+  expect(await service.list()).toBe("[]");
+  session.undo.undoNewest();
+  session.undo.undoNewest();
+  expect([names(), shown(session, "One").fields.done]).toEqual([["One"], true]);
+  await untilSent(session);
+  session.undo.undoNewest();
+  await untilSent(session);
+  expect(await service.list()).toBe(`[${item(ids.one, '"Name":"One","Done":false')}]`);
+});
+
+test("undoing an edit keeps what somebody else has changed since, and asks if that is the same field", async () => {
+  const { service, session } = await open();
+  await service.create(item(ids.one, '"Name":"One","Done":false'));
+  session.start();
+  await untilLive(session);
+  session.actions.setDone(shown(session, "One"), true);
+  await untilSent(session);
+  session.actions.save(shown(session, "One"), item(ids.one, '"Name":"Mine","Done":true'));
+  await untilSent(session);
+  await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"Theirs","Done":true'));
+  await eventually(() => shown(session, "Theirs").json);
+  session.undo.undoNewest();
+  await eventually(() => session.items[0]?.conflict !== undefined);
+  session.decisions.decide(ids.one, "theirs");
+  await eventually(() => shown(session, "Theirs").conflict === undefined);
+  session.undo.undoNewest();
+  await untilSent(session);
+  expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Theirs","Done":false')}]`);
+});
+
+test("what the user did on another store cannot be undone any more", async () => {
+  const { service, network, session } = await open();
+  await service.create(item(ids.one, '"Name":"One","Done":false'));
+  session.start();
+  await untilLive(session);
+  session.actions.setDone(shown(session, "One"), true);
+  await untilSent(session);
+  network.service = await Service.on(new MemoryEngine());
+  network.breakFeeds();
+  await eventually(() => session.items.length === 0);
+  session.undo.undoNewest();
+  expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+  await network.service.collection.close();
+});
