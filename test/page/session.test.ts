@@ -650,7 +650,7 @@ describe("signing in", () => {
     session.add(entry("Two"));
     expect([session.signIn, session.signInPostponed, names()]).toEqual([undefined, true, ["Two", "One"]]);
     session.openSignIn();
-    // Typing into the form itself does not close it: after a wrong password, the form is still open.
+    // The form is open, so the user is typing into the form itself. A wrong password must not close the form.
     session.signInAs({ username: "ann", password: "wrong" });
     await eventually(() => session.signIn?.problem !== undefined);
     session.cancelSignIn();
