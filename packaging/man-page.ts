@@ -74,7 +74,10 @@ function definitions(entries: readonly (readonly [term: string, meaning: string]
   return entries.flatMap(([term, meaning]) => [".TP", `.B ${escaped(term)}`, escaped(meaning)]);
 }
 
-/** Text as roff source: a hyphen that can be copied, no line that looks like a request, and only ASCII. */
+/**
+ * Escapes a line of text for roff. Otherwise roff would replace hyphens, `~` and `^` with similar characters, and take
+ * a line that begins with a dot or an apostrophe for a command. The result is ASCII.
+ */
 function escaped(text: string): string {
   return text
     .replaceAll("\\", "\\e")

@@ -3,7 +3,7 @@
 
 import type { ApiDescription, Operation, Part } from "../src/description/document.ts";
 
-/** What the API promises. A new version may add sentences, but must not remove any. */
+/** What the API promises, as short sentences. A new version may add promises, but must not remove any. */
 export function promisesOf(description: ApiDescription): string[] {
   const ofOperations = operationsOf(description).flatMap(([method, path, operation]) => {
     const { operationId: name, responses } = operation;
@@ -28,7 +28,7 @@ export function promisesOf(description: ApiDescription): string[] {
   return [...ofOperations, ...ofSchemas].sort();
 }
 
-/** What a request must have. A new version may remove sentences, but must not add any. */
+/** What a request must have, as short sentences. A new version may remove demands, but must not add any. */
 export function demandsOf(description: ApiDescription): string[] {
   const ofOperations = operationsOf(description).flatMap(([, , operation]) => {
     const name = operation.operationId;

@@ -29,7 +29,6 @@ export class ItemModel {
     return [...this.#items.keys()];
   }
 
-  /** The text of the list. */
   list(): string {
     return `[${[...this.#items.values()].map(({ json }) => json).join(",")}]`;
   }

@@ -14,7 +14,6 @@ export function childrenOf(pid: number): number[] {
   return numbers.map(Number).filter((child) => parentOf(child) === pid);
 }
 
-/** The children of a process, their children, and so on. */
 export function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }

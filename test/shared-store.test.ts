@@ -101,7 +101,8 @@ describe("a service that does not know the other's latest writes", () => {
     await here.create(item(ids.one));
     await there.create(item(ids.two));
     const { epoch } = here.collection;
-    // Without the other service's write, the first of these two updates would get version 2.
+    // If the other service had written nothing, the first update below would get version 2. But it gets version 3, so
+    // the second update, which names version 2, must fail.
     const guess = { "If-Match": `"${epoch}-2"` };
     expect(await statuses(put(here, ids.one), put(here, ids.one, item(ids.one, '"Name":"z"'), guess))).toEqual([
       204, 412,

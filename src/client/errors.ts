@@ -41,8 +41,8 @@ export function noAnswer(request: RequestName, cause: unknown): NetworkError {
 }
 
 /**
- * Advice for the case that the browser refused the request because of the page's origin. Empty outside a browser, or if
- * the page and the server have the same origin.
+ * Advice in case the browser refused the request because of the page's origin. Empty outside a browser, or if the page
+ * and the server have the same origin.
  */
 function originHint(request: RequestName): string {
   const origin = otherOrigin(request);

@@ -10,7 +10,7 @@ import type { Requester, RequestOptions } from "./requester.ts";
 
 /**
  * If a list has fewer characters than this, the client reads the whole list again after a change. Such a list,
- * compressed, fits into a few packets. So asking for only the changes would hardly save anything.
+ * compressed, fits into a few packets. So asking for only the changes would save very little.
  */
 const changesFromCharacters = 8_192;
 /** A list with more characters than this is not kept, because it would take too much memory. */
@@ -117,9 +117,7 @@ function onlyIfChanged({ etag }: KeptList) {
   return { headers: { "If-None-Match": etag }, alsoAccept: 304 };
 }
 
-/**
- * Applies changes to a list. Returns undefined if the server now spells field names in another way than in this list.
- */
+/** Applies changes to a list. Returns undefined if the server now spells field names differently than in this list. */
 function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: string): KeptList | undefined {
   if (!whole && spellingOf(etag) !== spellingOf(kept.etag)) return undefined;
   const listedAt = whole ? 0 : kept.listedAt;

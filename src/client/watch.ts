@@ -171,7 +171,8 @@ class Feed<Item> {
         ...(isStream ? { silenceMsMax: feedSilenceMsMax } : {}),
       });
       if (reply.mediaType === mediaType) return reply;
-      // Some servers answer every address with an HTML page. So another media type means that there is no feed.
+      // Some servers answer every address with an HTML page. So if the answer does not have the media type that was
+      // asked for, the server has no feed.
       reply.discard();
       return undefined;
     } catch (error) {

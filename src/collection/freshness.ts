@@ -104,8 +104,8 @@ export class Freshness {
   /**
    * Reads changes from the engine, but does not apply them to the replica, which is this process's copy of the store.
    * Once the engine has seen these changes, `hasNews` no longer reports them, although the replica lacks them. So a
-   * refresh that starts while this runs pulls without asking `hasNews`. At the end, `doubt` makes the next refresh do
-   * the same, because earlier refreshes may have pulled before the engine saw the changes.
+   * refresh that starts while this runs pulls without asking `hasNews`. But such a refresh may pull before the engine
+   * has seen the changes. So `doubt` is called at the end, and the next refresh pulls without asking too.
    */
   async pullAside(since: Bookmark): Promise<News> {
     this.#asideCount++;

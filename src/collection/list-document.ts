@@ -40,7 +40,7 @@ interface Chunk {
 }
 
 // New items go into the last chunk until it has `chunkBytes`. A chunk that an insertion makes larger than
-// `chunkBytesMax` is split. Each chunk is compressed by itself. With 8 KiB, that takes 0.1 ms for a chunk, and the
+// `chunkBytesMax` is split. Each chunk is compressed separately. With 8 KiB, that takes 0.1 ms for a chunk, and the
 // compressed list is 3 % larger than if it were compressed as a whole.
 const chunkBytes = 8 * 1024;
 const chunkBytesMax = 2 * chunkBytes;

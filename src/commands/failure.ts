@@ -21,7 +21,6 @@ export class NotKeptError extends CommandError {
   override readonly name = "NotKeptError";
 }
 
-/** The message and the exit code for an error. */
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };

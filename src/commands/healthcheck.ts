@@ -57,8 +57,8 @@ function findAdvice(): string {
 }
 
 /**
- * Other commands use TODOITEMS_SERVER, but this command does not. If the variable names another address than `url`,
- * says how to use that address here.
+ * Other commands use TODOITEMS_SERVER, but this command does not. If the variable names a service other than `url`,
+ * says how to ask that service.
  */
 function unusedServer(server: string | undefined, url: URL): string[] {
   if (!server || completeUrl(server)?.origin === url.origin) return [];

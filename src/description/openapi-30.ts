@@ -61,8 +61,8 @@ function schema30(schema: Part, schemas: Schemas): Part {
 }
 
 /**
- * Converts a schema that allows a reference or null. `nullable` has no effect without a type, so the type is added.
- * Generators lose the format unless it is repeated, too.
+ * Converts a schema that allows a reference or null. `nullable` has no effect without a type, so the type is added. The
+ * format is added too, because code generators would otherwise lose it.
  */
 function orNull(options: readonly unknown[], schemas: Schemas): Part {
   const option = options.filter(isPart).find(({ $ref }) => $ref !== undefined);

@@ -13,7 +13,7 @@ export type AuthMode = (typeof authModes)[number];
 
 export interface AccessOptions {
   readonly mode: AuthMode;
-  /** Undefined if the mode is off. */
+  /** Checks the credentials. Undefined if `mode` is `off`. */
   readonly auth: BasicAuth | undefined;
   /** Limits the requests of each address. Undefined if there is no limit. */
   readonly rate: RateLimiter | undefined;

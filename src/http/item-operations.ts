@@ -225,10 +225,10 @@ export class ItemOperations {
   }
 
   /**
-   * A read-only instance answers a write but does not store it, so `kept` is false. Another write may later be stored
-   * under the same version. Because of the suffix, the ETag of the write that was not stored does not match the state
-   * after that other write. The suffix also tells clients that nothing was stored. So even a deletion gets an ETag if
-   * it is not kept.
+   * If `kept` is false, the instance is read-only: it answered a write but did not store it. The ETag of such a write
+   * gets a suffix, because another write may later be stored under the same version and must have a different ETag. The
+   * suffix also tells clients that nothing was stored. For this purpose, even a deletion that was not stored gets an
+   * ETag.
    */
   #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
     const tag = this.#tag(version, epoch);

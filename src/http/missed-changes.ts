@@ -117,8 +117,9 @@ export class MissedChangesCache {
   }
 
   async #encode(since: Bookmark, key: string): Result {
-    // If there was no room for one reader's changes, there is hardly room for those of a reader that is more than half
-    // as far behind. So such changes are not even read. Readers that are at most `youngAge` versions behind are exempt.
+    // The last reader whose changes did not fit was `#ageWithoutRoom` versions behind. If this reader is more than half
+    // as far behind, its changes will probably not fit either, so they are not even read. Readers that are at most
+    // `youngAge` versions behind are exempt.
     const isHopeless = this.#collection.version - since.version > Math.max(youngAge, this.#ageWithoutRoom / 2);
     const news = await (isHopeless ? undefined : this.#collection.changesSince(since));
     const room = Math.max(shortBytesMax, keptBytesMax - this.#keptBytes);

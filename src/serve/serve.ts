@@ -32,7 +32,7 @@ export class StartError extends Error {
 
 /** Errors that the operator can fix. Any other error is a defect. */
 const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError, WorkerError];
-/** A second signal within this time counts as the same one. Under npm, one Ctrl-C arrives twice. */
+/** A second signal within this time counts as a repetition of the first. Under npm, one Ctrl-C arrives twice. */
 const sameSignalMs = 500;
 
 /**

@@ -10,8 +10,8 @@ const narrowestWrap = 20;
 
 /**
  * Breaks lines between words, so that none has more than this many columns. The rest of a broken line gets the same
- * indentation. A word that is too long is left for the terminal to break. So is a whole line, if there is hardly any
- * room for it.
+ * indentation. A word that is too long is left for the terminal to break. If there is very little room, whole lines are
+ * left to the terminal.
  */
 export function wrap(text: string, columns: number): string {
   if (columns === Number.POSITIVE_INFINITY) return text;

@@ -65,7 +65,7 @@ export class Http1Connection implements Connection, SlowReader {
   #deadline: number;
   #inputEnded = false;
   #proceeding = false;
-  /** True if the connection closes after the current request. A new connection still waits for its first request. */
+  /** True if the connection closes after the current request or, if the connection is new, after its first request. */
   #finishing = false;
   /** True until the first bytes arrive. */
   #isNew = true;

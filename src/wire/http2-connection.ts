@@ -37,7 +37,7 @@ export class Http2Connection implements Connection {
   #finishing = false;
   /** True if the client sends no more. The connection closes after the exchanges in progress. */
   #leaving = false;
-  /** The token of the requests in the bytes that are being read. See turn.ts. */
+  /** Set while bytes are being read. All requests in these bytes get this turn token. See turn.ts. */
   #turn: Turn | undefined;
 
   constructor(transport: Transport, peer: string, host: ConnectionHost) {

@@ -167,7 +167,7 @@ class Server implements RunningServer, ConnectionHost {
       unfinishedBodies: this.unfinishedBodies,
       unsentBytes: this.unsentBytes,
       clock: this.clock,
-      // Every answer of this host closes its connection anyway.
+      // This value has no effect, because every answer of this host closes its connection.
       isDraining: true,
       turn: () => undefined,
       handler: {

@@ -65,8 +65,8 @@ export class TransportStream extends Duplex {
   }
 
   /**
-   * Replaces the writing half of the duplex stream. The session writes each frame by itself. Here, all frames of a turn
-   * are gathered and sent together, because sending them one by one would cost more than the rest of an answer.
+   * Replaces the writing half of the duplex stream. The session writes each frame separately. Here, all frames of a
+   * turn are gathered and sent together, because sending them one by one would cost more than the rest of an answer.
    */
   override write(bytes: Uint8Array): boolean {
     this.#unsent.push(bytes);

@@ -33,8 +33,8 @@ export type Turn = object;
 /** After a read of at least this many bytes, the runtime may read the same socket again in the same turn. */
 const longReadBytes = 256 * 1024;
 /**
- * If at most this many connections are open, fewer than 1,024 sockets were ready when the turn began. This is true even
- * if hundreds of connections have closed since then.
+ * The runtime asks for up to 1,024 ready sockets at a time. If it gets that many, it asks again within the turn. If at
+ * most this many connections are open, it got fewer, even if hundreds have closed since the turn began.
  */
 const connectionsMax = 500;
 
@@ -65,10 +65,10 @@ export class FirstRequestTracker {
   #mayReadOn = false;
 
   /**
-   * Call this for each read from the socket, with the connection's phase before the read. It is certain that the next
-   * request was sent before the turn began if the connection was idle, or if the head of that request began in an
-   * earlier read. But after a long read (`longReadBytes`) nothing is certain, because the runtime may have read again
-   * in the same turn.
+   * Call this for each read from the socket. `phase` is the connection's phase before the read. If the connection was
+   * idle, or if the head of the next request began in an earlier read, the next request was certainly sent before the
+   * turn began. But if the previous read was long (`longReadBytes`), nothing is certain: this read may be in the same
+   * turn.
    */
   read(byteCount: number, phase: "idle" | "head" | "other"): void {
     this.#isCertain = phase !== "other" && !this.#mayReadOn;

@@ -1,5 +1,5 @@
-// The incremental reader finds the same objects as JSON.parse, however the bytes are split. It says what is wrong with
-// any other input.
+// The incremental reader finds the same objects as JSON.parse, however the bytes are split. If the input is not an
+// array of objects, the reader says what is wrong.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

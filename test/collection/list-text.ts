@@ -7,7 +7,6 @@ export function listText(pieces: readonly ListPiece[]): string {
   return bytesOf(pieces).toString();
 }
 
-/** The text of a compressed list. */
 export function unzippedText(pieces: readonly ListPiece[]): string {
   return gunzipSync(bytesOf(pieces)).toString();
 }

@@ -123,7 +123,8 @@ test("the curl commands in the description get the answers that they ask for", a
   const operations = await describedSamples(program);
   const statuses: string[] = [];
   for (const operationId of [
-    // `createItem` names no ID, so it can run twice. The operations that name an ID all name the same one.
+    // `createItem` names no ID, so it can run twice. `createItemAt` creates the item that the later operations read,
+    // update and delete.
     ...[
       "createItem",
       "createItem",

@@ -56,7 +56,6 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
   return found.map((difference) => `${operation.operationId} ${answer.status}: ${difference}`);
 }
 
-/** The operation that an answer belongs to. */
 function operationOf(
   description: ApiDescription,
   answer: SeenAnswer,

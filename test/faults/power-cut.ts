@@ -62,7 +62,7 @@ export const powerCutPart: Part = {
           tally.noteWrong(`the store does not open after a power cut: ${stored.message}`);
         else compare(recording, moment, stored, tally);
       }
-      // If the time was over before the first power cut, there is no store to start on.
+      // If time ran out before the first power cut, there is no store to start the program with.
       if (existsSync(folder)) await startProgram(folder, tally);
     }),
 };
@@ -184,8 +184,8 @@ function compare(recording: Recording, moment: number, stored: Items, tally: Tal
       return items.size === found && [...items].every(([id, json]) => stored.get(id) === json);
     };
     const answered = answeredBefore(recording, moment, operations);
-    // After the last answer in the trace, the next create or update may be under way. The deletes before it may be done
-    // too: the trace does not tell, because it does not name answers to deletes.
+    // After the last answer in the trace, the next create or update may be under way. The deletes before that write may
+    // be done too. The trace cannot tell, because answers to deletes have no ETag.
     const underWay = operations.findIndex(({ json }, index) => index >= answered && json !== undefined);
     const most = underWay === -1 ? operations.length : underWay + 1;
     if (counts(answered, most).some(agrees)) continue;

@@ -17,9 +17,9 @@ interface Expected {
   readonly status: number;
   /** The ID that the request names, in the path or in the body. Undefined if a create leaves the ID to the service. */
   readonly id?: string | undefined;
-  /** Only if the body has no ID, so that the service adds one: the members of the body. */
+  /** If the body has no ID: its members, to which the service adds the ID. */
   readonly addedTo?: string;
-  /** Only if the body has an ID: the exact text that is stored. */
+  /** If the body has an ID: the exact text that is stored. */
   readonly json?: string;
 }
 

@@ -15,7 +15,10 @@ export function readSources(): Sources {
 
 export interface Import {
   readonly from: string;
-  /** The path of one of our own files, relative to the same folder, or else the name of a package. */
+  /**
+   * If `isOurs` is true, the path of the imported file, relative to the same folder as `from`. Otherwise the name as it
+   * is written, such as `node:fs`.
+   */
   readonly to: string;
   readonly isOurs: boolean;
 }

@@ -1,4 +1,5 @@
-// A merge that was left half done inside a comment compiles, and every other test passes.
+// Looks for conflict markers that a merge has left behind. If they are inside a comment, the code still compiles, and
+// every other test passes.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -127,7 +127,6 @@ class RawHttp2 {
 
 const frame = { data: 0, headers: 1, cancel: 3, settings: 4 } as const;
 
-/** The status of the answer to a request. */
 function statusOf(stream: ClientHttp2Stream): Promise<number> {
   stream.on("error", () => {});
   stream.resume();

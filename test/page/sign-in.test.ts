@@ -47,7 +47,7 @@ test("while the user types, the form does not open by itself: the edits wait, an
   session.actions.add(entry("Two"));
   expect([session.signIn.form, session.signIn.isPostponed, names()]).toEqual([undefined, true, ["Two", "One"]]);
   session.signIn.openForm();
-  // Typing into the form itself does not close it: after a wrong password, the form is still open.
+  // The form is open, so the user is typing into the form itself. A wrong password must not close the form.
   session.signIn.submit({ username: "ann", password: "wrong" });
   await eventually(() => session.signIn.form?.problem !== undefined);
   session.signIn.cancel();

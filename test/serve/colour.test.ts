@@ -1,4 +1,4 @@
-// Tests when output is coloured.
+// Tests in which cases output is coloured.
 
 import { expect, test } from "bun:test";
 import { usesColour } from "../../src/serve/colour.ts";

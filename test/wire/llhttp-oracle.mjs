@@ -53,9 +53,9 @@ function parse(bytes) {
     // After a request with Upgrade, Node's binding does not report llhttp's errors. It just accepts no more bytes.
     if (taken === 0) return { messages, allowed, error: "an error after an Upgrade" };
     rest = rest.subarray(taken);
-    // llhttp stops here because another protocol may follow. After CONNECT, reading ends. After an Upgrade, which the
-    // server ignores, reading continues.
     if (rest.length === 0) break;
+    // llhttp stops before the end if another protocol may follow. After CONNECT, the rest is not HTTP. After an
+    // Upgrade, which our server ignores, the rest is read as HTTP.
     if (messages.at(-1)?.method === "CONNECT") return { messages, allowed, error: "CONNECT" };
     allowed.push("ignored upgrade");
   }

@@ -45,7 +45,7 @@ function parseStore(text: string): KeptStore {
     if (store.engine === "postgres") return store;
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
-    // The text may contain a password, so it is not repeated.
+    // The value may contain a password, so the message does not quote it.
     throw new UsageError(`--store: ${error.message}`);
   }
   throw new UsageError("A store in memory ends with its service. Give --store sqlite:PATH or --store postgres://….");

@@ -118,8 +118,8 @@ export class PostgresCommit {
       if (!known.isAt(since)) return false;
       const start = known.newest;
       const plan = this.#batch.decide(undefined);
-      // This state may be out of date, and the batch may change nothing only for this reason. So the locked step
-      // decides again, for the newest state.
+      // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again,
+      // with the newest state.
       if (plan.changes.length === 0) return false;
       const sent = this.#send(start, plan);
       const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
@@ -258,8 +258,8 @@ export class PostgresCommit {
 }
 
 /**
- * True if these changes touch something that the plan depends on. Then the database would have refused a plan that was
- * made before the clock was locked.
+ * True if these changes, which other instances have made, touch something that the plan depends on. Then an attempt
+ * without the lock would have failed.
  */
 function isTouched({ dependsOn }: Plan, changes: readonly Change[]): boolean {
   if (!dependsOn) return changes.length > 0;

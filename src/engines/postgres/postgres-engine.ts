@@ -23,7 +23,7 @@ export interface PostgresOptions {
    * new name for its history).
    */
   readonly readOnly: boolean;
-  /** Called with a message for the operator if the store turns out to have another history than before. */
+  /** Called with a message for the operator if the store turns out to have a different history than before. */
   readonly onOtherHistory: (message: string) => void;
 }
 
@@ -70,7 +70,7 @@ export class PostgresEngine implements Engine {
 
   // A caller that arrives while a query is under way waits for the next query. The answer to the query under way may be
   // older than a write that another instance has acknowledged in the meantime. But if the query under way fails, the
-  // next one is not sent: its callers have waited long enough, and the server would hardly answer now.
+  // next one is not sent: its callers have waited long enough, and the server would probably not answer now.
   hasNews(): Promise<boolean> {
     this.#toAsk ??= this.#asked.then(
       () => this.#ask(),
@@ -115,16 +115,15 @@ export class PostgresEngine implements Engine {
     // that the changes continue from the bookmark, so they are not used.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
-      // If a store is rolled back, a read-only engine cannot give it a new epoch (a new name for its history). Then
-      // only the batch name of the newest known point reveals the rollback. So a read-only engine replaces this point
-      // only if the pull started from it.
+      // If this pull did not start from the newest known point, the caller's copy of the store may still be at that
+      // point. Then a read-only engine keeps the point, because only its batch name can reveal a rollback: a read-only
+      // engine cannot give a store that was rolled back a new epoch (a new name for its history).
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
     const whole = await this.#replace(since, answer);
-    // If this pull started from another point than the known point, the caller's copy of the store may still be at the
-    // known point. Then the known point is kept in two cases, so that the next pull checks whether the history still
-    // contains it:
+    // If this pull did not start from the known point, the caller's copy of the store may still be at that point. The
+    // next pull must then check whether the history still contains the point. So the known point is kept in two cases:
     // - The loaded store has the same epoch as the known point.
     // - The engine is read-only. It cannot give the store a new epoch, so the store could return to the old epoch
     //   unnoticed.
@@ -150,7 +149,7 @@ export class PostgresEngine implements Engine {
       // bookmark is over.
       if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
       // If this epoch was already over, the store was rolled back just before it was loaded, and has lost its new
-      // epoch. Then it gets another epoch below.
+      // epoch. Then this block is skipped, and `#rename` gives the store another epoch.
       if (!this.#known.hasLeft(whole.epoch)) {
         if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
         this.#known.leave(whole.epoch);

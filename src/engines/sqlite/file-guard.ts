@@ -56,11 +56,11 @@ const noIndex: WalIndex = {
   checksum1: 0,
   checksum2: 0,
 };
-/** The times of every file system are at least this exact. */
+/** No file system rounds a modification time by more than this. */
 const coarseTimeMs = 2_000;
 /**
- * If a file system shows fractions of a second, its times are at least this exact. It rounds to a few milliseconds, or
- * to a tick of the kernel's clock.
+ * A file system that shows fractions of a second rounds a modification time by less than this: to a few milliseconds,
+ * or to a tick of the kernel's clock.
  */
 const fineTimeMs = 100;
 
@@ -186,7 +186,8 @@ export class FileGuard {
     // then differ from the log, so compare the two only after a checkpoint that has copied everything.
     const isWhole = copied === attempted && copied === frames;
     const isSame = !isWhole || this.#hasCopied(before.index);
-    // Another process may have changed the log or the store while we looked. Then the comparison proves nothing.
+    // Another process may have changed the log or the store while we looked. Then the result of the comparison is not
+    // reliable.
     if (hasCheckpoint(before.index, this.#readIndex())) return undefined;
     if (!isSame) return replaced("another program has written into the file during or after a checkpoint");
     this.#last = before;
@@ -271,7 +272,10 @@ function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
   );
 }
 
-/** If a folder was changed just now, its time may stay the same at the next change. Such a time proves nothing. */
+/**
+ * If a folder was changed just now, its modification time may stay the same at the next change. So an unchanged time
+ * does not prove that the folder is unchanged.
+ */
 function hasSettled(mtimeMs: number): boolean {
   return Date.now() - mtimeMs > (mtimeMs % 1_000 === 0 ? coarseTimeMs : fineTimeMs);
 }

@@ -197,8 +197,9 @@ export class GuardedDatabase {
     }
   }
 
-  // When SQLite closes the last connection, it copies the log into the store. It does not do that if the file is no
-  // longer at its path. So the file gets another name for the moment.
+  // Closes the connection without changing the store. Usually SQLite copies the log into the store when the last
+  // connection closes, but not if the file is no longer at its path. So the file has another name until the connection
+  // is closed.
   #closeUntouched(): void {
     const hidden = `${this.#file}.closing-${process.pid}`;
     const hides = this.#guard?.hasOwnStore === true;

@@ -32,7 +32,7 @@ export function salvage(path: string): Salvaged {
   }
 }
 
-/** Where page 1 has the number of the schema. Schema 1 had no checksums. */
+/** Where page 1 has the number of the schema. It tells whether rows have checksums: rows of schema 1 have none. */
 const schemaOffset = 60;
 /** The column of the schema table that names a table's first page. */
 const rootColumn = 3;
@@ -75,7 +75,7 @@ class Salvage {
     return this.#readLeaf(newest, number)?.lost.length === 0;
   }
 
-  /** Reads page 1, which lists the tables, and where each one starts. Returns false if the page is damaged. */
+  /** Reads page 1, which lists the tables and the page where each table starts. Returns false if page 1 is damaged. */
   #readSchema(page: Buffer): boolean {
     for (const offset of cellOffsets(page, 1) ?? []) {
       const root = this.#cellAt(page, offset)?.values[rootColumn];

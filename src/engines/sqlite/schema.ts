@@ -42,8 +42,8 @@ const schema1: Schema = {
 };
 
 /**
- * Adds checksums, and the identity of the file. The identity is empty at first. So when the store is next opened, it
- * keeps its epoch, which is the name of its history.
+ * Adds checksums, and the identity of the file. The identity is empty at first. A store with an empty identity keeps
+ * its epoch (the name of its history) when it is next opened.
  */
 const schema2: Schema = {
   tables: [

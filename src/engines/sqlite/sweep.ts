@@ -164,8 +164,8 @@ export class Sweep {
     if (this.#sweeping.length === 0) this.#start();
   }
 
-  // A tombstone must not be deleted before the older rows of its item. These rows are all obsolete by now, so this
-  // sweep or an earlier one has chosen them. And every sweep deletes the oldest rows first.
+  // Chooses rows for deletion. A tombstone must not be deleted before the older rows of its item. Earlier sweeps have
+  // deleted these rows, or they are obsolete and are chosen here too. Chosen rows are deleted oldest first.
   #start(): void {
     const { obsoleteMin, tombstonesMax, prunedMin } = this.#limits;
     const excess = this.#tombstones.length - tombstonesMax;

@@ -184,9 +184,9 @@ class Scan {
       this.#transactions++;
       this.#frames = this.#noted;
     }
-    // The first intact frames after a bad frame may belong to the same transaction. A crash can leave such a
-    // transaction, so it proves nothing. Only a transaction that is intact from its first frame to its last proves
-    // damage.
+    // Intact frames right after a bad frame may belong to the same transaction. A crash can leave such a transaction,
+    // so it does not prove damage. But if a later transaction is intact from its first frame to its last, the bad frame
+    // was damaged: a crash spoils only the last transaction.
     if (this.#bad && this.#isBetween) this.#inWhole = true;
     if (endsTransaction && this.#inWhole) this.#isDamaged = true;
     if (endsTransaction && (!this.#bad || this.#inWhole)) this.#committedFrames = this.#noted;

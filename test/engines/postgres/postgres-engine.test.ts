@@ -353,8 +353,8 @@ describe("a batch that was decided before others committed", () => {
   }
 
   /**
-   * Commits a batch. `plan` makes its changes. It gets the version of `since` or, if others have committed changes, the
-   * version after these.
+   * Commits a batch. `plan` makes the changes of the batch. Its argument is the version of `since` or, if others have
+   * committed since then, the newest version.
    */
   async function commitMovable(
     engine: PostgresEngine,
@@ -626,9 +626,9 @@ describe("a commit whose connection is lost", () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const since = await warmUp(engine);
-    // This limits only new connections, on which the engine looks for its commit. The commit itself is sent on an older
-    // connection, so that it does not fail if the machine is busy.
     const { database } = parsePostgresUrl(store.url);
+    // The new timeout applies only to new connections, on which the engine looks for its commit. The commit itself is
+    // sent on an older connection, so it does not time out, even if the machine is busy.
     await store.run(`ALTER DATABASE ${database} SET statement_timeout = '500ms'`);
     const holding = Promise.withResolvers<Awaited<ReturnType<typeof store.hold>>>();
     loseAnswer(wire, async () => holding.resolve(await store.hold("SELECT FROM todoitems.store FOR UPDATE")));
@@ -689,9 +689,9 @@ describe("a server that refuses", () => {
   });
 
   test("is not trusted to know the newest state after it has become a standby", async () => {
-    // This function hides the server's own `pg_is_in_recovery`. It imitates a connection pooler that moves the session
-    // to a standby.
     const { database } = parsePostgresUrl(store.url);
+    // The new function hides the server's own `pg_is_in_recovery`. It imitates a connection pooler that moves the
+    // session to a standby.
     await store.run(`
       CREATE TABLE public.role (standby boolean);
       INSERT INTO public.role VALUES (false);
@@ -1019,8 +1019,8 @@ describe("a store whose history was cut", () => {
     wire.onceSent(start.epoch, checking.resolve);
     await load();
     const check = await checking.promise;
-    // For a while, the store lacks its newest two commits. The engine commits in this time. When the two commits come
-    // back, the store loses the engine's commit.
+    // For a while, the store lacks its newest two commits, and the engine commits during that time. When the two
+    // commits come back, the store loses the engine's commit.
     await store.backup();
     const [clock] = await store.run("SELECT batch FROM todoitems.history WHERE version = 2");
     await store.run("DELETE FROM todoitems.item WHERE version > 2");

@@ -30,7 +30,10 @@ afterAll(async () => {
   folder.dispose();
 });
 
-/** Opens an engine and returns whether its connections are encrypted: the distinct values that the server reports. */
+/**
+ * Opens an engine, and asks the server which of the engine's connections are encrypted. Returns `[true]` if all are
+ * encrypted, and `[false]` if none is.
+ */
 async function encryptionWith(query: string): Promise<unknown> {
   const url = server.url().replace("127.0.0.1", "localhost");
   const engine = await PostgresEngine.open(parsePostgresUrl(`${url}${query}`), {

@@ -104,8 +104,8 @@ test("after a commit with an unknown outcome, nothing is read before the thread 
   if (!thread) throw new Error("no thread was started");
   const sent: string[] = [];
   const settled = Promise.withResolvers<string>();
-  // Two kinds of messages do not reach the thread. The commit gets the answer that its outcome is unknown. The check
-  // after the commit gets an answer once `settled` is resolved.
+  // Commits and checks do not reach the thread: they are answered here. The answer to a commit says that its outcome is
+  // unknown. A check is answered once `settled` is resolved.
   const { postMessage } = thread;
   thread.postMessage = (text: string) => {
     const [kind] = JSON.parse(text);

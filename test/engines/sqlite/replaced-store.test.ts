@@ -61,7 +61,6 @@ async function commitUntilCheckpoint(): Promise<void> {
   expect(statSync(path).mtimeMs).not.toBe(written);
 }
 
-/** The versions that the next start finds. */
 async function versionsAtNextStart(): Promise<number[]> {
   const next = new SqliteEngine(path, { readOnly: false });
   const versions = latest(await next.pull()).map(({ version }) => version);
@@ -148,8 +147,8 @@ describe.each([
     const how = keepsTime ? "with its old modification time" : "with a new modification time";
     test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
       const { atime, mtime } = statSync(path);
-      // `utimesSync` rounds the times, so that they can be restored exactly. The engine has to see the rounded times
-      // before the checkpoint.
+      // This rounds the file's times to milliseconds, before the engine sees them. So the second `utimesSync` below can
+      // restore them exactly.
       utimesSync(path, atime, mtime);
       const watched = await open();
       const start = await watched.pull();
