@@ -13,6 +13,27 @@ struct TodoItem: Codable {
     var Done: Bool?
 }
 
+// Other clients may spell the names with other capitals, such as `id`, so the letter case of names does not matter here.
+extension TodoItem {
+    struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    init(from decoder: Decoder) throws {
+        let fields = try decoder.container(keyedBy: AnyKey.self)
+        func value<Value: Decodable>(_ name: String) -> Value? {
+            fields.allKeys
+                .first { $0.stringValue.lowercased() == name.lowercased() }
+                .flatMap { try? fields.decode(Value.self, forKey: $0) }
+        }
+        guard let id: String = value("ID") else { throw URLError(.cannotParseResponse) }
+        self.init(ID: id, Name: value("Name"), Notes: value("Notes"), Done: value("Done"))
+    }
+}
+
 /// The service refused a request. `code` is a stable word for programs, such as PreconditionFailed.
 struct Refused: Error, Decodable {
     let status: Int
