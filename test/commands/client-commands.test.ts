@@ -1,7 +1,7 @@
 // The commands that talk to a service, run as processes against a real service.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -451,6 +451,20 @@ Hash ${hashOf(exported)}
       stderr: expect.stringMatching(/needs a user name and a password\. Give the name with --username NAME/),
     });
   });
+
+  test.skipIf(process.platform === "win32")(
+    "only this user may read an export, unless it replaces a file that others may read",
+    async () => {
+      const modeOf = (file: string) => statSync(file).mode & 0o777;
+      for (const file of [path("private.json"), path("private.csv")]) {
+        await run("export", [file]);
+        expect(modeOf(file)).toBe(0o600);
+      }
+      chmodSync(path("private.json"), 0o640);
+      await run("export", [path("private.json"), "--force"]);
+      expect(modeOf(path("private.json"))).toBe(0o640);
+    },
+  );
 
   test("export replaces a file only with --force", async () => {
     const file = path("kept.json");

@@ -147,6 +147,12 @@ describe.skipIf(process.platform === "win32")("secrets", () => {
     expect(await verdictsWith(users)).toEqual(["pass"]);
   });
 
+  test("a store that the service made is no warning", async () => {
+    const path = await makeStore("store.db");
+    const { findings } = await patient.examine("Secrets", ["--store", `sqlite:${path}`]);
+    expect(findings.filter(({ text }) => text.includes("every user of this machine"))).toEqual([]);
+  });
+
   test("a store that every user can read is a warning", async () => {
     const path = await makeStore("store.db");
     chmodSync(path, 0o644);
