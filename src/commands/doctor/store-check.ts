@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
 import { systemReason } from "../../credentials/system-reason.ts";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { checkStore, describeVerdict } from "../check.ts";
-import { followLink, type KeptStore } from "../stores/store-setting.ts";
+import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
@@ -34,7 +34,7 @@ async function soundness(store: KeptStore, readOnly: boolean): Promise<Finding> 
   const { facts, findings, isSound } = await checkStore(store);
   if (!isSound) return fail(`damaged: ${findings.join("; ")}`, describeVerdict(store, false));
   const [, items = "?"] = facts.find(([label]) => label === "Items") ?? [];
-  const text = `sound, ${items === "1" ? "1 item" : `${items} items`}`;
+  const text = `${describeStore(store)}: sound, ${items === "1" ? "1 item" : `${items} items`}`;
   const isOld = facts.some(([label]) => label === "Note");
   if (isOld && readOnly)
     return fail(

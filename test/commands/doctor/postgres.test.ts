@@ -38,7 +38,9 @@ test("a store in PostgreSQL is checked, and a database without one is no failure
     ]);
     const engine = await store.open();
     await engine.close();
-    expect((await examine("Store", store.url)).findings).toMatchObject([{ verdict: "pass", text: "sound, 0 items" }]);
+    expect((await examine("Store", store.url)).findings).toMatchObject([
+      { verdict: "pass", text: expect.stringContaining("sound, 0 items") },
+    ]);
   } finally {
     await store.dispose();
   }
