@@ -46,7 +46,7 @@ export const user = defineCommand(
 function parse({ positionals, text }: Arguments, environment: Environment) {
   const [action, name = "", ...more] = positionals;
   const path = text("users") ?? environment["TODOITEMS_USERS"];
-  if (action !== undefined && /^pass/.test(action))
+  if (action?.startsWith("pass"))
     throw new UsageError(
       `${action}: there is no such action. To change a password, use add: ${asTyped(`user add ${name || "NAME"}`)}`,
     );
