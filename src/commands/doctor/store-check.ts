@@ -15,11 +15,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
   if (store.engine === "postgres")
-    return [
-      (await readCondition(store)).schema === 0
-        ? pass("the tables are made at the first start")
-        : await soundness(store, readOnly),
-    ];
+    return [(await readCondition(store)).schema === 0 ? missingTables(readOnly) : await soundness(store, readOnly)];
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
     return [fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${folder}`)];
@@ -28,6 +24,14 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   if (refused.length > 0) return refused;
   if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];
   return [await soundness({ engine: "sqlite", path: followLink(store.path) }, readOnly)];
+}
+
+function missingTables(readOnly: boolean): Finding {
+  if (!readOnly) return pass("the tables are made at the first start");
+  return fail(
+    "the database has no tables, and with --read-only none are made",
+    "check the address, or start the service once without --read-only",
+  );
 }
 
 async function soundness(store: KeptStore, readOnly: boolean): Promise<Finding> {

@@ -36,6 +36,9 @@ test("a store in PostgreSQL is checked, and a database without one is no failure
     expect((await examine("Store", store.url)).findings).toMatchObject([
       { verdict: "pass", text: expect.stringContaining("the tables are made at the first start") },
     ]);
+    expect(
+      (await patient.examine("Store", ["--port", "0", "--read-only"], { TODOITEMS_STORE: store.url })).findings,
+    ).toMatchObject([{ verdict: "fail", text: expect.stringContaining("with --read-only none are made") }]);
     const engine = await store.open();
     await engine.close();
     expect((await examine("Store", store.url)).findings).toMatchObject([
