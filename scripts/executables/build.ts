@@ -8,7 +8,8 @@ import { version } from "../../package.json";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { compile } from "./compile.ts";
 import { licenceText } from "./licences.ts";
-import { executableName, type Platform, platforms, projectFolder, runtimeOf, toolsFolder } from "./platforms.ts";
+import { executableName, type Platform, platforms, projectFolder } from "./platforms.ts";
+import { installRuntime, runtimeOf } from "./runtimes.ts";
 import { startMs } from "./start-time.ts";
 
 interface Figures {
@@ -26,7 +27,7 @@ const releaseFolder = join(projectFolder, "release");
 const inRelease = (name: string) => join(releaseFolder, name);
 
 const wanted = selectedPlatforms(process.argv.slice(2));
-installRuntimes(wanted);
+wanted.forEach(installRuntime);
 mkdirSync(releaseFolder, { recursive: true });
 for (const platform of platforms) rmSync(inRelease(executableName(platform)), { force: true });
 const built: Figures[] = [];
@@ -59,20 +60,6 @@ function selectedPlatforms(names: readonly string[]): readonly Platform[] {
     process.exit(2);
   }
   return names.length === 0 ? platforms : platforms.filter(({ name }) => names.includes(name));
-}
-
-/**
- * Installs the Bun binaries of all platforms, unless the wanted ones are there. npm compares them with the hashes in
- * the lock file.
- */
-function installRuntimes(wanted: readonly Platform[]): void {
-  if (wanted.every((platform) => runtimeOf(platform) !== undefined)) return;
-  // Without --force, npm refuses packages that are meant for another platform.
-  const { success } = Bun.spawnSync(["npm", "ci", "--force", "--prefer-offline"], {
-    cwd: toolsFolder,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  if (!success) throw new Error("the Bun binaries could not be installed: npm ci failed in release-tools/");
 }
 
 function json(value: unknown): string {

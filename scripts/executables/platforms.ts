@@ -1,7 +1,6 @@
 // The platforms that executables are built for. For each, npm has a package with the Bun binary that goes into the
 // executable.
 
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Platform {
@@ -12,7 +11,6 @@ export interface Platform {
 }
 
 export const projectFolder = join(import.meta.dir, "../..");
-export const toolsFolder = join(projectFolder, "release-tools");
 
 export const platforms: readonly Platform[] = [
   { name: "linux-x64", target: "bun-linux-x64", runtimePackage: "@oven/bun-linux-x64" },
@@ -26,10 +24,4 @@ export const platforms: readonly Platform[] = [
 
 export function executableName({ name }: Platform): string {
   return `todoitems-${name}${name.startsWith("windows") ? ".exe" : ""}`;
-}
-
-/** The path of a platform's Bun binary. Undefined if its package is not installed. */
-export function runtimeOf({ runtimePackage }: Platform): string | undefined {
-  const folder = join(toolsFolder, "node_modules", runtimePackage, "bin");
-  return ["bun", "bun.exe"].map((name) => join(folder, name)).find((path) => existsSync(path));
 }

@@ -4,6 +4,7 @@
 import type { Environment } from "../serve/environment.ts";
 import { type FlagShape, parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
+import { choiceMeant } from "./other-words.ts";
 
 export interface Flag extends FlagShape {
   readonly meaning: string;
@@ -57,7 +58,7 @@ function parseArguments(flags: readonly Flag[], args: readonly string[]): Argume
 
 /** Says which words are possible, and which one was probably meant. */
 export function expectedOneOf(word: string, choices: readonly string[]): string {
-  const meant = closest(word, choices);
+  const meant = choiceMeant(word, choices) ?? closest(word, choices);
   return `expected one of ${choices.join(", ")}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 

@@ -25,7 +25,7 @@ import { checkTheStore } from "./doctor/store-check.ts";
 import { checkUsers } from "./doctor/users-check.ts";
 import { describeFailure } from "./failure.ts";
 import { jsonFlag, printLine } from "./output.ts";
-import { takeAddress } from "./server-address.ts";
+import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 import { type Style, styleOf } from "./terminal.ts";
 
@@ -69,10 +69,14 @@ export const doctor: Command = {
 /** People try --server, because other commands have it. Refuses the flag, and says what to give instead. */
 function refuseServer(args: readonly string[]): void {
   const server = { name: "server", short: "s", placeholder: "URL" };
-  if (parseFlags([...flags, server], args).values.has(server.name))
-    throw new UsageError(
-      "--server: there is no such flag; doctor needs the flags that the service has, such as --port 5100. If a proxy is in front of the service, give the address alone, as in doctor https://todo.example/",
-    );
+  const [given] = parseFlags([...flags, server], args).values.get(server.name) ?? [];
+  if (given === undefined) return;
+  const url = completeUrl(given);
+  const port = (url && isOnThisMachine(url) && url.port) || "5100";
+  const address = url && isOnThisMachine(url) ? "https://todo.example/" : given;
+  throw new UsageError(
+    `--server: there is no such flag; doctor needs the flags that the service has, such as --port ${port}. If a proxy is in front of the service, give the address alone, as in doctor ${address}`,
+  );
 }
 
 async function examine(args: readonly string[], environment: Environment): Promise<AreaFinding[]> {
@@ -88,7 +92,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
     settings: result.settings,
     environment,
     args: serveArgs,
-    publicUrl: url && new URL(url.href.endsWith("/") ? url : `${url}/`),
+    publicUrl: url,
   };
   const findings: AreaFinding[] = result.warnings.map((text) => ({
     area: "Settings",

@@ -7,7 +7,7 @@ import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
-import { isOnThisMachine } from "./server-address.ts";
+import { isOnThisMachine, serveCommandFor } from "./server-address.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
@@ -87,7 +87,5 @@ function explainNetworkError({ cause }: Error, server: string): string {
 
 function startAdvice(server: URL): string {
   if (!isOnThisMachine(server)) return "Start the service there";
-  const { protocol, port } = server;
-  const serve = protocol === "https:" ? `serve --https-port ${port || 443}` : `serve --port ${port || 80}`;
-  return `Start the service with ${asTyped(serve === "serve --port 5000" ? "serve" : serve)}`;
+  return `Start the service with ${serveCommandFor(server)}`;
 }

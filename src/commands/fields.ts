@@ -96,6 +96,10 @@ function setField(json: string, { name, json: value }: Field): string {
 const nameFields = ["name", "title", "text", "task", "summary"];
 const doneFields = ["done", "completed", "isdone", "iscomplete", "iscompleted"];
 
+export function isNameField(name: string): boolean {
+  return nameFields.includes(name.toLowerCase());
+}
+
 export function isDoneField(name: string): boolean {
   return doneFields.includes(name.toLowerCase());
 }

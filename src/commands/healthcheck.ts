@@ -10,7 +10,7 @@ import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
-import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
+import { completeUrl, isOnThisMachine, serveCommandFor, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 
 /**
@@ -21,7 +21,7 @@ const addressFlags = ["host", "port", "https-port"];
 
 const serverVariable = variableOf("server");
 
-const advice = "give the address alone, as in healthcheck http://127.0.0.1:5000/";
+const advice = "give the address alone, as in healthcheck VALUE";
 const acceptedFlags = settingFlags.map((flag) => ({ ...flag, triedInstead: { server: advice, s: advice } }));
 
 export const healthcheck: Command = {
@@ -44,7 +44,7 @@ export const healthcheck: Command = {
     const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
     if (state !== "ready") {
       const server = named ? undefined : environment[serverVariable];
-      const hints = [...(state === "silent" ? [findAdvice()] : []), ...unusedServer(server, url)];
+      const hints = [...(state === "silent" ? [findAdvice(url)] : []), ...unusedServer(server, url)];
       throw new CommandError([`${url}: ${detail}.`, ...hints].join(" "));
     }
     await printLine("ready");
@@ -52,8 +52,9 @@ export const healthcheck: Command = {
   },
 };
 
-function findAdvice(): string {
-  return `Check that the service is running; ${asTyped("serve")} starts it. If it is elsewhere, give its --port, or its address, as in: ${asTyped("healthcheck http://127.0.0.1:8080/")}`;
+function findAdvice(url: URL): string {
+  const isHere = isOnThisMachine(url) && url.pathname === "/";
+  return `Check that the service is running${isHere ? `; ${serveCommandFor(url)} starts it` : ""}. If it is elsewhere, give its --port, or its address, as in: ${asTyped("healthcheck http://127.0.0.1:8080/")}`;
 }
 
 /**

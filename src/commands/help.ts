@@ -4,6 +4,7 @@ import { asTyped } from "../program-name.ts";
 import { closest } from "../serve/suggestion.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { commandMeant } from "./other-words.ts";
 import { printLine } from "./output.ts";
 
 /** Takes a function that returns the list of all commands, because this command is itself on that list. */
@@ -40,29 +41,9 @@ export function overview(commands: readonly Command[]): string {
     .join("\n");
 }
 
-/** Words that people try because other programs use them, and what to type instead. */
-const otherNames: Readonly<Record<string, string>> = {
-  create: "add",
-  new: "add",
-  ls: "list",
-  get: "show",
-  cat: "show",
-  update: "edit",
-  rm: "remove",
-  del: "remove",
-  delete: "remove",
-  start: "serve",
-  run: "serve",
-  login: "user",
-  undo: "done --undo",
-  version: "--version",
-  "-v": "--version",
-  "-V": "--version",
-};
-
 /** The message for a word that is not a command. It names the command that was probably meant, if there is one. */
 export function unknownCommand(name: string, commands: readonly Command[]): string {
-  const known = new Map(Object.entries(otherNames)).get(name);
+  const known = commandMeant(name);
   const names = commands.map((command) => command.name);
   const dashed = names.find((one) => [`-${one}`, `--${one}`].includes(name));
   if (dashed !== undefined) return `A command has no dashes. Did you mean ${asTyped(dashed)}?`;

@@ -7,7 +7,7 @@ import { type Arguments, defineCommand, positionalsOf, UsageError } from "./comm
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
-import { conflictRules, ImportRun } from "./transfer/import-run.ts";
+import { conflictRules, describeCounts, ImportRun } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
 
 const parallelMax = 256;
@@ -51,14 +51,11 @@ export const importItems = defineCommand(
     const chunks = file === "-" ? Bun.stdin.stream() : Bun.file(file).stream();
     const source = file === "-" ? "standard input" : file;
     const { items, hash, ...counts } = await run.store(readItems(source, run.counting(chunks), format));
-    const [created, present, replaced, skipped] = [counts.created, counts.present, counts.replaced, counts.skipped].map(
-      (count) => count.toLocaleString("en"),
-    );
     if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
     else if (items === 0) remark(`There are no items in ${source}, so nothing was imported.`);
     else
       remark(
-        `Imported ${countOf(items)}: ${created} created, ${present} already present, ${replaced} replaced, ${skipped} skipped\n${counts.skipped > 0 ? "Hash of the file" : "Hash"} ${hash}`,
+        `Imported ${countOf(items)}: ${describeCounts(counts)}\n${counts.skipped > 0 ? "Hash of the file" : "Hash"} ${hash}`,
       );
     return 0;
   },

@@ -1,6 +1,7 @@
 // Makes the address of a service on this machine from its settings, and asks a service whether it is ready.
 
 import { isIPv6 } from "node:net";
+import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { certificateCode } from "./failure.ts";
@@ -33,17 +34,36 @@ export function ownUrl(scheme: "http" | "https", { host }: Settings, port: numbe
  */
 export async function askHealth(base: URL, { trusts }: { readonly trusts: boolean }): Promise<Health> {
   try {
-    const response = await fetch(new URL("health/ready", base), {
-      proxy: false,
-      redirect: "manual",
-      signal: AbortSignal.timeout(answerMs),
-      tls: { rejectUnauthorized: !trusts },
-    });
-    return await judge(response);
+    return await judge(await get(new URL("health/ready", base), trusts));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { state: "silent", detail: reasonOf(error) };
   }
+}
+
+/**
+ * Asks the service at this address for its epoch, which names the history of its store. Undefined if it does not say,
+ * for example because it needs credentials.
+ */
+export async function askEpoch(base: URL, { trusts }: { readonly trusts: boolean }): Promise<string | undefined> {
+  try {
+    // With this condition, the answer is the entity tag of the list, without the list.
+    const { headers } = await get(new URL("api/todoitems", base), trusts, { "If-None-Match": "*" });
+    return parseToken(headers.get("etag") ?? "")?.epoch;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return undefined;
+  }
+}
+
+function get(url: URL, trusts: boolean, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(url, {
+    headers,
+    proxy: false,
+    redirect: "manual",
+    signal: AbortSignal.timeout(answerMs),
+    tls: { rejectUnauthorized: !trusts },
+  });
 }
 
 /** Why `fetch` failed, in words for people. */

@@ -41,7 +41,7 @@ export const recover = defineCommand(
         `Nothing could be saved: no row of ${path} is intact. Restore a backup instead, with ${asTyped("restore FILE")}`,
       );
     const items = currentItems(rows);
-    const summary = await copyStore(snapshotOf(items), newPath);
+    const summary = await copyStore(snapshotOf(items), newPath, { like: path });
     const lostRows = losses.filter(({ row }) => row);
     const counts = { found: rows.length + lostRows.length, saved: rows.length, lost: lostRows.length };
     if (args.has("json")) await printLine(JSON.stringify({ ...summary, ...counts, losses }));

@@ -1,10 +1,12 @@
 // Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
 
+import { asTyped } from "../program-name.ts";
 import { type FlagShape, parseFlags } from "../serve/flags.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { UsageError } from "./command.ts";
 
 const portMax = 65_535;
+const listPaths = ["/api/todoitems/", "/api/"];
 
 /** `source` says where the text is from, such as `--server`. It is part of the error message. */
 export function parseServer(text: string, source = ""): URL {
@@ -48,5 +50,25 @@ export function takeAddress(
   const text = args[index];
   return text === undefined
     ? { url: undefined, rest: args }
-    : { url: parseServer(text), rest: args.toSpliced(index, 1) };
+    : { url: rootOf(parseServer(text)), rest: args.toSpliced(index, 1) };
+}
+
+/**
+ * The address below which the service has its paths. It ends with a slash, and may have a prefix that a proxy adds.
+ * People also copy the address of the list, and the client of the other commands accepts that, too.
+ */
+function rootOf(url: URL): URL {
+  const root = new URL(url);
+  const path = url.pathname.endsWith("/") ? url.pathname : `${url.pathname}/`;
+  const list = listPaths.find((one) => path.toLowerCase().endsWith(one));
+  root.pathname = list === undefined ? path : path.slice(0, 1 - list.length);
+  root.search = "";
+  root.hash = "";
+  return root;
+}
+
+/** The command that starts a service on this port of this machine. */
+export function serveCommandFor({ protocol, port }: URL): string {
+  const command = protocol === "https:" ? `serve --https-port ${port || 443}` : `serve --port ${port || 80}`;
+  return asTyped(command === "serve --port 5000" ? "serve" : command);
 }

@@ -46,6 +46,10 @@ export const user = defineCommand(
 function parse({ positionals, text }: Arguments, environment: Environment) {
   const [action, name = "", ...more] = positionals;
   const path = text("users") ?? environment["TODOITEMS_USERS"];
+  if (action?.startsWith("pass"))
+    throw new UsageError(
+      `${action}: there is no such action. To change a password, use add: ${asTyped(`user add ${name || "NAME"}`)}`,
+    );
   if (action !== "add" && action !== "remove" && action !== "list")
     throw new UsageError(
       action === undefined ? "Missing action: add, remove or list." : `${action}: ${expectedOneOf(action, actions)}`,

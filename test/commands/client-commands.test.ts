@@ -1,7 +1,7 @@
 // The commands that talk to a service, run as processes against a real service.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -430,7 +430,7 @@ Hash ${hashOf(exported)}
     expect(await run("import", [path("in.ndjson")])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^Stopped after 1 item\.\nerror: The item with the ID of line 3, .* is stored already, with other content\. .*--on-conflict skip/,
+        /^Stopped after 1 item: 1 created, 0 already present, 0 replaced, 0 skipped\. No other item was created\. Once that is fixed, import again: no item is stored twice\.\nerror: The item with the ID of line 3, .* is stored already, with other content\. .*--on-conflict skip/,
       ),
     });
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "skip"])).toMatchObject({
@@ -451,6 +451,20 @@ Hash ${hashOf(exported)}
       stderr: expect.stringMatching(/needs a user name and a password\. Give the name with --username NAME/),
     });
   });
+
+  test.skipIf(process.platform === "win32")(
+    "only this user may read an export, unless it replaces a file that others may read",
+    async () => {
+      const modeOf = (file: string) => statSync(file).mode & 0o777;
+      for (const file of [path("private.json"), path("private.csv")]) {
+        await run("export", [file]);
+        expect(modeOf(file)).toBe(0o600);
+      }
+      chmodSync(path("private.json"), 0o640);
+      await run("export", [path("private.json"), "--force"]);
+      expect(modeOf(path("private.json"))).toBe(0o640);
+    },
+  );
 
   test("export replaces a file only with --force", async () => {
     const file = path("kept.json");
@@ -503,7 +517,8 @@ Hash ${hashOf(exported)}
     first.kill("SIGINT");
     expect(await first.exited).toBe(130);
     const [, stoppedAfter = ""] =
-      /Interrupted after ([0-9,]+) items/.exec(await new Response(first.stderr).text()) ?? [];
+      /Interrupted after ([0-9,]+) items: .* no item is stored twice/.exec(await new Response(first.stderr).text()) ??
+      [];
     expect(Number(stoppedAfter.replace(",", ""))).toBeWithin(1, count);
     const second = await run("import", [file], { environment });
     expect(second.stderr).toContain(`Continuing after item ${stoppedAfter.replace(",", "")},`);

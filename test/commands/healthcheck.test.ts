@@ -53,6 +53,37 @@ test("the address of the service may be an argument", async () => {
     expect(await runProgram("healthcheck", { args: [address], environment: home() })).toMatchObject({ exitCode: 0 });
 });
 
+test("the path of an address is kept: a proxy may add a prefix, and people copy the address of the list", async () => {
+  const service = await serve("--port", "0", "--store", "memory:");
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url }) {
+      const { pathname } = new URL(url);
+      return pathname.startsWith("/todo/") ? service.fetch(pathname.slice(5)) : new Response("hello");
+    },
+  });
+  stopped.push(proxy);
+  const check = (address: string) => runProgram("healthcheck", { args: [address], environment: home() });
+  const origin = `http://127.0.0.1:${proxy.port}`;
+  for (const address of [
+    `${origin}/todo`,
+    `${origin}/todo/`,
+    `${origin}/todo/api/todoitems/`,
+    `${service.origin}/api/todoitems`,
+  ])
+    expect(await check(address)).toEqual({ exitCode: 0, stdout: "ready\n", stderr: "" });
+  expect(await check(`${origin}/other/`)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(`${origin}/other/: the answer (status 200) is not one of todoitems`),
+  });
+  expect((await check("http://127.0.0.1:1/todo")).stderr).not.toContain("serve");
+});
+
+test("the advice to start the service names the port that was asked", async () => {
+  expect((await ask({ TODOITEMS_PORT: "1" })).stderr).toContain("todoitems serve --port 1 starts it");
+});
+
 test("a service that lost its store: exit code 1", async () => {
   const store = join(folder.path, "store.db");
   const service = await serve("--port", "0", "--store", `sqlite:${store}`);

@@ -70,9 +70,22 @@ describe("order", () => {
     all[20] = '{"ID":"not a UUID"}';
     expect(await importText("refused.ndjson", all.join("\n"))).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/Stopped after 20 items[\s\S]*error: The service refused line 21: /),
+      stderr: expect.stringMatching(
+        /Stopped after 20 items: 20 created, .* No other item was created\. Once that is fixed[\s\S]*error: The service refused line 21: /,
+      ),
     });
     expect(await commandLine.service.list()).toBe(`[${all.slice(0, 20).join(",")}]`);
+  });
+
+  test("if the first item is refused, or the service does not answer, the message says that no item is stored", async () => {
+    expect(await importText("first.ndjson", '{"ID":"not a UUID"}')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^error: The service refused line 1: .*\nNo item was stored\.\n$/),
+    });
+    expect(await importText("silent.ndjson", item(ids.one), "--server", "127.0.0.1:1")).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^error: .*\nNo item is known to be stored\. Run the same command again/),
+    });
   });
 
   test("if the address is wrong, the message is about the address and not about the first item", async () => {
@@ -109,12 +122,29 @@ describe("CSV of other programs", () => {
     ["Name,Notes\na,b\nc,d,e\n", "line 3: there are 3 cells, but the first line names 2 columns"],
     ['Name,Notes\n"a\nb",c\n"d,e\n', "line 4: a quote is opened here and never closed"],
     ['Name,Notes\n"a"b,c\n', "line 2: there is text after the closing quote of a cell"],
+    ["Buy milk,false\nBuy bread,true\n", "line 1: false is a value and not the name of a field. The first line must"],
+    [`${ids.one},Buy milk\n`, `line 1: ${ids.one} is a value and not the name of a field`],
     ["Name,Name\na,b\n", "line 1: two columns are called Name"],
   ] as const)
     test(`import refuses CSV with a mistake: ${message}`, async () => {
       const { exitCode, stderr } = await importText("wrong.csv", text);
       expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`wrong.csv, ${message}`) });
     });
+});
+
+describe("CSV without a usual column", () => {
+  test("the message shows what is taken for names, and what a line of names looks like", async () => {
+    const { exitCode, stderr } = await importText("texts.csv", "Buy milk,soon\nBuy bread,later\n");
+    expect(exitCode).toBe(0);
+    expect(stderr).toStartWith(
+      "warning: Line 1 is taken for the names of the fields: Buy milk, soon. The first line must name the fields, as in: ID,Name,Notes,Done.",
+    );
+  });
+
+  test("a column may be called like a value if there is a usual column", async () => {
+    const { exitCode, stderr } = await importText("years.csv", "Name,2026,true\nrent,5,6\n");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(/^Imported 1 item/) });
+  });
 });
 
 describe("JSON", () => {

@@ -1,6 +1,6 @@
 // Tests `--metrics-port` with the real program: what is counted, with one process and with several.
 
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -12,6 +12,7 @@ import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
 const folder = temporaryFolder();
+afterAll(() => folder.dispose());
 const programs: Program[] = [];
 afterEach(async () => {
   for (const program of programs.splice(0)) await program.stop("SIGKILL");

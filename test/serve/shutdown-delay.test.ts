@@ -1,7 +1,7 @@
 // Tests `--shutdown-delay`: a service that is about to stop says that it is not ready, and goes on answering for a
 // while.
 
-import { afterEach, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -10,6 +10,7 @@ import { Program } from "../program.ts";
 import { ids, item } from "../service.ts";
 
 const folder = temporaryFolder();
+afterAll(() => folder.dispose());
 let program: Program | undefined;
 afterEach(async () => {
   await program?.stop("SIGKILL");

@@ -1,6 +1,6 @@
 // Tests `--workers`: several processes on one port and one store act as one service.
 
-import { afterEach, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -9,6 +9,7 @@ import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
 const folder = temporaryFolder();
+afterAll(() => folder.dispose());
 const programs: Program[] = [];
 afterEach(async () => {
   for (const program of programs.splice(0)) await program.stop();

@@ -3,7 +3,9 @@
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
-import { askHealth, ownUrl } from "../own-service.ts";
+import { askEpoch, askHealth, ownUrl } from "../own-service.ts";
+import { epochOf } from "../stores/store-epoch.ts";
+import { describeStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 type PortFlag = Parameters<typeof checkPortIsFree>[2];
@@ -26,11 +28,24 @@ interface Checked {
 }
 
 async function checkPort(scheme: "http" | "https", port: number, settings: Settings): Promise<Checked> {
-  const { state, detail } = await askHealth(ownUrl(scheme, settings, port), { trusts: true });
-  if (state === "ready") return { finding: pass(`${port}: ${detail}`), isService: true };
+  const url = ownUrl(scheme, settings, port);
+  const { state, detail } = await askHealth(url, { trusts: true });
+  if (state === "ready")
+    return { finding: (await otherStore(url, settings)) ?? pass(`${port}: ${detail}`), isService: true };
   const hint = "look at the service's log, which says why, and at the findings about the store";
   if (state === "not ready") return { finding: warn(`${port}: ${detail}`, hint), isService: true };
   return { finding: checkFree(scheme === "http" ? "--port" : "--https-port", port, settings), isService: false };
+}
+
+/** Says that the service on this port has another store than these settings, because then it is another service. */
+async function otherStore(url: URL, { store, demo }: Settings): Promise<Finding | undefined> {
+  if (store.engine === "memory" || demo) return undefined;
+  const [served, examined] = [await askEpoch(url, { trusts: true }), await epochOf(store)];
+  if (served === undefined || examined === undefined || served === examined) return undefined;
+  return warn(
+    `${url.port}: the service there does not use the store of these settings, ${describeStore(store)}`,
+    `to examine that service, give all its flags, above all --store. To examine another service, give its --port`,
+  );
 }
 
 function checkFree(flag: PortFlag, port: number, { host }: Settings): Finding {

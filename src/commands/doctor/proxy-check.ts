@@ -8,7 +8,7 @@ import { allowedHosts } from "../../serve/instance.ts";
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf, isLoopback } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
-import { askHealth, type Health, judge, reasonOf } from "../own-service.ts";
+import { askEpoch, askHealth, judge, ownUrl, reasonOf } from "../own-service.ts";
 import { isOnThisMachine } from "../server-address.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
@@ -23,8 +23,7 @@ export async function checkProxy({ settings, publicUrl }: Subject): Promise<Find
   const findings = staticFindings(settings);
   if (publicUrl === undefined) return findings;
   const { port } = settings;
-  if (!port || !isFree(settings, port))
-    return [...findings, describePublic(publicUrl, await askHealth(publicUrl, { trusts: false }))];
+  if (!port || !isFree(settings, port)) return [...findings, await askThroughProxy(settings, publicUrl)];
   return [...findings, ...(await throughProxy(settings, port, publicUrl))];
 }
 
@@ -58,12 +57,30 @@ function isFree({ host }: Settings, port: number): boolean {
   }
 }
 
-function describePublic(url: URL, { state, detail }: Health): Finding {
-  if (state === "ready")
-    return pass(`${url} leads to the service; to look at the headers as well, run doctor while the service is stopped`);
-  const hint =
-    "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host";
-  return fail(`${url}: ${detail}`, hint);
+/** Asks the running service through the proxy. The two epochs show whether it is the service of these settings. */
+async function askThroughProxy(settings: Settings, url: URL): Promise<Finding> {
+  const { state, detail } = await askHealth(url, { trusts: false });
+  if (state !== "ready")
+    return fail(
+      `${url}: ${detail}`,
+      "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host",
+    );
+  const { port, httpsPort } = settings;
+  const [scheme, number] = port ? (["http", port] as const) : (["https", httpsPort] as const);
+  const own = number ? await askEpoch(ownUrl(scheme, settings, number), { trusts: true }) : undefined;
+  const found = await askEpoch(url, { trusts: false });
+  const advice = "to look at the headers as well, run doctor while the service is stopped";
+  if (number && own !== undefined && own === found) return pass(`${url} leads to the service; ${advice}`);
+  if (number && own !== undefined && found !== undefined)
+    return mayBeService(url)
+      ? describeOther(url, number)
+      : fail(`${url} leads to another service than the one on port ${number}`, "let the proxy forward to this port");
+  return pass(`${url} leads to a todoitems service, but doctor cannot see whether it is this one; ${advice}`);
+}
+
+/** True if this may be the address of a service itself, without a proxy. */
+function mayBeService(url: URL): boolean {
+  return isOnThisMachine(url) && url.pathname === "/";
 }
 
 /** Listens on the service's port, and judges the request that comes through the proxy. */
@@ -88,8 +105,7 @@ async function throughProxy(settings: Settings, port: number, publicUrl: URL): P
     });
     const arrived = await Promise.race([promise, sent.catch(reasonOf)]);
     if (arrived instanceof Request) return judgeRequest(settings, arrived);
-    const mayBeService = isOnThisMachine(publicUrl) && publicUrl.pathname === "/";
-    if (mayBeService && arrived instanceof Response && (await judge(arrived)).state === "ready")
+    if (mayBeService(publicUrl) && arrived instanceof Response && (await judge(arrived)).state === "ready")
       return [describeOther(publicUrl, port)];
     const reason = typeof arrived === "string" ? arrived : `status ${arrived.status}`;
     return [

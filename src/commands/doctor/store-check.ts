@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
 import { systemReason } from "../../credentials/system-reason.ts";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { checkStore, describeVerdict } from "../check.ts";
-import { followLink, type KeptStore } from "../stores/store-setting.ts";
+import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
@@ -15,11 +15,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
   if (store.engine === "postgres")
-    return [
-      (await readCondition(store)).schema === 0
-        ? pass("the tables are made at the first start")
-        : await soundness(store, readOnly),
-    ];
+    return [(await readCondition(store)).schema === 0 ? missingTables(readOnly) : await soundness(store, readOnly)];
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
     return [fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${folder}`)];
@@ -30,11 +26,19 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   return [await soundness({ engine: "sqlite", path: followLink(store.path) }, readOnly)];
 }
 
+function missingTables(readOnly: boolean): Finding {
+  if (!readOnly) return pass("the tables are made at the first start");
+  return fail(
+    "the database has no tables, and with --read-only none are made",
+    "check the address, or start the service once without --read-only",
+  );
+}
+
 async function soundness(store: KeptStore, readOnly: boolean): Promise<Finding> {
   const { facts, findings, isSound } = await checkStore(store);
   if (!isSound) return fail(`damaged: ${findings.join("; ")}`, describeVerdict(store, false));
   const [, items = "?"] = facts.find(([label]) => label === "Items") ?? [];
-  const text = `sound, ${items === "1" ? "1 item" : `${items} items`}`;
+  const text = `${describeStore(store)}: sound, ${items === "1" ? "1 item" : `${items} items`}`;
   const isOld = facts.some(([label]) => label === "Note");
   if (isOld && readOnly)
     return fail(

@@ -6,12 +6,13 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, stat
 import { dirname } from "node:path";
 import { withFileLock } from "../../credentials/file-lock.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
+import { modeLike } from "../../engines/sqlite/private-file.ts";
 import { CommandError } from "../failure.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
 interface CopyOptions {
-  /** The path of a file. If the file exists, the new store gets its permissions. */
+  /** The path of a file. If the file exists, the new store gets its permissions. Otherwise the store is private. */
   readonly like?: string | undefined;
   /** Called with the path of the new store when it is complete, before it gets its real name. */
   readonly beforeRename?: (partial: string) => void;
@@ -55,11 +56,6 @@ export function refuseLog(path: string): void {
   const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
   if (log !== undefined)
     throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
-}
-
-function modeLike(path: string | undefined): number {
-  const original = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
-  return original ? original.mode & 0o777 : 0o666 & ~process.umask();
 }
 
 /** True if both paths lead to one file. */

@@ -7,6 +7,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import type { Bookmark, Change, PlannedChange } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
+import { makePrivateFile } from "../../engines/sqlite/private-file.ts";
 import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
@@ -33,7 +34,7 @@ export type OnProgress = (items: number, fraction: number) => void;
 export async function writeStore(path: string, snapshot: Snapshot, onProgress: OnProgress): Promise<StoreSummary> {
   removeStore(path);
   // Nobody else may read the file until it gets its final permissions.
-  closeSync(openSync(path, "wx", 0o600));
+  makePrivateFile(path);
   const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
   const written = new RowsHash();
   const engine = new SqliteEngine(path, { readOnly: false });

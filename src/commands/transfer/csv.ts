@@ -40,7 +40,7 @@ function mayBeUnquoted(column: string, text: string, literal: string | undefined
  * The JSON text that a cell holds. Undefined if it holds plain text. `TRUE` is read as `true`, because spreadsheets
  * write it that way. In a column that marks items as done, `yes` is read as `true` too.
  */
-function literalOf(column: string, cell: string): string | undefined {
+export function literalOf(column: string, cell: string): string | undefined {
   const lowerCase = cell.toLowerCase();
   if (lowerCase === "true" || lowerCase === "false") return lowerCase;
   if (isJson(cell)) return cell;

@@ -11,7 +11,7 @@ import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { withId } from "../../items/todo-item.ts";
 import { parseToken } from "../../items/token.ts";
-import { CommandError } from "../failure.ts";
+import { CommandError, describeFailure, NotKeptError } from "../failure.ts";
 import { countOf, remark } from "../output.ts";
 import { Checkpoint, type ImportCounts } from "./checkpoint.ts";
 import type { FileItem } from "./item-formats.ts";
@@ -38,6 +38,7 @@ interface Outcome {
   readonly etag: string | undefined;
 }
 
+const continueAdvice = "Run the same command again to continue: no item is stored twice.";
 const interruptedExitCode = 130;
 const pieceBytes = 8 * 1024;
 /** The statuses that say that an item is wrong. Any other status has another reason, such as missing credentials. */
@@ -102,12 +103,10 @@ export class ImportRun {
       await this.#storeBatch([...batch.values()]);
     } catch (error) {
       this.#bar.clear();
-      if (this.#done > 0) {
-        this.#checkpoint?.save();
-        // Running the same command again helps only if the error is temporary.
-        const advice = isPassing(error) ? " Run the same command again to continue." : "";
-        remark(`Stopped after ${countOf(this.#done)}.${advice}`);
-      }
+      if (this.#done === 0) throw withNothingStored(error);
+      this.#checkpoint?.save();
+      const advice = isPassing(error) ? continueAdvice : "Once that is fixed, import again: no item is stored twice.";
+      remark(this.#describeStop("Stopped", isPassing(error), advice));
       throw error;
     }
     this.#bar.clear();
@@ -137,7 +136,7 @@ export class ImportRun {
     const knowsVersions = outcomes.some((outcome) => versionOf(outcome) !== undefined);
     if (undone.size > 0) this.#batchSize = Math.ceil(this.#batchSize / 4);
     else if (this.#batchSize === 1 && knowsVersions) this.#batchSize = this.#options.parallel;
-    if (this.#interrupted) this.#exit();
+    if (this.#interrupted) this.#exit(false);
   }
 
   /** Deletes those items that this batch created and whose index is `from` or more. Returns their indexes. */
@@ -195,15 +194,21 @@ export class ImportRun {
 
   /** Stops after the batch that is under way, so that the order is kept. A second Ctrl-C stops at once. */
   #interrupt(): void {
-    if (this.#interrupted) this.#exit();
+    if (this.#interrupted) this.#exit(true);
     this.#interrupted = true;
   }
 
-  #exit(): never {
+  #exit(isSending: boolean): never {
     this.#bar.clear();
     this.#checkpoint?.save();
-    remark(`Interrupted after ${countOf(this.#done)}. Run the same command again to continue.`);
+    remark(this.#describeStop("Interrupted", isSending, continueAdvice));
     process.exit(interruptedExitCode);
+  }
+
+  /** Says what is stored so far. If `isUnsure` is true, items were being sent whose answers are missing. */
+  #describeStop(what: string, isUnsure: boolean, advice: string): string {
+    const others = isUnsure ? "Of the next items, some may be stored." : "No other item was created.";
+    return `${what} after ${countOf(this.#done)}: ${describeCounts(this.#counts)}. ${others} ${advice}`;
   }
 }
 
@@ -221,6 +226,18 @@ function firstMisplaced(outcomes: readonly (Outcome | undefined)[]): number {
     return isEarly;
   });
   return index === -1 ? outcomes.length : index;
+}
+
+/** Adds to the message of an error that no item was stored. */
+function withNothingStored(error: unknown): unknown {
+  if (error instanceof NotKeptError || !(error instanceof CommandError || isTodoError(error))) return error;
+  const state = isPassing(error) ? `No item is known to be stored. ${continueAdvice}` : "No item was stored.";
+  return new CommandError(`${describeFailure(error).message}\n${state}`, { cause: error });
+}
+
+export function describeCounts({ created, present, replaced, skipped }: ImportCounts): string {
+  const [one, two, three, four] = [created, present, replaced, skipped].map((count) => count.toLocaleString("en"));
+  return `${one} created, ${two} already present, ${three} replaced, ${four} skipped`;
 }
 
 function isAway(error: unknown): boolean {

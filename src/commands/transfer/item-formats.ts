@@ -6,6 +6,7 @@ import { scanObject } from "../../items/json-text.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { itemFromCells } from "./csv.ts";
+import { checkedHeader } from "./csv-header.ts";
 import { CsvError, CsvReader, type CsvRow } from "./csv-reader.ts";
 
 const itemFormats = ["json", "ndjson", "csv"] as const;
@@ -104,7 +105,7 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
       // Spreadsheets often leave lines of empty cells at the end. These lines are not items.
       if (cells.every((cell) => cell === "")) continue;
       if (columns) yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
-      else columns = checkedColumns(cells, line);
+      else columns = checkedHeader(cells, line);
     }
   },
 };
@@ -113,12 +114,6 @@ async function* csvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRo
   const reader = new CsvReader();
   for await (const text of decode(chunks)) yield* reader.read(text);
   yield* reader.finish();
-}
-
-function checkedColumns(names: readonly string[], line: number): readonly string[] {
-  const repeated = names.find((name, index) => name !== "" && names.indexOf(name) !== index);
-  if (repeated === undefined) return names;
-  throw new CsvError(line, `two columns are called ${repeated}. The first line must name each column once`);
 }
 
 /**

@@ -1,10 +1,11 @@
 // Writes items to a file or to standard output in one of the formats, without holding all of them in memory. A file has
 // the ending `.partial` until it is complete.
 
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
+import { makePrivateFile, modeLike } from "../../engines/sqlite/private-file.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { CommandError } from "../failure.ts";
@@ -56,7 +57,10 @@ export async function writeItems(
   if (path === undefined) return writeTo(items, format, Bun.stdout);
   const partial = `${path}.partial`;
   try {
+    rmSync(partial, { force: true });
+    makePrivateFile(partial);
     await writeTo(items, format, Bun.file(partial));
+    chmodSync(partial, modeLike(path));
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
@@ -87,6 +91,7 @@ async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promis
   const path = join(tmpdir(), `todoitems-${crypto.randomUUID()}.ndjson`);
   const names = new Set<string>();
   try {
+    makePrivateFile(path);
     await writeTo(collectNames(items, names), "ndjson", Bun.file(path));
     const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
     const output = new Output(file);

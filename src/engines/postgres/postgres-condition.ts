@@ -28,9 +28,11 @@ export interface PostgresCondition {
   readonly clockAheadMs: number;
   /** The version of the store's schema. 0 if there is no store yet. */
   readonly schema: number;
+  /** The name of the store's history. Undefined if there is no store yet. */
+  readonly epoch: string | undefined;
 }
 
-interface Row extends Omit<PostgresCondition, "lagSeconds" | "clockAheadMs" | "schema"> {
+interface Row extends Omit<PostgresCondition, "lagSeconds" | "clockAheadMs" | "schema" | "epoch"> {
   readonly lagSeconds: number | null;
   readonly timeMs: number;
 }
@@ -52,13 +54,16 @@ export function readCondition(address: PostgresAddress): Promise<PostgresConditi
     const answeredAt = Date.now();
     if (!server) throw new Error("PostgreSQL returned no row");
     const { timeMs, lagSeconds, ...rest } = server;
+    const schema = await readSchemaVersion(sql);
+    const [clock] = schema === 0 ? [] : await sql<{ epoch: string }[]>`select epoch from todoitems.store`;
     return {
       ...rest,
       lagSeconds: lagSeconds ?? undefined,
       // The server looked at its clock at some moment between `askedAt` and `answeredAt`. So the clocks differ for
       // certain only if the server's time lies outside this interval.
       clockAheadMs: timeMs - Math.min(Math.max(timeMs, askedAt), answeredAt),
-      schema: await readSchemaVersion(sql),
+      schema,
+      epoch: clock?.epoch,
     };
   });
 }

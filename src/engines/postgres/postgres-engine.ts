@@ -6,7 +6,7 @@ import type { Batch, Bookmark, Engine, News } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
-import { prepareStore } from "./postgres-schema.ts";
+import { checkReadable, prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
 import {
   type ClockAndChanges,
@@ -19,7 +19,7 @@ import {
 
 export interface PostgresOptions {
   /**
-   * If true, nothing is committed: `commit` is not called, and a store that was rolled back does not get a new epoch (a
+   * If true, nothing is changed: no tables are made or brought up to date, `commit` is not called, and a store that was rolled back does not get a new epoch (a
    * new name for its history).
    */
   readonly readOnly: boolean;
@@ -56,11 +56,11 @@ export class PostgresEngine implements Engine {
     this.#commits = { writer: this.#writer, known: this.#known, onOtherHistory, contended: false };
   }
 
-  /** Connects to the store, and creates it if it does not exist. */
+  /** Connects to the store. Creates it if it does not exist, unless the engine is read-only. */
   static async open(address: PostgresAddress, options: PostgresOptions): Promise<PostgresEngine> {
     const engine = new PostgresEngine(address, options);
     try {
-      await prepareStore(engine.#reader);
+      await (options.readOnly ? checkReadable(engine.#reader) : prepareStore(engine.#reader));
       return engine;
     } catch (error) {
       await engine.close();

@@ -121,3 +121,9 @@ $$;
 
 /** The version of the schema that this program reads and writes. */
 export const currentSchema = migrations.length;
+
+/**
+ * The oldest schema that a read-only instance can read without bringing it up to date. The statements that read use
+ * only what schema 1 has.
+ */
+export const oldestReadableSchema = 1;

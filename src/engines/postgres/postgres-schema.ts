@@ -2,8 +2,8 @@
 // Then one of them creates the tables, and the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
-import { currentSchema, migrations } from "./postgres-migrations.ts";
-import { applicationName, type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
+import { currentSchema, migrations, oldestReadableSchema } from "./postgres-migrations.ts";
+import { applicationName, type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 
 /** The number of the lock that migrations take. Any number will do, but it must never change. This is ASCII "todo". */
 const migrationLock = 0x746f646f;
@@ -12,6 +12,17 @@ const migrationMs = 60_000;
 /** Creates the tables if there are none, and brings older ones up to date. */
 export async function prepareStore(session: PostgresSession): Promise<void> {
   await session.use((sql) => withTimeout(migrationMs, migrate(sql)));
+}
+
+/** Throws if there is no store that a read-only instance can read. Changes nothing. */
+export async function checkReadable(session: PostgresSession): Promise<void> {
+  const version = await session.use((sql) => withTimeout(timeoutsMs.answer, readSchemaVersion(sql)));
+  if (version >= oldestReadableSchema) return;
+  throw new StoreError(
+    version === 0
+      ? "this database has no todoitems store, and with --read-only none is made; check the address, or start the service once, without --read-only, to make it"
+      : `the store has schema ${version} and needs ${currentSchema}; start the service once, without --read-only, to bring it up to date`,
+  );
 }
 
 /** Throws if there is no store, or if its tables have to be brought up to date first. Changes nothing. */

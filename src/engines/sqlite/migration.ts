@@ -12,10 +12,10 @@ import {
   openSync,
   renameSync,
   rmSync,
-  statSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
+import { makePrivateFile, modeLike } from "./private-file.ts";
 import { currentSchema, migrate, schemaOf } from "./schema.ts";
 import { isSqliteBusy } from "./sqlite-errors.ts";
 
@@ -63,8 +63,9 @@ function copyStore(database: Database, path: string): string {
   const unfinished = `${copy}.unfinished`;
   try {
     rmSync(unfinished, { force: true });
+    makePrivateFile(unfinished);
     database.query("VACUUM INTO ?").run(unfinished);
-    chmodSync(unfinished, statSync(path).mode & 0o777);
+    chmodSync(unfinished, modeLike(path));
     if (fingerprintOf(unfinished) !== wanted) {
       throw new StoreError(`${path}: the copy that is taken before an update differs from the store; check the disk`);
     }

@@ -5,7 +5,9 @@ import { constants, Database } from "bun:sqlite";
 import { accessSync, existsSync, constants as fileModes, realpathSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { StoreError } from "../../collection/engine.ts";
+import { isSystemError } from "../../credentials/system-reason.ts";
 import { letIn, migrateStore } from "./migration.ts";
+import { ensurePrivateFile } from "./private-file.ts";
 import { checkOwner, checkSchema, currentSchema, migrate, schemaOf } from "./schema.ts";
 import { cannotLock, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
 import { adoptFile } from "./store-row.ts";
@@ -82,6 +84,7 @@ function openChecked(path: string, connect: () => Database, onceChecked?: (datab
 function openForWriting(path: string, exists: boolean, onMigrated: (message: string) => void): Database {
   // Without write access, SQLite would still open the file, and would fail at the first write.
   if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
+  if (!exists) makePrivate(path);
   const database = new Database(path, { create: true, readwrite: true });
   try {
     database.run("PRAGMA busy_timeout = 5000");
@@ -103,6 +106,16 @@ function openForWriting(path: string, exists: boolean, onMigrated: (message: str
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** Makes the file of a new store. SQLite gives the files beside it, such as the log, the same permissions. */
+function makePrivate(path: string): void {
+  try {
+    ensurePrivateFile(path);
+  } catch (error) {
+    // SQLite cannot make the file either, and its error is explained.
+    if (!isSystemError(error)) throw error;
   }
 }
 

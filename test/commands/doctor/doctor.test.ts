@@ -69,7 +69,7 @@ describe("the store", () => {
     const path = await makeStore("store.db");
     const args = ["--port", "0", "--store", `sqlite:${path}`];
     expect((await patient.examine("Store", args)).findings).toMatchObject([
-      { verdict: "pass", text: "sound, 0 items" },
+      { verdict: "pass", text: `${path}: sound, 0 items` },
     ]);
     writeFileSync(path, readFileSync(path).fill(0xff, 4096));
     const { exitCode, findings } = await patient.examine("Store", args);
@@ -83,7 +83,7 @@ describe("the store", () => {
     copyFileSync(join(import.meta.dir, "../../engines/sqlite/schema-1.db"), path);
     const args = ["--port", "0", "--store", `sqlite:${path}`];
     expect((await patient.examine("Store", args)).findings).toMatchObject([
-      { verdict: "pass", text: "sound, 2 items; the first start brings it up to date" },
+      { verdict: "pass", text: `${path}: sound, 2 items; the first start brings it up to date` },
     ]);
     const { exitCode, findings } = await patient.examine("Store", [...args, "--read-only"]);
     expect(findings).toMatchObject([{ verdict: "fail", hint: expect.stringContaining("once without --read-only") }]);
@@ -147,6 +147,12 @@ describe.skipIf(process.platform === "win32")("secrets", () => {
     expect(await verdictsWith(users)).toEqual(["pass"]);
   });
 
+  test("a store that the service made is no warning", async () => {
+    const path = await makeStore("store.db");
+    const { findings } = await patient.examine("Secrets", ["--store", `sqlite:${path}`]);
+    expect(findings.filter(({ text }) => text.includes("every user of this machine"))).toEqual([]);
+  });
+
   test("a store that every user can read is a warning", async () => {
     const path = await makeStore("store.db");
     chmodSync(path, 0o644);
@@ -208,7 +214,7 @@ describe("the port", () => {
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
     try {
       const examine = (port: string | number) =>
-        patient.examine("Port", ["--host", "127.0.0.1", "--port", String(port)]);
+        patient.examine("Port", ["--host", "127.0.0.1", "--port", String(port), "--store", "memory:"]);
       expect((await examine(new URL(service.origin).port)).findings).toMatchObject([
         { verdict: "pass", text: expect.stringContaining("the service is ready") },
       ]);
@@ -217,6 +223,26 @@ describe("the port", () => {
       expect(exitCode).toBe(1);
     } finally {
       await other.stop(true);
+      await service.stop("SIGKILL");
+    }
+  });
+
+  test("a service on this port that has another store than these settings is a warning", async () => {
+    const store = await makeStore("store.db");
+    const other = await makeStore("other.db");
+    const service = await Program.start({
+      environment: patient.environment,
+      args: ["--port", "0", "--store", `sqlite:${store}`],
+    });
+    try {
+      const examine = async (path: string) =>
+        (await patient.examine("Port", ["--port", new URL(service.origin).port, "--store", `sqlite:${path}`])).findings;
+      expect(await examine(store)).toMatchObject([{ verdict: "pass" }]);
+      for (const path of [other, patient.path("missing.db")])
+        expect(await examine(path)).toMatchObject([
+          { verdict: "warn", text: expect.stringContaining(`does not use the store of these settings, ${path}`) },
+        ]);
+    } finally {
       await service.stop("SIGKILL");
     }
   });

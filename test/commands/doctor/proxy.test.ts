@@ -1,6 +1,7 @@
 // `todoitems doctor URL`: the command listens in place of the service, and reports what a proxy does to a request.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { Program } from "../../program.ts";
@@ -35,9 +36,7 @@ async function startProxy(port: number, headers: Readonly<Record<string, string>
     const forwarded = request(
       { host: "127.0.0.1", port, path, headers: { ...incoming.headers, ...headers } },
       (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, {
-          "Content-Type": answer.headers["content-type"] ?? "text/plain",
-        });
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       },
     );
@@ -103,6 +102,20 @@ test("while the service runs, doctor asks it through the proxy", async () => {
   }
 });
 
+test("doctor does not claim that an address leads to this service if the service needs credentials", async () => {
+  const users = patient.path("users.txt");
+  writeFileSync(users, `ann:${await Bun.password.hash("open-sesame", { algorithm: "bcrypt", cost: 4 })}\n`);
+  const flags = ["--store", "memory:", "--auth", "all", "--users", users];
+  const service = await Program.start({ args: ["--port", "0", ...flags] });
+  try {
+    const { port } = new URL(service.origin);
+    const { findings } = await patient.examine("Proxy", ["--port", port, ...flags, port]);
+    expect(findings[1]).toMatchObject({ verdict: "pass", text: expect.stringContaining("cannot see whether it is") });
+  } finally {
+    await service.stop("SIGKILL");
+  }
+});
+
 test("the address may be a host with a port, or a port, even if it is the value of a flag as well", async () => {
   const port = String(await freePort());
   const flags = ["--port", port, "--store", "memory:"];
@@ -139,5 +152,29 @@ test("the address of another service on this machine is not reported as a failur
     expect(proxy.findings[1]).toMatchObject({ verdict: "fail", text: expect.stringContaining("status 200") });
   } finally {
     await service.stop("SIGKILL");
+  }
+});
+
+test("if two services run, an address that leads to the other one is not taken for this one", async () => {
+  const [service, other] = await Promise.all(
+    [1, 2].map(() => Program.start({ args: ["--port", "0", "--store", "memory:"] })),
+  );
+  if (!service || !other) throw new Error("two services were started");
+  try {
+    const [port, otherPort] = [service, other].map(({ origin }) => new URL(origin).port);
+    const flags = ["--port", String(port), "--store", "memory:"];
+    const { findings } = await patient.examine("Proxy", [...flags, String(otherPort)]);
+    expect(findings[1]).toMatchObject({
+      verdict: "warn",
+      text: `http://127.0.0.1:${otherPort}/ is a todoitems service, but not the one of these settings, which say port ${port}`,
+    });
+    const url = await startProxy(Number(otherPort), { Host: "localhost" });
+    const proxied = await patient.examine("Proxy", [...flags, url]);
+    expect(proxied.findings[1]).toMatchObject({
+      verdict: "fail",
+      text: `${url}/ leads to another service than the one on port ${port}`,
+    });
+  } finally {
+    await Promise.all([service, other].map((one) => one.stop("SIGKILL")));
   }
 });

@@ -158,6 +158,20 @@ test("backup - writes more than a pipe can hold, and fails if the reader has gon
   expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
 }, 20_000);
 
+test.skipIf(process.platform === "win32")(
+  "a restored store is private if there was none, and a recovered one has the permissions of the damaged one",
+  async () => {
+    const modeOf = (name: string) => lstatSync(path(name)).mode & 0o777;
+    await write("backup.db", 1);
+    chmodSync(path("backup.db"), 0o644);
+    expect(await run("restore", "backup.db", "--store", "sqlite:restored.db")).toMatchObject({ exitCode: 0 });
+    expect(modeOf("restored.db")).toBe(0o600);
+    chmodSync(path("backup.db"), 0o600);
+    expect(await run("recover", "backup.db", "recovered.db")).toMatchObject({ exitCode: 0 });
+    expect(modeOf("recovered.db")).toBe(0o600);
+  },
+);
+
 test("a backup can be read only by those who can read the store", async () => {
   await write("store.db", 1);
   chmodSync(path("store.db"), 0o600);

@@ -221,6 +221,21 @@ describe("starting on PostgreSQL", () => {
     await store.run("DROP OWNED BY reader; DROP ROLE reader");
   });
 
+  test("a read-only instance makes no tables, and says what to do", async () => {
+    await expect(open(store.url, true)).rejects.toThrow("start the service once, without --read-only, to make it");
+    expect(await store.run("SELECT FROM pg_namespace WHERE nspname = 'todoitems'")).toHaveLength(0);
+  });
+
+  test("a read-only instance serves a store of the first schema without bringing it up to date", async () => {
+    await store.run(readFileSync(join(import.meta.dir, "schema-1.sql"), "utf8"));
+    const engine = await open(store.url, true);
+    const since = await engine.pull();
+    expect(await jsons(engine)).toHaveLength(2);
+    expect(await engine.hasNews()).toBe(false);
+    expect(await engine.pull(since)).toMatchObject({ whole: false, changes: [] });
+    expect(await store.run("SELECT schema_version FROM todoitems.store")).toEqual([{ schema_version: 1 }]);
+  });
+
   test("commits wait for the disk even if the database's default for synchronous_commit is off", async () => {
     const { database } = parsePostgresUrl(store.url);
     await store.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);

@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
@@ -141,6 +141,33 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
   test("a folder that this user cannot write to", () => {
     chmodSync(folder.path, 0o555);
     expect(asOrdinaryUser(() => refusal())).toContain("give this user the right to read and write it and its folder");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("permissions", () => {
+  const modeOf = (file: string) => statSync(file).mode & 0o777;
+
+  test("only this user may read a new store and the files beside it", async () => {
+    const engine = open();
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
+    expect(["", "-wal", "-shm"].map((ending) => modeOf(path + ending))).toEqual([0o600, 0o600, 0o600]);
+    await engine.close();
+  });
+
+  test("a new store is also private if its path is a symbolic link that leads to no file yet", async () => {
+    const target = join(folder.path, "target.db");
+    symlinkSync(target, path);
+    await open().close();
+    expect(modeOf(target)).toBe(0o600);
+  });
+
+  test("a store that exists keeps its permissions", async () => {
+    await open().close();
+    chmodSync(path, 0o640);
+    const engine = open();
+    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
+    expect(["", "-wal"].map((ending) => modeOf(path + ending))).toEqual([0o640, 0o640]);
+    await engine.close();
   });
 });
 

@@ -1,0 +1,32 @@
+// Reads the epoch of a store, which names its history. A service has this store if it names the same epoch.
+
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { StoreError } from "../../collection/engine.ts";
+import { readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
+import { StoreRow } from "../../engines/sqlite/store-row.ts";
+import type { KeptStore } from "./store-setting.ts";
+
+/** `none` means that there is no store yet. Undefined if it cannot be read, which the check of the store reports. */
+export async function epochOf(store: KeptStore): Promise<string | "none" | undefined> {
+  try {
+    if (store.engine === "postgres") return (await readCondition(store)).epoch ?? "none";
+    return existsSync(store.path) ? sqliteEpoch(store.path) : "none";
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return undefined;
+  }
+}
+
+function sqliteEpoch(path: string): string {
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { readonly: true });
+    return new StoreRow(database, path).read().epoch;
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  } finally {
+    database?.close();
+  }
+}
