@@ -19,8 +19,8 @@ import {
 
 export interface PostgresOptions {
   /**
-   * If true, nothing is changed: no tables are made or brought up to date, `commit` is not called, and a store that was rolled back does not get a new epoch (a
-   * new name for its history).
+   * If true, the engine changes nothing: it makes no tables and brings none up to date, `commit` is not called, and a
+   * store that was rolled back does not get a new epoch (a new name for its history).
    */
   readonly readOnly: boolean;
   /** Called with a message for the operator if the store turns out to have a different history than before. */
