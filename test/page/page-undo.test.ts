@@ -83,6 +83,58 @@ test("a double-click never acts on an item that has moved under the pointer", as
   await page.untilNames();
 });
 
+test("a double-click that opens an editor or closes it leaves the focus where a single click does", async () => {
+  await pages.start();
+  const notes = "Line\\n".repeat(6);
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two", `"Notes":"${notes}","Done":false`));
+  const page = await pages.openPage();
+  await page.show({ width: 1000, height: 800 });
+  const row = (id: string, part: string) => `[data-id="${id}"] ${part}`;
+  const untilEditor = (id: string, count: number) => () =>
+    `document.querySelectorAll('${row(id, ".editor")}').length === ${count}`;
+  for (const [id, part] of [
+    [ids.one, ".name"],
+    [ids.two, ".name"],
+    [ids.two, ".notes"],
+  ] as const) {
+    await doubleClick(page, row(id, part), untilEditor(id, 1));
+    expect(await page.focused()).toBe("name");
+    await doubleClick(page, row(id, ".buttons [type=reset]"), untilEditor(id, 0));
+    expect([await page.focused(), await page.evaluate("document.querySelectorAll('.editor').length")]).toEqual([
+      "text",
+      0,
+    ]);
+  }
+  // The dialog opens under the pointer.
+  await page.show({ width: 1000, height: 200 });
+  await doubleClick(page, '[data-control="connect"]', () => "document.querySelector('dialog')");
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Close");
+});
+
+test("if an editor is open but has lost the focus, letters are no shortcuts, and Escape closes the newest editor", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  await page.clickItem("Two", "text");
+  await page.fill('[data-control="name"]', "Two, edited");
+  await page.clickItem("One", "text");
+  await page.evaluate("document.activeElement.blur()");
+  await page.view.press("n");
+  await page.view.press("/");
+  await page.view.press("?");
+  expect([await page.focused(), await page.evaluate("document.querySelector('dialog')")]).toEqual(["BODY", null]);
+  await page.view.press("Escape");
+  await page.untilNames("One");
+  await page.until("document.activeElement.dataset.control === 'text'");
+  // The focus is on a row now, so letters are shortcuts again, although the other editor is open.
+  await page.view.press("n");
+  expect(await page.focused()).toBe("composer");
+  await page.evaluate("document.activeElement.blur()");
+  await page.view.press("Escape");
+  await page.untilNames("Two", "One");
+  await page.untilText("Your change of “Two” was not saved.");
+});
+
 test("an item that is unticked while done items are last moves up, and is no longer struck through", async () => {
   await pages.start();
   const done = (id: string, name: string) => JSON.stringify({ ID: id, Name: name, Done: true });

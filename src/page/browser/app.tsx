@@ -46,6 +46,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     [items, filter, search, doneLast, edited.ids, addedIds],
   );
   const rows = edited.withMissing(shown);
+  // The item whose editor was opened last.
+  const editedId = useRef<string | undefined>(undefined);
+  editedId.current = [...edited.ids].at(-1);
 
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
@@ -81,6 +84,12 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         event.preventDefault();
       }
       if (isTyping(event.target)) return;
+      // Somebody who clicks beside a field of an editor still means the editor.
+      const editor = document.querySelector<HTMLFormElement>(`[data-id="${editedId.current}"] form`);
+      if (editor && event.target === document.body) {
+        if (event.key === "Escape") editor.reset();
+        return;
+      }
       const isNew = event.key.toLowerCase() === "n" && !event.shiftKey;
       const target = event.key === "/" ? searchBox.current : isNew ? composer.current : undefined;
       if (event.key === "?") setOpened("shortcuts");
