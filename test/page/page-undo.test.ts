@@ -21,6 +21,7 @@ test("Ctrl+Z undoes clearing, an edit and a tick, even with Caps Lock on, but no
   await page.click('[data-control="dismiss"]');
   await pages.untilStored((items) => items.length === 1);
   await page.click('[data-control="composer"]');
+  await page.view.type("Milk");
   await pressUndo();
   await page.untilNames("Two, edited");
   await page.evaluate("document.activeElement.blur()");
@@ -41,6 +42,52 @@ const expected = JSON.stringify([
   ["Two", false],
   ["One", false],
 ]);
+
+test("Ctrl+Z in the empty composer or the empty search undoes the last action, unless the browser can undo typing there", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  // A headless browser does not know that Ctrl+Z means "undo", unless the key says so.
+  const pressUndo = async () => {
+    const key = { key: "z", code: "KeyZ", windowsVirtualKeyCode: 90, modifiers: 2 };
+    await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "rawKeyDown", commands: ["undo"] });
+    await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "keyUp" });
+  };
+  const paste = (text: string) =>
+    page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text", ${JSON.stringify(text)});
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+  const untilComposed = (text: string) =>
+    page.until(`document.querySelector('[data-control=composer]').value === ${JSON.stringify(text)}`);
+  await page.add("One");
+  await page.untilNames("One");
+  await paste("Two\nThree");
+  await page.untilNames("Two", "Three", "One");
+  // The user has erased this text, so the browser brings it back, and then takes it away again.
+  await page.view.type("M");
+  await page.view.press("Backspace");
+  await pressUndo();
+  await untilComposed("M");
+  await pressUndo();
+  await untilComposed("");
+  await page.untilNames("Two", "Three", "One");
+  await pressUndo();
+  await page.untilNames("One");
+  expect(await page.focused()).toBe("composer");
+  await page.fill('[data-control="search"]', "One");
+  await page.view.press("Escape");
+  await pressUndo();
+  await page.untilNames();
+  await pages.untilStored((items) => items.length === 0);
+  // In a field of an editor, Ctrl+Z means the text of that field only, even if it is empty.
+  await page.add("Four");
+  await page.clickItem("Four", "text");
+  await page.click('[data-control="notes"]');
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.view.press("Escape");
+  await page.untilNames("Four");
+});
 
 /** Double-clicks an element. `between` is an expression in the page that must be true before the second click. */
 async function doubleClick(page: PageDriver, selector: string, between: (pointed: string) => string): Promise<void> {

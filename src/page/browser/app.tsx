@@ -12,6 +12,7 @@ import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
+import { canUndoIn, noteChange } from "./field-undo.ts";
 import { Header } from "./header.tsx";
 import { isTyping } from "./is-typing.ts";
 import { ItemRows } from "./item-rows.tsx";
@@ -71,14 +72,15 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+      const field = [composer.current, searchBox.current].find((one) => one === event.target);
       if (event.ctrlKey || event.metaKey) {
+        const isForField = field ? canUndoIn(field) : isTyping(event.target);
         // With Caps Lock on, the key is "Z".
-        if (event.key.toLowerCase() !== "z" || event.shiftKey || isTyping(event.target)) return;
+        if (event.key.toLowerCase() !== "z" || event.shiftKey || isForField) return;
         undo.undoNewest();
         event.preventDefault();
         return;
       }
-      const field = [composer.current, searchBox.current].find((one) => one === event.target);
       if (field && event.key === "ArrowDown") {
         rowBelow(field)?.focus();
         event.preventDefault();
@@ -98,7 +100,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       target?.focus();
     };
     addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    addEventListener("input", noteChange);
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener("input", noteChange);
+    };
   }, []);
 
   useEffect(
