@@ -29,8 +29,11 @@ export type SendOutcome =
   | { readonly kind: "conflict" }
   /** The service asks for credentials. The edit waits until the user signs in. */
   | { readonly kind: "signInNeeded" }
-  /** The attempt failed for a reason that may pass, such as a lost connection. The edit will be sent again. */
-  | { readonly kind: "tryLater" }
+  /**
+   * The attempt failed for a reason that may pass, such as a lost connection. The edit will be sent again. `isAnswered`
+   * is false if the service has not answered at all.
+   */
+  | { readonly kind: "tryLater"; readonly isAnswered: boolean }
   /**
    * The service refused the edit. A new or changed item stays in the outbox, so that the user can correct it. A refused
    * deletion is dropped.
@@ -45,9 +48,14 @@ export interface SenderParts {
   readonly client: () => TodoClient<string>;
   /** Called after each attempt to send an edit. */
   readonly onOutcome: (outcome: SendOutcome) => void;
+  /** Called when `isUnanswered` becomes true. */
+  readonly onSilence: () => void;
+  /** How long the service may take to answer before the user is told. */
+  readonly silenceMs?: number;
 }
 
 const resendMs = 2_000;
+const defaultSilenceMs = 4_000;
 /** Chromium lets a page that is being closed send at most 20 requests. */
 const lastRequestsMax = 20;
 
@@ -56,6 +64,8 @@ export class Sender {
   readonly #outbox: Outbox;
   #sending = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** True if an edit has waited for its answer for a while, and the service has not answered any edit since. */
+  isUnanswered = false;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -70,7 +80,13 @@ export class Sender {
     let waitMs: number | undefined;
     for (let entry = this.#outbox.next(Date.now()); entry; entry = this.#outbox.next(Date.now())) {
       this.#outbox.sending(entry);
+      const silence = setTimeout(() => {
+        this.isUnanswered = true;
+        this.#parts.onSilence();
+      }, this.#parts.silenceMs ?? defaultSilenceMs);
       const outcome = await this.#sendOne(entry);
+      clearTimeout(silence);
+      if (outcome.kind !== "tryLater" || outcome.isAnswered) this.isUnanswered = false;
       if (outcome.kind === "tryLater") waitMs = resendMs;
       this.#parts.onOutcome(outcome);
       if (outcome.kind === "signInNeeded" || outcome.kind === "tryLater") break;
@@ -146,7 +162,7 @@ export class Sender {
     }
     if (isPassing(error)) {
       this.#outbox.waits(entry, true);
-      return { kind: "tryLater" };
+      return { kind: "tryLater", isAnswered: isTodoError(error, "HttpError") };
     }
     if (isTodoError(error, "NotFoundError") && edit.kind === "delete") {
       this.#outbox.stored(entry, undefined, undefined);

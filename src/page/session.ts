@@ -80,7 +80,7 @@ export class Session {
       onNews: (news) => this.#heard(news),
     });
     const { list } = this;
-    this.#sender = new Sender({ outbox, client, onOutcome: (outcome) => this.#sent(outcome) });
+    this.#sender = new Sender({ outbox, client, onOutcome: (outcome) => this.#sent(outcome), onSilence: onChange });
     this.undo = new ItemUndo({ outbox, list, items, notices, focus, onEdit, onRelease });
     this.actions = new ItemActions({ outbox, list, items, notices, undo: this.undo, spelling, onEdit });
     this.decisions = new EditDecisions({ outbox, focus, onEdit, onDrop: onChange });
@@ -90,6 +90,11 @@ export class Session {
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** True if the service seems to be there, but has not answered an edit for a while. */
+  get isUnanswered(): boolean {
+    return this.list.connection === "live" && this.#sender.isUnanswered && this.outbox.unsentCount > 0;
   }
 
   /** The items to show, newest first. */

@@ -165,6 +165,20 @@ test("the page of a read-only instance says so once, and offers no Undo for what
   expect(await page.evaluate<number>("document.querySelectorAll('.notice').length")).toBe(1);
 });
 
+test("if the service stops answering, the page says so while it waits, and is live again by itself", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  const untilStatus = (text: string) => page.until(`document.querySelector('.connection').innerText === '${text}'`);
+  await untilStatus("Live");
+  pages.program.kill("SIGSTOP");
+  await page.add("Milk");
+  await untilStatus("No answer yet");
+  expect([await page.focused(), await page.evaluate("document.querySelector('dialog')")]).toEqual(["composer", null]);
+  pages.program.kill("SIGCONT");
+  await untilStatus("Live");
+  await pages.untilStored((items) => items.length === 1);
+});
+
 test("seven tabs share one change feed, and when the tab that reads it is closed, another one goes on", async () => {
   await pages.start();
   const tabs = await Promise.all(Array.from({ length: 7 }, () => pages.openPage()));

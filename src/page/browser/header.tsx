@@ -7,9 +7,10 @@ import type { Session } from "../session.ts";
 import { offersSignIn } from "./banners.tsx";
 import { Mark, PlugIcon } from "./icons.tsx";
 
-const states: Record<ConnectionState, string> = {
+const states: Record<ConnectionState | "unanswered", string> = {
   connecting: "Connecting",
   live: "Live",
+  unanswered: "No answer yet",
   lost: "Offline",
   "signed-out": "Not signed in",
 };
@@ -22,7 +23,7 @@ interface HeaderProps {
 
 export function Header({ session, settings, onOpen }: HeaderProps) {
   const { list, signIn } = session;
-  const { connection } = list;
+  const connection = session.isUnanswered ? "unanswered" : list.connection;
   const { username } = signIn;
   return (
     <header>
