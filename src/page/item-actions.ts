@@ -84,7 +84,7 @@ export class ItemActions {
     // A read-only service keeps no deletion, so there is nothing to undo.
     const notBefore = list.readOnly ? 0 : Date.now() + undoMsMax;
     this.#outbox.addAll(
-      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item) })),
+      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item), name: item.fields.name })),
       notBefore,
     );
     onEdit();

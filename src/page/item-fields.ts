@@ -191,6 +191,6 @@ function textOf(value: string | undefined): string {
 }
 
 /** Returns the name of an item, shortened for a message. */
-export function named({ name }: ItemFields): string {
+export function named({ name }: Pick<ItemFields, "name">): string {
   return name === "" ? "the item" : `“${name.length > 40 ? `${name.slice(0, 39)}…` : name}”`;
 }

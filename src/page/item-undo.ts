@@ -49,9 +49,13 @@ export class ItemUndo {
     if (!this.#steps.undoNewest()) this.#parts.notices.add("done", "There is nothing to undo.");
   }
 
-  /** Forgets all actions. They can no longer be undone. */
+  /**
+   * Forgets all actions. They can no longer be undone. A message that offers to bring back an unsaved text stays,
+   * because that text would be lost.
+   */
   forget(): void {
     this.#steps.clear();
+    for (const { key, action } of this.#parts.notices.all) if (action?.undoes) this.#parts.notices.withdraw(key);
   }
 
   /** Offers to bring back what the user has left unsaved. The offer ends when the item is saved or deleted. */
@@ -74,7 +78,7 @@ export class ItemUndo {
   addAdded(items: readonly NewItem[]): void {
     const run = () => this.#takeBack(items);
     if (items.length === 1) this.#steps.add(run);
-    else this.#offer(`Added ${items.length} items`, { label: "Undo", run });
+    else this.#offer(`Added ${items.length} items`, { label: "Undo", run, undoes: true });
   }
 
   /** Offers to bring back deleted items. Their deletions are sent when the message is closed. */
@@ -85,6 +89,7 @@ export class ItemUndo {
     this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
       label: "Undo",
       run: () => this.#bringBack(items),
+      undoes: true,
       onClose: () => {
         this.#parts.outbox.release(ids);
         this.#parts.onRelease();
@@ -111,12 +116,12 @@ export class ItemUndo {
   #takeBack(added: readonly NewItem[]): boolean {
     const { outbox, items, onRelease } = this.#parts;
     const jsons = new Map(added.map(({ id, json }) => [id, json]));
-    const deletions = items().flatMap(({ id, etag, json: now }) => {
+    const deletions = items().flatMap(({ id, etag, json: now, fields: { name } }) => {
       const json = jsons.get(id);
       if (json === undefined) return [];
       // If somebody else has changed the item since, the user must be asked before that change is deleted, too.
       const isSame = now === json || sameContent(now, json);
-      return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag } as const];
+      return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag, name } as const];
     });
     outbox.addAll(deletions);
     onRelease();
