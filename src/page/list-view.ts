@@ -2,7 +2,8 @@
 
 import type { ShownItem } from "./overlay.ts";
 
-export type Filter = "all" | "open" | "done";
+export const filters = ["all", "open", "done"] as const;
+export type Filter = (typeof filters)[number];
 
 export interface ListChoice {
   readonly filter: Filter;

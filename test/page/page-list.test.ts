@@ -121,8 +121,16 @@ test("several pasted lines become several items, done items can be moved to the 
   await page.click('[data-filter="done"]');
   await page.untilNames("Bread", "Honey");
   expect(await page.evaluate("document.querySelector('[data-control=done-last]')")).toBeNull();
+  // A reload keeps both choices.
   await page.view.reload();
+  await page.untilNames("Bread", "Honey");
+  await page.click('[data-filter="all"]');
   await page.untilNames("Milk", "Bread", "Honey");
+  // The next visit shows all items.
+  await page.click('[data-filter="done"]');
+  const another = await pages.openPage();
+  await another.untilNames("Milk", "Bread", "Honey");
+  await page.click('[data-filter="all"]');
   await page.click('[data-control="clear-done"]');
   await page.untilNames("Milk");
   await page.clickButton("Undo");

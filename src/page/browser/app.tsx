@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Draft } from "../draft.ts";
 import { named } from "../item-fields.ts";
-import { type Filter, viewList } from "../list-view.ts";
+import { type Filter, filters, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
 import type { NewEntry } from "../pasted-lines.ts";
@@ -28,11 +28,13 @@ import { useSession } from "./use-session.ts";
 
 export function App({ session, settings }: { session: Session; settings: PageSettings }) {
   useSession(session);
-  const [filter, setFilter] = useState<Filter>("all");
+  // A reload keeps the filter. The next visit begins with all items, so that nobody misses those that a filter hides.
+  const [filter, setFilter] = useKept(sessionStorage, "todoitems-filter", filters);
   const [search, setSearch] = useState("");
   // The IDs of the items that the user added since the filter or the search last changed. These items are always shown.
   const [addedIds, setAddedIds] = useState<readonly string[]>([]);
-  const [doneLast, setDoneLast] = useKept("todoitems-done-last");
+  const [keptDoneLast, setDoneLast] = useKept(localStorage, "todoitems-done-last", ["false", "true"]);
+  const doneLast = keptDoneLast === "true";
   const [opened, setOpened] = useState<"connect" | "shortcuts">();
   const [username, setUsername] = useState("");
   const [decidingId, setDecidingId] = useState<string>();
@@ -139,7 +141,16 @@ export function App({ session, settings }: { session: Session; settings: PageSet
 
   return (
     <>
-      <Header session={session} settings={settings} onOpen={setOpened} />
+      <Header
+        session={session}
+        settings={settings}
+        onOpen={setOpened}
+        onSignOut={() => {
+          // The next user may be somebody else.
+          setUsername("");
+          signIn.signOut();
+        }}
+      />
       <main data-loaded={loaded}>
         <Banners session={session} />
         <Composer inputRef={composer} onAdd={add} isOffline={list.connection === "lost"} />
@@ -151,7 +162,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           searchRef={searchBox}
           counts={loaded ? counts : undefined}
           doneLast={doneLast}
-          onDoneLast={setDoneLast}
+          onDoneLast={(isLast) => setDoneLast(isLast ? "true" : "false")}
           clearableCount={clearable.length}
           onClearDone={() => actions.remove(...clearable)}
         />

@@ -19,9 +19,10 @@ interface HeaderProps {
   readonly session: Session;
   readonly settings: PageSettings;
   readonly onOpen: (what: "connect" | "shortcuts") => void;
+  readonly onSignOut: () => void;
 }
 
-export function Header({ session, settings, onOpen }: HeaderProps) {
+export function Header({ session, settings, onOpen, onSignOut }: HeaderProps) {
   const { list, signIn } = session;
   const connection = session.isUnanswered ? "unanswered" : list.connection;
   const { username } = signIn;
@@ -36,7 +37,7 @@ export function Header({ session, settings, onOpen }: HeaderProps) {
       </span>
       <span class="spring" />
       {username !== undefined && !signIn.form && (
-        <button type="button" class="quiet" onClick={() => signIn.signOut()} data-control="sign-out">
+        <button type="button" class="quiet" onClick={onSignOut} data-control="sign-out">
           Sign out <span class="wide">{username}</span>
         </button>
       )}
