@@ -66,7 +66,7 @@ export class EditDecisions {
     });
   }
 
-  /** Sends the edits that the user had to confirm to the store that the page is connected to, or drops them. */
+  /** Sends the edits of `heldNames` to the store that the page is connected to, or drops them. */
   decideHeld(which: "send" | "discard"): void {
     if (which === "send") this.#outbox.confirmHeld();
     else this.#outbox.discardHeld();

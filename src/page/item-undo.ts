@@ -42,8 +42,8 @@ export class ItemUndo {
   }
 
   /**
-   * Undoes the user's last action of this visit: an addition, a deletion, a tick or another edit. While a message offers
-   * to bring back a text that was left unsaved, leaving it counts as an action, too.
+   * Undoes the user's last action of this visit: an addition, a deletion, a tick or another edit. While a message
+   * offers to bring back a text that was left unsaved, leaving it counts as an action, too.
    */
   undoNewest(): void {
     if (!this.#steps.undoNewest()) this.#parts.notices.add("done", "There is nothing to undo.");

@@ -12,7 +12,6 @@ export interface ListChoice {
   readonly doneLast: boolean;
   /** The items that are being edited. These and `addedIds` are always shown, so that the user sees what was typed. */
   readonly editedIds: ReadonlySet<string>;
-  /** The items that were just added. */
   readonly addedIds: ReadonlySet<string>;
 }
 

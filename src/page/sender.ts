@@ -39,7 +39,7 @@ export type SendOutcome =
    * deletion is dropped.
    */
   | { readonly kind: "refused"; readonly edit: Edit; readonly problem: string }
-  /** The edit left the outbox while it was sent. Then its answer does not matter any more. */
+  /** The edit left the outbox while it was being sent, so the answer no longer matters. */
   | { readonly kind: "givenUp" };
 
 export interface SenderParts {
@@ -98,8 +98,8 @@ export class Sender {
   }
 
   /**
-   * Sends the deletions that are due all at once, because the page is about to be closed. Other edits keep their order,
-   * so they wait for the page that takes them over.
+   * Sends all due deletions at once, because the page is about to be closed. Other edits must be sent in order, so they
+   * wait for the page that takes them over.
    */
   sendLastDeletions(): void {
     for (const entry of this.#outbox.dueDeletions(Date.now()).slice(0, lastRequestsMax)) {

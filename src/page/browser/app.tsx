@@ -55,8 +55,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
 
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
-  // A conflict can be found at any time. A dialog that opened by itself would take the focus from somebody who types, so
-  // a message offers to decide.
+  // A conflict can be found at any time. A dialog that opened by itself would take the focus from somebody who is
+  // typing. So a message appears, with a button that opens the dialog.
   useEffect(() => {
     const [first] = conflicts;
     if (!first) return undefined;
@@ -113,8 +113,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     () =>
       keepFocus(() => {
         const field = composer.current ?? undefined;
-        // While the list is not known, the sign-in form may be about to open. It does not open while somebody types, so
-        // the composer must not get the focus.
+        // While the list is not known, the sign-in form may be about to open. The form does not open while a text field
+        // has the focus, so do not give the focus to the composer then.
         return (field && rowBelow(field)) ?? (list.loaded ? field : undefined);
       }),
     [],
@@ -123,8 +123,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useEffect(() => setAddedIds([]), [filter, search]);
   const add = (entries: readonly NewEntry[]) => {
     setAddedIds([...addedIds, ...actions.add(...entries)]);
-    // The new item comes first in the list. Scroll there, whatever the user was looking at. The list is drawn before
-    // the browser reports the scrolling, and would keep the visible rows in place. So report the scrolling at once.
+    // The new item comes first in the list. Scroll there, whatever the user was looking at. The browser would report
+    // the scrolling only after the list is drawn again, and the list would scroll back to keep the same rows in sight.
+    // So report the scrolling at once.
     scrollTo(0, 0);
     dispatchEvent(new Event("scroll"));
   };
@@ -132,8 +133,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     if (edited.isGone(base.id)) actions.addAgain(base.id, json);
     else actions.save(base, json);
   };
-  // If the user closes an editor without saving, a notice offers to go on. While it does, opening the item goes on, too.
-  // Otherwise the user could save two texts for one item, and the second would conflict with the first.
+  // If the user closes an editor without saving, a message offers to continue with the draft. As long as the message is
+  // there, opening the item continues with the draft, too. Otherwise the user could save two texts for one item, and
+  // the second would conflict with the first.
   const offerDraft = (draft: Draft) => undo.offerDraft(draft.base, () => edited.open(draft.base, draft));
   const edit = (item: ShownItem) => {
     if (!session.notices.actAbout(item.id)) edited.open(item);
