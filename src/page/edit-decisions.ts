@@ -1,5 +1,5 @@
 // What the user decides about edits that cannot simply be sent: edits with a conflict, refused edits, edits that wait
-// for a sign-in, and edits of an earlier visit that may belong to another store.
+// for a sign-in, and edits that may belong to another store.
 
 import { newId, sameContent } from "../client/item-text.ts";
 import { named, readFields, withId } from "./item-fields.ts";
@@ -58,12 +58,15 @@ export class EditDecisions {
     this.#parts.onDrop();
   }
 
-  /** Names the items whose edits are not sent before the user confirms them. These edits may be for another store. */
+  /** Names the edits that may be for another store. They are not sent before the user confirms them. */
   get heldNames(): readonly string[] {
-    return this.#outbox.held.map(({ edit }) => (edit.kind === "delete" ? "a deletion" : named(readFields(edit.json))));
+    return this.#outbox.held.map(({ edit }) => {
+      if (edit.kind !== "delete") return named(readFields(edit.json));
+      return edit.name === undefined ? "a deletion" : `the deletion of ${named({ name: edit.name })}`;
+    });
   }
 
-  /** Sends the edits that the user had to confirm to the store that the page is connected to, or drops them. */
+  /** Sends the edits of `heldNames` to the store that the page is connected to, or drops them. */
   decideHeld(which: "send" | "discard"): void {
     if (which === "send") this.#outbox.confirmHeld();
     else this.#outbox.discardHeld();

@@ -13,7 +13,13 @@ export type Edit =
        */
       readonly base?: string;
     }
-  | { readonly kind: "delete"; readonly id: string; readonly etag: string | undefined };
+  | {
+      readonly kind: "delete";
+      readonly id: string;
+      readonly etag: string | undefined;
+      /** The item's name when the user deleted it. Edits that an older version of the page saved lack this field. */
+      readonly name?: string;
+    };
 
 /** The service's version of an item that the user has edited too. */
 export interface Theirs {

@@ -48,17 +48,17 @@ export class ItemActions {
       const id = newId();
       return { id, json: newItem(id, entry, shape) };
     });
-    const ids = added.map(({ id }) => id);
     // The newest item comes first in the list, so the first entry must be created last.
     this.#outbox.addAll(added.toReversed().map(({ id, json }) => ({ kind: "create", id, json })));
     this.#parts.onEdit();
-    if (entries.length > 1 && !this.#parts.list.readOnly) this.#parts.undo.offerAdded(ids);
-    return ids;
+    this.#remember(added);
+    return added.map(({ id }) => id);
   }
 
   /** Creates a deleted item again, with the same ID and the text that the user has typed. */
   addAgain(id: string, json: string): void {
     this.#edit({ kind: "create", id, json });
+    this.#remember([{ id, json }]);
   }
 
   setDone(item: ShownItem, done: boolean): void {
@@ -84,7 +84,7 @@ export class ItemActions {
     // A read-only service keeps no deletion, so there is nothing to undo.
     const notBefore = list.readOnly ? 0 : Date.now() + undoMsMax;
     this.#outbox.addAll(
-      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item) })),
+      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item), name: item.fields.name })),
       notBefore,
     );
     onEdit();
@@ -101,6 +101,11 @@ export class ItemActions {
   #shape(): ItemShape {
     const newest = this.#parts.items()[0];
     return newest ? shapeOf(newest.json) : defaultShapes[this.#parts.spelling ?? "pascal"];
+  }
+
+  #remember(added: readonly { readonly id: string; readonly json: string }[]): void {
+    // A read-only service keeps no items, so there is nothing to undo.
+    if (!this.#parts.list.readOnly) this.#parts.undo.addAdded(added);
   }
 
   #edit(edit: Edit): void {

@@ -96,8 +96,8 @@ export function readFields(json: string): ItemFields {
 }
 
 /**
- * Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. A done mark
- * that is a number or a text stays one.
+ * Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. If the
+ * item's done mark is a number or a text, the new mark has the same type.
  */
 export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
   let text = json;
@@ -144,7 +144,6 @@ export function shapeOf(json: string): ItemShape {
   };
 }
 
-/** Returns the item with another ID. */
 export function withId(json: string, id: string): string {
   const object = scanObject(json);
   return object.withField(object.find(isIdName), "ID", JSON.stringify(id));
@@ -191,6 +190,6 @@ function textOf(value: string | undefined): string {
 }
 
 /** Returns the name of an item, shortened for a message. */
-export function named({ name }: ItemFields): string {
+export function named({ name }: Pick<ItemFields, "name">): string {
   return name === "" ? "the item" : `“${name.length > 40 ? `${name.slice(0, 39)}…` : name}”`;
 }

@@ -1,11 +1,12 @@
 // Undoes the user's actions on items, the newest first. Some actions also show a message with a button that undoes them.
 
+import { sameContent } from "../client/item-text.ts";
 import type { FollowedList } from "./followed-list.ts";
 import { named } from "./item-fields.ts";
 import type { NoticeAction, NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ShownItem } from "./overlay.ts";
-import { UndoList } from "./undo-list.ts";
+import { UndoList, type UndoStep } from "./undo-list.ts";
 
 export interface ItemUndoParts {
   readonly outbox: Outbox;
@@ -18,6 +19,12 @@ export interface ItemUndoParts {
   readonly onEdit: () => void;
   /** Called when edits were taken back or may be sent now. Shows and sends them, without asking for a sign-in again. */
   readonly onRelease: () => void;
+}
+
+/** An item as the user has added it. */
+interface NewItem {
+  readonly id: string;
+  readonly json: string;
 }
 
 /**
@@ -35,16 +42,20 @@ export class ItemUndo {
   }
 
   /**
-   * Undoes the user's last action of this visit: a deletion, a tick or another edit. If a message offers to bring back
-   * what was left unsaved, or to take back several added items, that counts as well.
+   * Undoes the user's last action of this visit: an addition, a deletion, a tick or another edit. While a message
+   * offers to bring back a text that was left unsaved, leaving it counts as an action, too.
    */
   undoNewest(): void {
     if (!this.#steps.undoNewest()) this.#parts.notices.add("done", "There is nothing to undo.");
   }
 
-  /** Forgets all actions. They can no longer be undone. */
+  /**
+   * Forgets all actions. They can no longer be undone. A message that offers to bring back an unsaved text stays,
+   * because that text would be lost.
+   */
   forget(): void {
     this.#steps.clear();
+    for (const { key, action } of this.#parts.notices.all) if (action?.undoes) this.#parts.notices.withdraw(key);
   }
 
   /** Offers to bring back what the user has left unsaved. The offer ends when the item is saved or deleted. */
@@ -52,13 +63,22 @@ export class ItemUndo {
     const run = () => {
       this.#parts.focus(id);
       bringBack();
+      return true;
     };
-    this.#offer(`Your change of ${named(fields)} was not saved.`, { label: "Go on editing", run, itemId: id });
+    const onClose = () => this.#steps.drop(step);
+    const step = this.#offer(`Your change of ${named(fields)} was not saved.`, {
+      label: "Go on editing",
+      run,
+      onClose,
+      itemId: id,
+    });
   }
 
-  /** Offers to take back several new items. */
-  offerAdded(ids: readonly string[]): void {
-    this.#offer(`Added ${ids.length} items`, { label: "Undo", run: () => this.#takeBack(new Set(ids)) });
+  /** Remembers new items. If there are several, offers to take them back. */
+  addAdded(items: readonly NewItem[]): void {
+    const run = () => this.#takeBack(items);
+    if (items.length === 1) this.#steps.add(run);
+    else this.#offer(`Added ${items.length} items`, { label: "Undo", run, undoes: true });
   }
 
   /** Offers to bring back deleted items. Their deletions are sent when the message is closed. */
@@ -69,6 +89,7 @@ export class ItemUndo {
     this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
       label: "Undo",
       run: () => this.#bringBack(items),
+      undoes: true,
       onClose: () => {
         this.#parts.outbox.release(ids);
         this.#parts.onRelease();
@@ -81,29 +102,33 @@ export class ItemUndo {
     this.#steps.add(() => this.#putBack(base, json));
   }
 
-  /**
-   * Shows a message with a button. Ctrl+Z does the same as the button. If `onClose` is given, Ctrl+Z works also after
-   * the message is closed.
-   */
-  #offer(text: string, action: NoticeAction): void {
+  /** Shows a message with a button. Ctrl+Z does the same as the button, also after the message is closed. */
+  #offer(text: string, action: Omit<NoticeAction, "run"> & { readonly run: UndoStep }): UndoStep {
     const { notices } = this.#parts;
     const step = this.#steps.add(() => {
       notices.withdraw(key);
-      action.run();
+      return action.run();
     });
-    const key = notices.add("done", text, { onClose: () => this.#steps.drop(step), ...action, run: step });
+    const key = notices.add("done", text, { ...action, run: step });
+    return step;
   }
 
-  #takeBack(ids: ReadonlySet<string>): void {
-    const deletions = this.#parts
-      .items()
-      .filter(({ id }) => ids.has(id))
-      .map(({ id, etag }) => ({ kind: "delete", id, etag }) as const);
-    this.#parts.outbox.addAll(deletions);
-    this.#parts.onRelease();
+  #takeBack(added: readonly NewItem[]): boolean {
+    const { outbox, items, onRelease } = this.#parts;
+    const jsons = new Map(added.map(({ id, json }) => [id, json]));
+    const deletions = items().flatMap(({ id, etag, json: now, fields: { name } }) => {
+      const json = jsons.get(id);
+      if (json === undefined) return [];
+      // If somebody else has changed the item since, the user must be asked before that change is deleted, too.
+      const isSame = now === json || sameContent(now, json);
+      return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag, name } as const];
+    });
+    outbox.addAll(deletions);
+    onRelease();
+    return deletions.length > 0;
   }
 
-  #bringBack(items: readonly ShownItem[]): void {
+  #bringBack(items: readonly ShownItem[]): boolean {
     const { outbox, list, focus, onRelease } = this.#parts;
     focus(items[0]?.id);
     for (const { id, json } of items) {
@@ -117,10 +142,11 @@ export class ItemUndo {
       else outbox.add({ kind: "create", id, json });
     }
     onRelease();
+    return true;
   }
 
   /** Undoes the edit that turned `base` into `json`. */
-  #putBack({ id, json: before }: ShownItem, json: string): void {
+  #putBack({ id, json: before }: ShownItem, json: string): boolean {
     const { outbox, items, notices, focus, onEdit } = this.#parts;
     focus(id);
     notices.closeAbout(id);
@@ -128,5 +154,6 @@ export class ItemUndo {
     const etag = now?.json === json ? now.etag : outdatedTag;
     outbox.add({ kind: "update", id, json: before, etag, base: json });
     onEdit();
+    return true;
   }
 }

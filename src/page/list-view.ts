@@ -2,7 +2,8 @@
 
 import type { ShownItem } from "./overlay.ts";
 
-export type Filter = "all" | "open" | "done";
+export const filters = ["all", "open", "done"] as const;
+export type Filter = (typeof filters)[number];
 
 export interface ListChoice {
   readonly filter: Filter;
@@ -11,7 +12,6 @@ export interface ListChoice {
   readonly doneLast: boolean;
   /** The items that are being edited. These and `addedIds` are always shown, so that the user sees what was typed. */
   readonly editedIds: ReadonlySet<string>;
-  /** The items that were just added. */
   readonly addedIds: ReadonlySet<string>;
 }
 

@@ -14,6 +14,8 @@ export interface NoticeAction {
   readonly onClose?: () => void;
   /** The item that the action would change. Undefined if the action does not depend on an item. */
   readonly itemId?: string;
+  /** True if the action undoes an edit of the list. */
+  readonly undoes?: boolean;
 }
 
 const noticesMax = 3;

@@ -8,7 +8,8 @@ export interface OutboxEntry {
   epoch: string | undefined;
   /**
    * The edit is not sent before this time, in milliseconds since 1970. While a deletion waits, the user can undo it,
-   * and the item keeps its place in the list. This time ends when the user leaves the page, so it is not kept.
+   * and the item keeps its place in the list. The wait is over when the user leaves the page, so this time is not kept
+   * for the next visit.
    */
   notBefore: number;
   /**

@@ -192,7 +192,7 @@ export class Outbox {
     for (const entry of this.#entries) if (!ids || ids.has(entry.edit.id)) entry.notBefore = 0;
   }
 
-  /** Removes the edits that the browser keeps. They stay in the browser's database, for whoever takes them over. */
+  /** Forgets the edits that are also in the browser's database. They stay there until another page takes them over. */
   giveUp(): void {
     this.#entries = this.#entries.filter((entry) => !isKept(entry));
   }
@@ -318,8 +318,8 @@ export class Outbox {
   }
 
   /**
-   * Merges each deletion that can no longer be undone into the unsent edit of the same item before it. Nobody needs
-   * that earlier edit any more.
+   * If an unsent edit is followed by a deletion of the same item, and the deletion can no longer be undone, merges the
+   * two, because nobody needs the earlier edit any more.
    */
   #mergeDeletions(now: number): void {
     if (!this.#mayMerge) return;

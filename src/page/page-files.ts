@@ -7,7 +7,6 @@ import { iconSizes, pageAssets } from "./page-assets.ts";
 import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
 import { authorityPath, manifestPath, type PageSettings, referencePath } from "./page-settings.ts";
 
-/** A file that the service sends. */
 export interface PageFile {
   readonly mediaType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;

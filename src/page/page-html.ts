@@ -3,7 +3,6 @@
 
 import { apiDescriptionPath, listPath, manifestPath, type PageSettings, settingsMetaName } from "./page-settings.ts";
 
-/** Returns the path of the asset with this name. */
 export type AssetPath = (name: string) => string;
 
 /** The colours behind the page, as in page.css. */

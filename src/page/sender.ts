@@ -29,14 +29,17 @@ export type SendOutcome =
   | { readonly kind: "conflict" }
   /** The service asks for credentials. The edit waits until the user signs in. */
   | { readonly kind: "signInNeeded" }
-  /** The attempt failed for a reason that may pass, such as a lost connection. The edit will be sent again. */
-  | { readonly kind: "tryLater" }
+  /**
+   * The attempt failed for a reason that may pass, such as a lost connection. The edit will be sent again. `isAnswered`
+   * is false if the service has not answered at all.
+   */
+  | { readonly kind: "tryLater"; readonly isAnswered: boolean }
   /**
    * The service refused the edit. A new or changed item stays in the outbox, so that the user can correct it. A refused
    * deletion is dropped.
    */
   | { readonly kind: "refused"; readonly edit: Edit; readonly problem: string }
-  /** The edit left the outbox while it was sent. Then its answer does not matter any more. */
+  /** The edit left the outbox while it was being sent, so the answer no longer matters. */
   | { readonly kind: "givenUp" };
 
 export interface SenderParts {
@@ -45,9 +48,14 @@ export interface SenderParts {
   readonly client: () => TodoClient<string>;
   /** Called after each attempt to send an edit. */
   readonly onOutcome: (outcome: SendOutcome) => void;
+  /** Called when `isUnanswered` becomes true. */
+  readonly onSilence: () => void;
+  /** How long the service may take to answer before the user is told. */
+  readonly silenceMs?: number;
 }
 
 const resendMs = 2_000;
+const defaultSilenceMs = 4_000;
 /** Chromium lets a page that is being closed send at most 20 requests. */
 const lastRequestsMax = 20;
 
@@ -56,6 +64,8 @@ export class Sender {
   readonly #outbox: Outbox;
   #sending = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** True if an edit has waited for its answer for a while, and the service has not answered any edit since. */
+  isUnanswered = false;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -70,7 +80,13 @@ export class Sender {
     let waitMs: number | undefined;
     for (let entry = this.#outbox.next(Date.now()); entry; entry = this.#outbox.next(Date.now())) {
       this.#outbox.sending(entry);
+      const silence = setTimeout(() => {
+        this.isUnanswered = true;
+        this.#parts.onSilence();
+      }, this.#parts.silenceMs ?? defaultSilenceMs);
       const outcome = await this.#sendOne(entry);
+      clearTimeout(silence);
+      if (outcome.kind !== "tryLater" || outcome.isAnswered) this.isUnanswered = false;
       if (outcome.kind === "tryLater") waitMs = resendMs;
       this.#parts.onOutcome(outcome);
       if (outcome.kind === "signInNeeded" || outcome.kind === "tryLater") break;
@@ -82,8 +98,8 @@ export class Sender {
   }
 
   /**
-   * Sends the deletions that are due all at once, because the page is about to be closed. Other edits keep their order,
-   * so they wait for the page that takes them over.
+   * Sends all due deletions at once, because the page is about to be closed. Other edits must be sent in order, so they
+   * wait for the page that takes them over.
    */
   sendLastDeletions(): void {
     for (const entry of this.#outbox.dueDeletions(Date.now()).slice(0, lastRequestsMax)) {
@@ -146,7 +162,7 @@ export class Sender {
     }
     if (isPassing(error)) {
       this.#outbox.waits(entry, true);
-      return { kind: "tryLater" };
+      return { kind: "tryLater", isAnswered: isTodoError(error, "HttpError") };
     }
     if (isTodoError(error, "NotFoundError") && edit.kind === "delete") {
       this.#outbox.stored(entry, undefined, undefined);

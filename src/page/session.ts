@@ -30,8 +30,8 @@ export interface SessionParts {
 }
 
 /**
- * How long the last requests of a closed page may take. When the change feed has reported a deletion, it need not be
- * sent again.
+ * How long an edit of a closed page waits if the closed page may have sent it already. If the change feed reports a
+ * deletion during this time, the deletion is not sent again.
  */
 const lastRequestMs = 1_000;
 
@@ -80,7 +80,7 @@ export class Session {
       onNews: (news) => this.#heard(news),
     });
     const { list } = this;
-    this.#sender = new Sender({ outbox, client, onOutcome: (outcome) => this.#sent(outcome) });
+    this.#sender = new Sender({ outbox, client, onOutcome: (outcome) => this.#sent(outcome), onSilence: onChange });
     this.undo = new ItemUndo({ outbox, list, items, notices, focus, onEdit, onRelease });
     this.actions = new ItemActions({ outbox, list, items, notices, undo: this.undo, spelling, onEdit });
     this.decisions = new EditDecisions({ outbox, focus, onEdit, onDrop: onChange });
@@ -90,6 +90,11 @@ export class Session {
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** True if the service seems to be there, but has not answered an edit for a while. */
+  get isUnanswered(): boolean {
+    return this.list.connection === "live" && this.#sender.isUnanswered && this.outbox.unsentCount > 0;
   }
 
   /** The items to show, newest first. */
@@ -104,8 +109,8 @@ export class Session {
   }
 
   /**
-   * Follows the list and sends the waiting edits. To stop following, call `list.rest`. Edits are still sent then, until
-   * one of them has to be sent again later.
+   * Follows the list and sends the waiting edits. To stop following, call `list.rest`. After that, edits are still sent
+   * until an attempt fails.
    */
   start(): void {
     void this.list.follow();
@@ -119,9 +124,9 @@ export class Session {
   }
 
   /**
-   * Call this when the user leaves the page. The time for Undo ends, so the waiting deletions are sent. All unsent edits
-   * are given up: they stay in the browser's database, and another page takes them over. If the user comes back, call
-   * `takeOver` with the edits that are left, and `reconnect`.
+   * Call this when the user leaves the page. The time for Undo ends, so the waiting deletions are sent. This page
+   * forgets its unsent edits: they stay in the browser's database, and another page takes them over. If the user comes
+   * back, call `takeOver` with the edits that no other page has taken, and then `reconnect`.
    */
   leave(): void {
     this.outbox.release();
@@ -196,11 +201,12 @@ export class Session {
   }
 
   #heardChange({ event, isOtherStore }: ListNews & { readonly kind: "change" }): void {
-    // The user's earlier actions changed another store. Here, undoing them would make new changes.
+    // The user's earlier actions changed another store. This store does not have those changes, so they cannot be
+    // undone here.
     if (isOtherStore) this.undo.forget();
     if (event.kind === "removed") this.notices.closeAbout(event.id);
-    // If nobody has signed in, the user may still be filling in the form, so it stays. Otherwise the rest of the
-    // password would go to the page. If edits are due, the form stays until the first of them is answered.
+    // If nobody has signed in, the form stays open, because the user may be filling it in. Otherwise the page would
+    // receive the rest of the password. If edits are due, the form stays open until the first of them is answered.
     const isSignedIn = event.kind === "snapshot" && this.signIn.username !== undefined;
     if (isSignedIn && !this.outbox.next(Date.now())) this.signIn.accepted();
     this.#changed();

@@ -68,7 +68,7 @@ function follow(reader: FeedReader, self: string, channel: BroadcastChannel): vo
   const ask = () => channel.postMessage({ kind: "ask", from: self } satisfies Message);
   /** The tab whose list this tab has. Events of any other tab belong to another list. */
   let source: string | undefined;
-  /** The tab that was asked for its list because a message from it came before its list. */
+  /** The tab that this tab has asked for its list, because another message of that tab arrived before the list. */
   let asked: string | undefined;
   channel.onmessage = ({ data }: { data: Message }) => {
     if (reader.signal.aborted || data.kind === "ask" || (data.to !== undefined && data.to !== self)) return;

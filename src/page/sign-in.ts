@@ -13,7 +13,7 @@ export interface SignInForm {
 export interface SignInParts {
   /** Makes a client that sends these credentials. The password is not kept anywhere else. */
   readonly connect: (credentials: Credentials | undefined) => TodoClient<string>;
-  /** True while the user is typing. The form does not open by itself then, because it would take the keys. */
+  /** True while the user is typing. The form does not open by itself then, because it would receive the text. */
   readonly isTyping: () => boolean;
   readonly onChange: () => void;
   /** Called when the user has sent the form. The credentials still have to be checked. */
@@ -73,8 +73,8 @@ export class SignIn {
   }
 
   /**
-   * True if the user closed the form, or it did not open because the user was typing. Then edits wait. The form does
-   * not open by itself until the next action that needs it, except typing.
+   * True if the user closed the form, or if it did not open because the user was typing. Edits wait then. The form
+   * opens by itself again when the user does something that needs a sign-in and is not typing.
    */
   get isPostponed(): boolean {
     return this.#state.isPostponed;
@@ -119,7 +119,7 @@ export class SignIn {
   /** Call this when the service asks for credentials. Opens the form, unless it is postponed. */
   ask(): void {
     const { username, isAccepted, form, problem, isPostponed: wasPostponed } = this.#state;
-    // If the form is open already, the user is typing into the form itself.
+    // A user who is typing is not interrupted. But if the form is open, the user is typing into the form itself.
     const isPostponed = wasPostponed || (form === "closed" && this.#parts.isTyping());
     this.#become({
       client: this.#parts.connect(undefined),

@@ -2,20 +2,23 @@
 
 const stepsMax = 100;
 
+/** Undoes an action. Returns false if nothing was left to undo, for example because the item is gone. */
+export type UndoStep = () => boolean;
+
 export class UndoList {
-  #steps: (() => void)[] = [];
+  #steps: UndoStep[] = [];
 
   /** Adds a step. Returns a function that undoes this step. After that, the step is no longer in the list. */
-  add(undo: () => void): () => void {
+  add(undo: UndoStep): UndoStep {
     const step = () => {
       this.drop(step);
-      undo();
+      return undo();
     };
     this.#steps = [...this.#steps, step].slice(-stepsMax);
     return step;
   }
 
-  drop(step: () => void): void {
+  drop(step: UndoStep): void {
     this.#steps = this.#steps.filter((other) => other !== step);
   }
 
@@ -23,10 +26,9 @@ export class UndoList {
     this.#steps = [];
   }
 
-  /** Undoes the newest step. Returns false if there is none. */
+  /** Undoes the newest step that has something to undo. Returns false if there is none. */
   undoNewest(): boolean {
-    const newest = this.#steps.at(-1);
-    newest?.();
-    return newest !== undefined;
+    for (let newest = this.#steps.at(-1); newest; newest = this.#steps.at(-1)) if (newest()) return true;
+    return false;
   }
 }

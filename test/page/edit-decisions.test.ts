@@ -1,11 +1,12 @@
 // Edits that cannot simply be sent, and what the user decides about them. The service is the real one, in this process.
 
 import { describe, expect, test } from "bun:test";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import type { KeptEdit } from "../../src/page/edit.ts";
 import { Outbox } from "../../src/page/outbox.ts";
 import { Session } from "../../src/page/session.ts";
 import { eventually } from "../eventually.ts";
-import { ids, item } from "../service.ts";
+import { ids, item, Service } from "../service.ts";
 import { entry, guarded, named, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
 
 const { opened, open } = useSessions();
@@ -224,7 +225,7 @@ test("edits that wait for a sign-in can be discarded", async () => {
   expect([session.outbox.unsentCount, names()]).toEqual([0, []]);
 });
 
-describe("edits of an earlier visit", () => {
+describe("edits of an earlier visit or for another store", () => {
   const kept = (epoch: string | undefined): KeptEdit => ({
     edit: { kind: "create", id: ids.two, json: named(ids.two, "Two") },
     epoch,
@@ -252,4 +253,33 @@ describe("edits of an earlier visit", () => {
       expect(await service.list()).toBe(which === "send" ? `[${named(ids.two, "Two")}]` : "[]");
     });
   }
+
+  test("if another store answers, the waiting edits are held and named, and Undo is no longer offered", async () => {
+    const { service, network, session, names } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    const one = shown(session, "One");
+    network.state = "down";
+    network.breakFeeds();
+    await eventually(() => session.list.connection === "lost");
+    session.actions.add(entry("Two"), entry("Three"));
+    session.actions.remove(one);
+    expect(session.notices.all.map(({ text }) => text)).toEqual(["Added 2 items", "Deleted “One”"]);
+    session.undo.offerDraft(one, () => {});
+    const other = await Service.on(new MemoryEngine());
+    network.service = other;
+    network.state = "up";
+    session.reconnect();
+    await eventually(() => expect(session.decisions.heldNames).toEqual(["“Three”", "“Two”", "the deletion of “One”"]));
+    const texts = () => session.notices.all.map(({ text }) => text);
+    await eventually(() => expect([names(), texts()]).toEqual([[], ["Your change of “One” was not saved."]]));
+    session.undo.undoNewest();
+    expect([session.decisions.heldNames.length, network.requests.includes("DELETE /api/todoitems/")]).toEqual([
+      3,
+      false,
+    ]);
+    session.list.rest();
+    await other.collection.close();
+  });
 });

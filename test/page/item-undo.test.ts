@@ -95,6 +95,60 @@ test("deletions, ticks and other edits are undone one by one, even after the ser
   expect(await service.list()).toBe(`[${item(ids.one, '"Name":"One","Done":false')}]`);
 });
 
+test("added items are undone too: one by one if they were typed, at once if they were pasted, with or without the message", async () => {
+  const { service, session, names } = await open();
+  session.start();
+  await untilLive(session);
+  session.actions.add(entry("One"));
+  session.actions.add(entry("Two"), entry("Three"));
+  session.actions.add(entry("Four"));
+  expect(session.notices.all.map(({ text }) => text)).toEqual(["Added 2 items"]);
+  session.notices.close(session.notices.all[0]?.key ?? -1);
+  await untilSent(session);
+  session.undo.undoNewest();
+  expect(names()).toEqual(["Two", "Three", "One"]);
+  session.undo.undoNewest();
+  expect(names()).toEqual(["One"]);
+  session.undo.undoNewest();
+  await untilSent(session);
+  expect([names(), session.notices.all, await service.list()]).toEqual([[], [], "[]"]);
+  session.undo.undoNewest();
+  expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+});
+
+test("an item that was added again after a deletion elsewhere can be undone", async () => {
+  const { session, names } = await open();
+  session.start();
+  await untilLive(session);
+  session.actions.addAgain(ids.one, named(ids.one, "One"));
+  expect(names()).toEqual(["One"]);
+  session.undo.undoNewest();
+  expect(names()).toEqual([]);
+});
+
+test("undoing an added item that somebody else has changed asks, and one that is gone is passed over", async () => {
+  const { service, session, names } = await open();
+  session.start();
+  await untilLive(session);
+  const [id = ""] = session.actions.add(entry("One"));
+  const [goneId = ""] = session.actions.add(entry("Two"));
+  await untilSent(session);
+  await service.fetch("DELETE", `/api/todoitems/${goneId}`);
+  await service.send("PUT", "/api/todoitems/", named(id, "Theirs"));
+  await eventually(() => expect(names()).toEqual(["Theirs"]));
+  session.undo.undoNewest();
+  await eventually(() => shown(session, "Theirs").conflict?.deletes === true);
+});
+
+test("what was added on a read-only service is not undone, because it was never kept", async () => {
+  const { session } = await open({ readOnly: true });
+  session.start();
+  await untilLive(session);
+  session.actions.add(entry("One"));
+  session.undo.undoNewest();
+  expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+});
+
 test("undoing an edit keeps what somebody else has changed since, and asks if that is the same field", async () => {
   const { service, session } = await open();
   await service.create(item(ids.one, '"Name":"One","Done":false'));

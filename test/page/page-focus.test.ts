@@ -48,6 +48,14 @@ test("a conflict that is found while the user types opens no dialog, and no key 
   await page.view.press("Enter");
   await untilClosed(page);
   await page.until("document.activeElement.closest('li')?.innerText.includes('Oat milk')");
+  // The mark of the conflict does not cover the frame around the focused text.
+  const gap = await page.evaluate<number>(`(() => {
+    const text = document.activeElement;
+    const { outlineOffset, outlineWidth } = getComputedStyle(text);
+    const frame = text.getBoundingClientRect().right + parseFloat(outlineOffset) + parseFloat(outlineWidth);
+    return document.querySelector("[data-control=conflict]").getBoundingClientRect().left - frame;
+  })()`);
+  expect(gap).toBeGreaterThanOrEqual(0);
   await page.click('[data-control="conflict"]');
   await page.click('[data-control="mine"]');
   await pages.untilStored((items) => items.length === 1);

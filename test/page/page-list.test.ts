@@ -121,8 +121,16 @@ test("several pasted lines become several items, done items can be moved to the 
   await page.click('[data-filter="done"]');
   await page.untilNames("Bread", "Honey");
   expect(await page.evaluate("document.querySelector('[data-control=done-last]')")).toBeNull();
+  // A reload keeps both choices.
   await page.view.reload();
+  await page.untilNames("Bread", "Honey");
+  await page.click('[data-filter="all"]');
   await page.untilNames("Milk", "Bread", "Honey");
+  // The next visit shows all items.
+  await page.click('[data-filter="done"]');
+  const another = await pages.openPage();
+  await another.untilNames("Milk", "Bread", "Honey");
+  await page.click('[data-filter="all"]');
   await page.click('[data-control="clear-done"]');
   await page.untilNames("Milk");
   await page.clickButton("Undo");
@@ -163,6 +171,20 @@ test("the page of a read-only instance says so once, and offers no Undo for what
   await page.until("document.querySelectorAll('.row').length === 3");
   expect(await page.items()).toEqual(before);
   expect(await page.evaluate<number>("document.querySelectorAll('.notice').length")).toBe(1);
+});
+
+test("if the service stops answering, the page says so while it waits, and is live again by itself", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  const untilStatus = (text: string) => page.until(`document.querySelector('.connection').innerText === '${text}'`);
+  await untilStatus("Live");
+  pages.program.kill("SIGSTOP");
+  await page.add("Milk");
+  await untilStatus("No answer yet");
+  expect([await page.focused(), await page.evaluate("document.querySelector('dialog')")]).toEqual(["composer", null]);
+  pages.program.kill("SIGCONT");
+  await untilStatus("Live");
+  await pages.untilStored((items) => items.length === 1);
 });
 
 test("seven tabs share one change feed, and when the tab that reads it is closed, another one goes on", async () => {

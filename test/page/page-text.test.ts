@@ -213,7 +213,7 @@ test("if the browser cannot tell whether another tab is still open, it asks befo
   await page.untilText("1 change is not sent.");
   await pages.untilKept(page, 1);
   await page.view.reload();
-  await page.untilText("1 change is left from an earlier visit");
+  await page.untilText("1 change is not sent, and may be for another list: “One”.");
   await page.untilNames();
   await page.clickButton("Discard");
   await pages.untilKept(page, 0);
@@ -320,8 +320,7 @@ test("edits that were made on another store are sent only if the user says so", 
     await pages.untilKept(page, 1);
     pages.open();
   });
-  await page.untilText("left from an earlier visit");
-  await page.untilText("“For the first store”");
+  await page.untilText("1 change is not sent, and may be for another list: “For the first store”.");
   expect(await pages.list()).toBe("[]");
   await page.clickButton("Send to this list");
   await pages.untilStored((items) => items[0]?.["Name"] === "For the first store");

@@ -21,6 +21,7 @@ test("Ctrl+Z undoes clearing, an edit and a tick, even with Caps Lock on, but no
   await page.click('[data-control="dismiss"]');
   await pages.untilStored((items) => items.length === 1);
   await page.click('[data-control="composer"]');
+  await page.view.type("Milk");
   await pressUndo();
   await page.untilNames("Two, edited");
   await page.evaluate("document.activeElement.blur()");
@@ -41,6 +42,52 @@ const expected = JSON.stringify([
   ["Two", false],
   ["One", false],
 ]);
+
+test("Ctrl+Z in the empty composer or the empty search undoes the last action, unless the browser can undo typing there", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  // A headless browser does not know that Ctrl+Z means "undo", unless the key says so.
+  const pressUndo = async () => {
+    const key = { key: "z", code: "KeyZ", windowsVirtualKeyCode: 90, modifiers: 2 };
+    await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "rawKeyDown", commands: ["undo"] });
+    await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "keyUp" });
+  };
+  const paste = (text: string) =>
+    page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text", ${JSON.stringify(text)});
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+  const untilComposed = (text: string) =>
+    page.until(`document.querySelector('[data-control=composer]').value === ${JSON.stringify(text)}`);
+  await page.add("One");
+  await page.untilNames("One");
+  await paste("Two\nThree");
+  await page.untilNames("Two", "Three", "One");
+  // The user has erased this text, so the browser brings it back, and then takes it away again.
+  await page.view.type("M");
+  await page.view.press("Backspace");
+  await pressUndo();
+  await untilComposed("M");
+  await pressUndo();
+  await untilComposed("");
+  await page.untilNames("Two", "Three", "One");
+  await pressUndo();
+  await page.untilNames("One");
+  expect(await page.focused()).toBe("composer");
+  await page.fill('[data-control="search"]', "One");
+  await page.view.press("Escape");
+  await pressUndo();
+  await page.untilNames();
+  await pages.untilStored((items) => items.length === 0);
+  // In a field of an editor, Ctrl+Z means the text of that field only, even if it is empty.
+  await page.add("Four");
+  await page.clickItem("Four", "text");
+  await page.click('[data-control="notes"]');
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.view.press("Escape");
+  await page.untilNames("Four");
+});
 
 /** Double-clicks an element. `between` is an expression in the page that must be true before the second click. */
 async function doubleClick(page: PageDriver, selector: string, between: (pointed: string) => string): Promise<void> {
@@ -81,6 +128,58 @@ test("a double-click never acts on an item that has moved under the pointer", as
   // Single clicks act as always.
   await page.clickItem("Two", "delete");
   await page.untilNames();
+});
+
+test("a double-click that opens an editor or closes it leaves the focus where a single click does", async () => {
+  await pages.start();
+  const notes = "Line\\n".repeat(6);
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two", `"Notes":"${notes}","Done":false`));
+  const page = await pages.openPage();
+  await page.show({ width: 1000, height: 800 });
+  const row = (id: string, part: string) => `[data-id="${id}"] ${part}`;
+  const untilEditor = (id: string, count: number) => () =>
+    `document.querySelectorAll('${row(id, ".editor")}').length === ${count}`;
+  for (const [id, part] of [
+    [ids.one, ".name"],
+    [ids.two, ".name"],
+    [ids.two, ".notes"],
+  ] as const) {
+    await doubleClick(page, row(id, part), untilEditor(id, 1));
+    expect(await page.focused()).toBe("name");
+    await doubleClick(page, row(id, ".buttons [type=reset]"), untilEditor(id, 0));
+    expect([await page.focused(), await page.evaluate("document.querySelectorAll('.editor').length")]).toEqual([
+      "text",
+      0,
+    ]);
+  }
+  // The dialog opens under the pointer.
+  await page.show({ width: 1000, height: 200 });
+  await doubleClick(page, '[data-control="connect"]', () => "document.querySelector('dialog')");
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Close");
+});
+
+test("if an editor is open but has lost the focus, letters are no shortcuts, and Escape closes the newest editor", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  await page.clickItem("Two", "text");
+  await page.fill('[data-control="name"]', "Two, edited");
+  await page.clickItem("One", "text");
+  await page.evaluate("document.activeElement.blur()");
+  await page.view.press("n");
+  await page.view.press("/");
+  await page.view.press("?");
+  expect([await page.focused(), await page.evaluate("document.querySelector('dialog')")]).toEqual(["BODY", null]);
+  await page.view.press("Escape");
+  await page.untilNames("One");
+  await page.until("document.activeElement.dataset.control === 'text'");
+  // The focus is on a row now, so letters are shortcuts again, although the other editor is open.
+  await page.view.press("n");
+  expect(await page.focused()).toBe("composer");
+  await page.evaluate("document.activeElement.blur()");
+  await page.view.press("Escape");
+  await page.untilNames("Two", "One");
+  await page.untilText("Your change of “Two” was not saved.");
 });
 
 test("an item that is unticked while done items are last moves up, and is no longer struck through", async () => {

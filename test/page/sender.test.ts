@@ -23,11 +23,14 @@ async function open(options: ServiceOptions = {}) {
   const outbox = new Outbox(() => {});
   outbox.connected("epoch");
   const outcomes: SendOutcome[] = [];
+  const silences: boolean[] = [];
   const connected = { client: network.connect() };
-  const sender = new Sender({
+  const sender: Sender = new Sender({
     outbox,
     client: () => connected.client,
     onOutcome: (outcome) => outcomes.push(outcome),
+    onSilence: () => silences.push(sender.isUnanswered),
+    silenceMs: 10,
   });
   /** Sends these edits, and returns the outcome of every attempt. */
   const send = async (...edits: readonly Edit[]) => {
@@ -35,7 +38,7 @@ async function open(options: ServiceOptions = {}) {
     await sender.send();
     return outcomes.splice(0).map(({ kind }) => kind);
   };
-  return { service, network, outbox, outcomes, connected, sender, send };
+  return { service, network, outbox, outcomes, silences, connected, sender, send };
 }
 
 const named = (id: string, name: string) => item(id, `"Name":"${name}"`);
@@ -51,6 +54,28 @@ const remove = (id: string, etag?: string): Edit => ({ kind: "delete", id, etag 
 async function createThere(service: Service, id: string, name: string): Promise<string | undefined> {
   return (await service.create(named(id, name))).headers.get("etag") ?? undefined;
 }
+
+test("if an answer takes long, the sender says so until the service answers that attempt or a later one", async () => {
+  const { network, outbox, sender, silences } = await open();
+  for (const [id, state] of [
+    [ids.one, "up"],
+    [ids.two, "lossy"],
+  ] as const) {
+    const answer = Promise.withResolvers<void>();
+    network.answersAfter = answer.promise;
+    network.state = state;
+    outbox.add(create(id, "One"));
+    const sent = sender.send();
+    await eventually(() => expect([silences, sender.isUnanswered]).toEqual([[true], true]));
+    answer.resolve();
+    await sent;
+    expect(sender.isUnanswered).toBe(state === "lossy");
+    network.state = 503;
+    await sender.send();
+    expect(sender.isUnanswered).toBe(false);
+    silences.length = 0;
+  }
+});
 
 describe("edits that the service accepts", () => {
   test("edits are sent in the order they were made, and are then stored", async () => {

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Draft } from "../draft.ts";
 import { named } from "../item-fields.ts";
-import { type Filter, viewList } from "../list-view.ts";
+import { type Filter, filters, viewList } from "../list-view.ts";
 import type { ShownItem } from "../overlay.ts";
 import type { PageSettings } from "../page-settings.ts";
 import type { NewEntry } from "../pasted-lines.ts";
@@ -12,6 +12,7 @@ import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
+import { canUndoIn, noteChange } from "./field-undo.ts";
 import { Header } from "./header.tsx";
 import { isTyping } from "./is-typing.ts";
 import { ItemRows } from "./item-rows.tsx";
@@ -27,11 +28,13 @@ import { useSession } from "./use-session.ts";
 
 export function App({ session, settings }: { session: Session; settings: PageSettings }) {
   useSession(session);
-  const [filter, setFilter] = useState<Filter>("all");
+  // A reload keeps the filter. The next visit begins with all items, so that nobody misses those that a filter hides.
+  const [filter, setFilter] = useKept(sessionStorage, "todoitems-filter", filters);
   const [search, setSearch] = useState("");
   // The IDs of the items that the user added since the filter or the search last changed. These items are always shown.
   const [addedIds, setAddedIds] = useState<readonly string[]>([]);
-  const [doneLast, setDoneLast] = useKept("todoitems-done-last");
+  const [keptDoneLast, setDoneLast] = useKept(localStorage, "todoitems-done-last", ["false", "true"]);
+  const doneLast = keptDoneLast === "true";
   const [opened, setOpened] = useState<"connect" | "shortcuts">();
   const [username, setUsername] = useState("");
   const [decidingId, setDecidingId] = useState<string>();
@@ -46,11 +49,14 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     [items, filter, search, doneLast, edited.ids, addedIds],
   );
   const rows = edited.withMissing(shown);
+  // The item whose editor was opened last.
+  const editedId = useRef<string | undefined>(undefined);
+  editedId.current = [...edited.ids].at(-1);
 
   const conflicts = items.filter(({ conflict }) => conflict);
   const conflictIds = conflicts.map(({ id }) => id).join();
-  // A conflict can be found at any time. A dialog that opened by itself would take the focus from somebody who types, so
-  // a message offers to decide.
+  // A conflict can be found at any time. A dialog that opened by itself would take the focus from somebody who is
+  // typing. So a message appears, with a button that opens the dialog.
   useEffect(() => {
     const [first] = conflicts;
     if (!first) return undefined;
@@ -68,19 +74,26 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+      const field = [composer.current, searchBox.current].find((one) => one === event.target);
       if (event.ctrlKey || event.metaKey) {
+        const isForField = field ? canUndoIn(field) : isTyping(event.target);
         // With Caps Lock on, the key is "Z".
-        if (event.key.toLowerCase() !== "z" || event.shiftKey || isTyping(event.target)) return;
+        if (event.key.toLowerCase() !== "z" || event.shiftKey || isForField) return;
         undo.undoNewest();
         event.preventDefault();
         return;
       }
-      const field = [composer.current, searchBox.current].find((one) => one === event.target);
       if (field && event.key === "ArrowDown") {
         rowBelow(field)?.focus();
         event.preventDefault();
       }
       if (isTyping(event.target)) return;
+      // Somebody who clicks beside a field of an editor still means the editor.
+      const editor = document.querySelector<HTMLFormElement>(`[data-id="${editedId.current}"] form`);
+      if (editor && event.target === document.body) {
+        if (event.key === "Escape") editor.reset();
+        return;
+      }
       const isNew = event.key.toLowerCase() === "n" && !event.shiftKey;
       const target = event.key === "/" ? searchBox.current : isNew ? composer.current : undefined;
       if (event.key === "?") setOpened("shortcuts");
@@ -89,15 +102,19 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       target?.focus();
     };
     addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    addEventListener("input", noteChange);
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener("input", noteChange);
+    };
   }, []);
 
   useEffect(
     () =>
       keepFocus(() => {
         const field = composer.current ?? undefined;
-        // While the list is not known, the sign-in form may be about to open. It does not open while somebody types, so
-        // the composer must not get the focus.
+        // While the list is not known, the sign-in form may be about to open. The form does not open while a text field
+        // has the focus, so do not give the focus to the composer then.
         return (field && rowBelow(field)) ?? (list.loaded ? field : undefined);
       }),
     [],
@@ -106,8 +123,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   useEffect(() => setAddedIds([]), [filter, search]);
   const add = (entries: readonly NewEntry[]) => {
     setAddedIds([...addedIds, ...actions.add(...entries)]);
-    // The new item comes first in the list. Scroll there, whatever the user was looking at. The list is drawn before
-    // the browser reports the scrolling, and would keep the visible rows in place. So report the scrolling at once.
+    // The new item comes first in the list. Scroll there, whatever the user was looking at. The browser would report
+    // the scrolling only after the list is drawn again, and the list would scroll back to keep the same rows in sight.
+    // So report the scrolling at once.
     scrollTo(0, 0);
     dispatchEvent(new Event("scroll"));
   };
@@ -115,8 +133,9 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     if (edited.isGone(base.id)) actions.addAgain(base.id, json);
     else actions.save(base, json);
   };
-  // If the user closes an editor without saving, a notice offers to go on. While it does, opening the item goes on, too.
-  // Otherwise the user could save two texts for one item, and the second would conflict with the first.
+  // If the user closes an editor without saving, a message offers to continue with the draft. As long as the message is
+  // there, opening the item continues with the draft, too. Otherwise the user could save two texts for one item, and
+  // the second would conflict with the first.
   const offerDraft = (draft: Draft) => undo.offerDraft(draft.base, () => edited.open(draft.base, draft));
   const edit = (item: ShownItem) => {
     if (!session.notices.actAbout(item.id)) edited.open(item);
@@ -124,7 +143,16 @@ export function App({ session, settings }: { session: Session; settings: PageSet
 
   return (
     <>
-      <Header session={session} settings={settings} onOpen={setOpened} />
+      <Header
+        session={session}
+        settings={settings}
+        onOpen={setOpened}
+        onSignOut={() => {
+          // The next user may be somebody else.
+          setUsername("");
+          signIn.signOut();
+        }}
+      />
       <main data-loaded={loaded}>
         <Banners session={session} />
         <Composer inputRef={composer} onAdd={add} isOffline={list.connection === "lost"} />
@@ -136,7 +164,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           searchRef={searchBox}
           counts={loaded ? counts : undefined}
           doneLast={doneLast}
-          onDoneLast={setDoneLast}
+          onDoneLast={(isLast) => setDoneLast(isLast ? "true" : "false")}
           clearableCount={clearable.length}
           onClearDone={() => actions.remove(...clearable)}
         />

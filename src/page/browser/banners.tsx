@@ -1,5 +1,5 @@
 // Banners for what the user must know or decide: the service is read-only or cannot be reached, changes wait for a
-// sign-in, or changes of an earlier visit may belong to another store.
+// sign-in, or changes may belong to another store.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -70,7 +70,7 @@ export function Banners({ session }: { session: Session }) {
         {heldNames.length > 0 && (
           <Warning
             kind="held"
-            text={`${changes(heldNames.length)} left from an earlier visit, perhaps to another list:`}
+            text={`${changes(heldNames.length)} not sent, and may be for another list:`}
             detail={listed(heldNames)}
           >
             <button type="button" onClick={() => decisions.decideHeld("send")}>

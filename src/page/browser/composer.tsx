@@ -8,7 +8,7 @@ import { PlusIcon } from "./icons.tsx";
 interface ComposerProps {
   readonly inputRef: RefObject<HTMLInputElement | null>;
   readonly onAdd: (entries: readonly NewEntry[]) => void;
-  /** The composer stays in sight when the page is scrolled, so it also tells that the service cannot be reached. */
+  /** The composer stays in sight when the page is scrolled, so it also says that the service cannot be reached. */
   readonly isOffline: boolean;
 }
 

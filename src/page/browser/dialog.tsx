@@ -10,7 +10,7 @@ interface DialogProps {
   readonly onClose: () => void;
   /** True if the dialog has a Close button beside its title. */
   readonly hasCloseButton?: boolean;
-  /** Gets the focus when the dialog closes, if the element that had it is gone. */
+  /** Gets the focus when the dialog closes, if the element that had it before is gone. */
   readonly nextFocus?: RefObject<HTMLElement | null>;
   readonly children: ComponentChildren;
 }
@@ -22,14 +22,14 @@ export function Dialog({ title, kind, onClose, hasCloseButton = false, nextFocus
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // The button that gets the focus may be below a long text. Show the beginning of the text first. The buttons are in
-    // sight anyway. A field that gets the focus must be in sight, too.
+    // `showModal` gives the focus to a control and scrolls to it. If that is a button below a long text, scroll
+    // back to the beginning of the text: the buttons are always in sight. If it is a field, keep the field in sight.
     element?.scrollTo(0, 0);
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.scrollIntoView({ block: "nearest" });
     return () => {
-      // The browser gives the focus back to the element that had it. Until the dialog is closed, that element is inert.
+      // Close the dialog before it is removed: then the browser gives the focus back to the element that had it before.
       element?.close();
-      // If that element is gone, the focus stays in the closed dialog or on no element.
+      // If the element that had the focus before is gone, the focus is still in the closed dialog or on no element.
       const focused = document.activeElement;
       if (focused === document.body || element?.contains(focused)) nextFocus?.current?.focus({ preventScroll: true });
     };

@@ -7,9 +7,10 @@ import type { Session } from "../session.ts";
 import { offersSignIn } from "./banners.tsx";
 import { Mark, PlugIcon } from "./icons.tsx";
 
-const states: Record<ConnectionState, string> = {
+const states: Record<ConnectionState | "unanswered", string> = {
   connecting: "Connecting",
   live: "Live",
+  unanswered: "No answer yet",
   lost: "Offline",
   "signed-out": "Not signed in",
 };
@@ -18,11 +19,12 @@ interface HeaderProps {
   readonly session: Session;
   readonly settings: PageSettings;
   readonly onOpen: (what: "connect" | "shortcuts") => void;
+  readonly onSignOut: () => void;
 }
 
-export function Header({ session, settings, onOpen }: HeaderProps) {
+export function Header({ session, settings, onOpen, onSignOut }: HeaderProps) {
   const { list, signIn } = session;
-  const { connection } = list;
+  const connection = session.isUnanswered ? "unanswered" : list.connection;
   const { username } = signIn;
   return (
     <header>
@@ -35,7 +37,7 @@ export function Header({ session, settings, onOpen }: HeaderProps) {
       </span>
       <span class="spring" />
       {username !== undefined && !signIn.form && (
-        <button type="button" class="quiet" onClick={() => signIn.signOut()} data-control="sign-out">
+        <button type="button" class="quiet" onClick={onSignOut} data-control="sign-out">
           Sign out <span class="wide">{username}</span>
         </button>
       )}

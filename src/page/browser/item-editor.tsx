@@ -96,6 +96,10 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
       class="editor"
       data-draft={isChanged}
       onSubmit={save}
+      onReset={(event) => {
+        event.preventDefault();
+        cancel();
+      }}
       onKeyDown={onKeyDown}
       aria-label={`Edit ${item.fields.name}`}
     >
@@ -171,9 +175,7 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
         <button type="submit" class="primary">
           {isGone ? "Add again" : "Save"}
         </button>
-        <button type="button" onClick={cancel}>
-          {isGone ? "Let it go" : "Cancel"}
-        </button>
+        <button type="reset">{isGone ? "Let it go" : "Cancel"}</button>
         <span class="spring" />
         <button type="button" class="quiet" aria-pressed={isJson} onClick={switchView} data-control="json-view">
           {"{ }"} All fields

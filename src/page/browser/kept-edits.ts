@@ -37,7 +37,7 @@ export class KeptEdits {
   readonly #owner: string;
   /** Aborted when the user leaves the page. */
   readonly #leaving = new AbortController();
-  /** Resolved when the user leaves the page. The page's own lock is free then. */
+  /** Resolved when the user leaves the page. That frees the page's own lock. */
   readonly #left = Promise.withResolvers<void>();
   /** The pages whose lock this page waits for. */
   readonly #followed = new Set<string>();
@@ -92,7 +92,7 @@ export class KeptEdits {
     if (!this.#leaving.signal.aborted) console.warn(text, error);
   }
 
-  /** Takes the edits that closed pages have left, and waits for the locks of the pages that are open. */
+  /** Takes the edits that closed pages have left, and follows the open pages, to take their edits when they close. */
   async #takeAll(): Promise<void> {
     const records = this.#database ? await readAll(this.#database) : [];
     const left = records.filter(({ address }) => address === this.#parts.address).map(({ owner }) => owner);
@@ -123,8 +123,9 @@ export class KeptEdits {
     this.#channel?.close();
     if (this.#unwritten && this.#database) void this.#writeNewest(this.#database, this.#unwritten);
     this.#database?.close();
-    // Do not wait for the end of the write, because a page that the browser keeps in memory would not notice it. The
-    // browser has got the write before it learns that the lock is free, so the next owner of the record sees the write.
+    // Free the lock without waiting for the write: if the browser keeps this page in memory, no script runs here when
+    // the write is done. The browser receives the write first and the release of the lock second, so the next owner of
+    // the record sees the write.
     this.#left.resolve();
   }
 

@@ -101,8 +101,8 @@ addEventListener("beforeunload", (event) => {
   if (isUnsaved || document.querySelector("[data-draft=true]")) event.preventDefault();
 });
 
-// The user leaves the page. The browser may keep it in memory, for the case that the user comes back. Meanwhile another
-// tab sends the edits.
+// The user leaves the page. The browser may keep the page in memory in case the user comes back. Meanwhile another tab
+// sends the edits.
 addEventListener("pagehide", () => {
   session.leave();
   kept.leave();

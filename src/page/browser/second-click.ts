@@ -1,19 +1,27 @@
-// Ignores the second click of a double-click if it hits something else than the first one. After the first click, a row
-// or a message may be gone, and the next one has moved to its place. The user did not mean that one.
+// Ignores the second click of a double-click if the first click has changed what is under the pointer. For example, a
+// row was deleted and the next row has moved to its place, or an editor has taken the place of the row's text. The user
+// did not mean to click that, and it must not get the focus either.
 
 /** The parts of the page that move. A click outside all of them has the part `null`. */
 const parts = "li[data-id], .notice, dialog";
 
 export function ignoreStraySecondClicks(): void {
-  let first: Element | null = null;
-  const onClick = (event: MouseEvent) => {
-    const part = event.target instanceof Element ? event.target.closest(parts) : null;
+  let first: EventTarget | null = null;
+  const isStray = ({ detail, target }: MouseEvent) => {
     // `detail` counts the clicks in one place. It is 0 if a key was pressed.
-    if (event.detail <= 1) first = part;
-    else if (part !== first) {
-      event.preventDefault();
-      event.stopPropagation();
-    }
+    if (detail <= 1 || !(first instanceof Element)) return false;
+    return !first.isConnected || !(target instanceof Element) || target.closest(parts) !== first.closest(parts);
+  };
+  const onClick = (event: MouseEvent) => {
+    if (event.detail <= 1) first = event.target;
+    if (!isStray(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  // Pressing the mouse button moves the focus before there is a click.
+  const onMouseDown = (event: MouseEvent) => {
+    if (isStray(event)) event.preventDefault();
   };
   addEventListener("click", onClick, { capture: true });
+  addEventListener("mousedown", onMouseDown, { capture: true });
 }

@@ -12,7 +12,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["Enter", "edit the item, save the change"],
   ["Ctrl+Enter ⌘Enter", "save the change, in the notes too"],
   ["Del", "delete the item"],
-  ["Ctrl+Z ⌘Z", "undo the last deletion, tick or edit, or bring back what you left unsaved"],
+  ["Ctrl+Z ⌘Z", "undo your last action: an item you added, changed, ticked or deleted, or a text you left unsaved"],
   ["Esc", "leave without saving, clear the search"],
   ["?", "this list"],
 ];

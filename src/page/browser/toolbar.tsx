@@ -2,14 +2,10 @@
 // the end, or deletes them.
 
 import type { RefObject } from "preact";
-import type { Filter } from "../list-view.ts";
+import { type Filter, filters } from "../list-view.ts";
 import { CloseIcon, SearchIcon } from "./icons.tsx";
 
-const filters: readonly { readonly value: Filter; readonly label: string }[] = [
-  { value: "all", label: "All" },
-  { value: "open", label: "Open" },
-  { value: "done", label: "Done" },
-];
+const labels: Record<Filter, string> = { all: "All", open: "Open", done: "Done" };
 
 interface ToolbarProps {
   readonly filter: Filter;
@@ -32,7 +28,7 @@ export function Toolbar(props: ToolbarProps) {
     <div class="toolbar">
       <fieldset class="filters">
         <legend class="unseen">Items to show</legend>
-        {filters.map(({ value, label }) => (
+        {filters.map((value) => (
           <button
             key={value}
             type="button"
@@ -40,7 +36,7 @@ export function Toolbar(props: ToolbarProps) {
             onClick={() => onFilter(value)}
             data-filter={value}
           >
-            {label} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
+            {labels[value]} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
           </button>
         ))}
       </fieldset>

@@ -1,13 +1,22 @@
-// A choice of the user that the browser remembers for the next visit.
+// A choice of the user that the browser remembers: in `localStorage` for the next visit, or in `sessionStorage` until
+// the tab is closed.
 
 import { useState } from "preact/hooks";
 
-export function useKept(key: string): [boolean, (value: boolean) => void] {
-  const [value, setValue] = useState(() => localStorage.getItem(key) === "true");
+/** The first of the values is the default. */
+export function useKept<Value extends string>(
+  storage: Storage,
+  key: string,
+  values: readonly [Value, ...Value[]],
+): [Value, (value: Value) => void] {
+  const [value, setValue] = useState(() => {
+    const kept = storage.getItem(key);
+    return values.find((one) => one === kept) ?? values[0];
+  });
   return [
     value,
     (next) => {
-      localStorage.setItem(key, String(next));
+      storage.setItem(key, next);
       setValue(next);
     },
   ];

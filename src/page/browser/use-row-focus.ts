@@ -13,9 +13,9 @@ interface Place {
 }
 
 export interface RowFocusOptions {
-  /** The item that gets the focus after this drawing, if it is in the list and the user is not typing. */
+  /** The item that gets the focus once the list is drawn, if it is in the list and the user is not typing. */
   readonly focusId: string | undefined;
-  /** Called after a drawing with a `focusId`. */
+  /** Called once the list is drawn, if there is a `focusId`. */
   readonly onFocused: () => void;
   /** Called when the focused row disappears and the list has no other row to focus. */
   readonly onNowhere: () => void;
@@ -74,7 +74,7 @@ export function useRowFocus(
 
   return {
     focusedId: focused.current?.id,
-    /** After the next drawing, gives this control the focus. */
+    /** Gives this control the focus the next time the list is drawn. */
     focusNext: (place: Place) => {
       wanted.current = place;
     },
@@ -108,7 +108,7 @@ function leftNeighbour(movedId: string, before: readonly ShownItem[], now: reado
     items.findIndex(({ id }) => id === wanted);
   const from = indexIn(before, movedId);
   const to = indexIn(now, movedId);
-  // If the item itself was neither ticked nor unticked, only its neighbours may have moved.
+  // If the item was neither ticked nor unticked, it has not moved itself. Only its neighbours can have moved.
   if (before[from]?.fields.done === now[to]?.fields.done) return undefined;
   const [next, previous] = [before[from + 1], before[from - 1]].map((item) => indexIn(now, item?.id));
   if (next !== undefined && next !== -1 && next < to) return next;

@@ -27,9 +27,9 @@ export function useScrollAnchor(
   layout: RowLayout,
 ): View {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first two rows in the window, and where their top edges are in the window. If the list begins in the window,
-  // there are no such rows, and the page keeps its scroll position instead. (Chromium would follow a focused row that
-  // moves away.) Undefined while there is no list.
+  // The first two rows in the window, and where their top edges are in the window. If the list begins in the window, no
+  // rows are held. The page keeps its scroll position instead, because Chromium would scroll after a focused row that
+  // moves away. Undefined while there is no list.
   const held = useRef<Held | undefined>(undefined);
 
   const look = useCallback(() => {

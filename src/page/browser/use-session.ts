@@ -16,7 +16,7 @@ export function useSession(session: Session): void {
       scheduled = false;
       draw(undefined);
     };
-    // The session may have changed between the first drawing and this effect.
+    // The session may have changed after the component was first drawn and before this effect ran.
     drawNow();
     return session.subscribe(() => {
       if (scheduled) return;

@@ -16,7 +16,7 @@ import { Inline, Prose } from "./prose.tsx";
 import { SchemaType } from "./schema-view.tsx";
 import { type TriedItem, TryForm } from "./try-form.tsx";
 
-/** What the reader chose once for all operations. */
+/** The reader's choices. They apply to all operations. */
 interface ReaderChoices extends TriedItem {
   readonly credentials: Credentials;
   readonly language: string;
