@@ -105,7 +105,7 @@ function startLoad(port: number): { readonly totals: Totals; stop(): Promise<str
         totals.created++;
         await expect(204, "PUT", path, `{"ID":"${id}","n":2}`);
         await expect(200, "GET", path);
-        // Most items are deleted again, so that the list stays short.
+        // Keep only a few items, so that the list stays short.
         if (totals.created % 20 === 0) kept.push(id);
         else await expect(204, "DELETE", path);
       }
