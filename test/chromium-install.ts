@@ -1,5 +1,5 @@
-// Installs Chromium from Debian's packages. Root installs it for everybody. Other users cannot, so their copy is unpacked
-// into a folder of their own, together with the libraries that this machine lacks.
+// Installs Chromium from Debian's packages. Root installs it for everybody. Other users cannot, so their copy is
+// unpacked into a folder of their own, together with the libraries that this machine lacks.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";

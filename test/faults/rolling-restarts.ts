@@ -79,7 +79,9 @@ function describe({ requests, created, failures }: Totals): string {
   return `${requests} requests, ${created} of them creates, ${failures.length} failed`;
 }
 
-/** Clients that create, read, update and list items, each on a connection of its own, and note everything unexpected. */
+/**
+ * Clients that create, read, update and list items, each on a connection of its own, and note everything unexpected.
+ */
 function startLoad(port: number): { readonly totals: Totals; stop(): Promise<string[]> } {
   const totals: Totals = { requests: 0, created: 0, failures: [] };
   const kept: string[] = [];
