@@ -18,15 +18,16 @@ export interface Scene {
 }
 
 /**
- * How often each contender has its turn in a round of `alternate`. A turn lasts a second, which is the shortest load that
- * wrk can make.
+ * How often each contender has its turn in a round of `alternate`. A turn lasts a second, which is the shortest load
+ * that wrk can make.
  */
 const turnCount = 3;
 export const turnSeconds = 1;
 
 /**
- * Starts all contenders that can run here, and lets them take several short turns, one contender at a time. On a virtual
- * machine the speed of the kernel changes from second to second. Long turns would compare good seconds with bad ones.
+ * Starts all contenders that can run here, and lets them take several short turns, one contender at a time. On a
+ * virtual machine the speed of the kernel changes from second to second. Long turns would compare good seconds with bad
+ * ones.
  */
 export async function alternate(
   items: number,

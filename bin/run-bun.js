@@ -62,7 +62,7 @@ function folderOf(name) {
   }
 }
 
-/** Tells the binary from the short text file that stands in for it until the install script has run. */
+/** Until the install script has run, a short text file stands in for the binary. So this looks at the size. */
 function isBinary(path) {
   return existsSync(path) && statSync(path).size > 1_000_000;
 }

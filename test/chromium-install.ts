@@ -1,5 +1,5 @@
-// Installs Chromium from Debian's packages. Root installs it for everybody. Other users cannot, so their copy is unpacked
-// into a folder of their own, together with the libraries that this machine lacks.
+// Installs Chromium from Debian's packages. Root installs it for everybody. Other users cannot, so their copy is
+// unpacked into a folder of their own, together with the libraries that this machine lacks.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -39,7 +39,8 @@ function unpack(folder: string, home: string): boolean {
   const [state, cache, root] = [join(folder, "state"), join(folder, "cache"), join(folder, "root")];
   for (const path of [join(state, "lists/partial"), join(cache, "archives/partial"), root])
     mkdirSync(path, { recursive: true });
-  // apt reads in dpkg's status file which packages are installed, and writes only to our folder.
+  // With these settings, apt writes only to our folder. It still reads dpkg's status file, which lists the installed
+  // packages.
   const settings = {
     "Dir::State": state,
     "Dir::State::status": "/var/lib/dpkg/status",

@@ -33,7 +33,6 @@ const ownSurroundings = {
   [programVariable]: undefined,
 };
 
-/** The environment of a program that a test starts. */
 export function programEnvironment(
   more: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string | undefined> {

@@ -11,7 +11,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, object>>;
 }
 
-/** Each platform has a folder of its own, because npm removes what else is in a folder where it installs. */
+/** Each platform has a folder of its own, because `npm ci` first removes everything from `node_modules`. */
 function folderOf({ name }: Platform): string {
   return join(toolsFolder, "node_modules", ".runtimes", name);
 }

@@ -66,8 +66,8 @@ export function exactNumbers<Item>(): ItemCodec<Item> {
 // Matches strings as well as numbers, so that digits inside strings are skipped.
 const numberOrString = /"(?:[^"\\]|\\.)*"?|-?[0-9](?:[0-9.eE+-])*/g;
 
-// Replaces every number in the text with its index in `numbers`, then lets JSON.parse do the rest. Every number that
-// JSON.parse sees is such an index, because all numbers were replaced.
+// Replaces every number in the text with its index in `numbers`, then parses the text. So every number that
+// `JSON.parse` finds is an index.
 function parseExact(json: string): unknown {
   JSON.parse(json);
   const numbers: unknown[] = [];

@@ -10,7 +10,7 @@ export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
 /** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
   | WatchState
-  /** Nobody subscribes, so nothing is received. */
+  /** Nobody is subscribed, so nothing is received. */
   | { readonly kind: "stopped" }
   /** Somebody has just subscribed or called `reconnect`. */
   | { readonly kind: "connecting" }
@@ -45,7 +45,7 @@ export class LiveList<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: LiveListOptions;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
-  /** Ends the current connection. Undefined while nobody subscribes. */
+  /** Ends the current connection. Undefined while nobody is subscribed. */
   #controller: AbortController | undefined;
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
@@ -75,15 +75,15 @@ export class LiveList<Item> {
     if (!this.#controller) this.#start();
     return () => {
       this.#listeners.delete(subscription);
-      // User interfaces often unsubscribe and subscribe again at once. That should not close the connection, so look
-      // only afterwards whether anybody still subscribes.
+      // User interfaces often unsubscribe and subscribe again at once. That should not close the connection, so wait a
+      // moment before checking whether anybody is still subscribed.
       queueMicrotask(() => {
         if (this.#listeners.size === 0) this.#stop();
       });
     };
   };
 
-  /** Connects again now, instead of waiting for the next attempt. Does nothing while nobody subscribes. */
+  /** Connects again now, instead of waiting for the next attempt. Does nothing while nobody is subscribed. */
   reconnect(): void {
     if (!this.#controller) return;
     this.#controller.abort();

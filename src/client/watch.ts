@@ -48,8 +48,8 @@ type WatchedChange<Item> =
 
 export type WatchState =
   /**
-   * Connected to the change feed. `epoch` names the store's history. If it changes, the store was replaced by another
-   * one.
+   * Connected to the change feed. `epoch` is the name of the store's history. If it changes, the store was replaced by
+   * another one.
    */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The server has no change feed; the list is requested every `pollMs`. */

@@ -100,9 +100,9 @@ export interface Engine {
   commit(batch: Batch): Promise<void>;
 
   /**
-   * Rejects with a `StoreError` if writes would fail now for a reason that lasts. Also rejects if reads no longer come
-   * from the store that was opened. Health checks call this. An engine needs this method only if `hasNews` does not
-   * already fail in these cases.
+   * Rejects with a `StoreError` if writes would fail now and would keep failing until the cause is fixed. Also rejects
+   * if reads no longer come from the store that was opened. Health checks call this. An engine needs this method only
+   * if `hasNews` does not already fail in these cases.
    */
   checkReady?(): Promise<void>;
 

@@ -103,9 +103,9 @@ export class Freshness {
 
   /**
    * Reads changes from the engine, but does not apply them to the replica, which is this process's copy of the store.
-   * Once the engine has seen these changes, `hasNews` no longer reports them, although the replica lacks them. So a
-   * refresh that starts while this runs pulls without asking `hasNews`. But such a refresh may pull before the engine
-   * has seen the changes. So `doubt` is called at the end, and the next refresh pulls without asking too.
+   * From then on, `hasNews` no longer reports these changes, although the replica lacks them. So a refresh that starts
+   * during this call pulls without asking `hasNews`. The first refresh after this call does the same (see `doubt`),
+   * because a refresh during the call may have pulled before these changes were committed.
    */
   async pullAside(since: Bookmark): Promise<News> {
     this.#asideCount++;

@@ -75,7 +75,7 @@ export class Part {
     this.size = size;
   }
 
-  /** Call it when the part is no longer in the list. */
+  /** Call this when the part is no longer in the list. */
   leave(): void {
     this.block.usedBytes -= this.size;
   }

@@ -135,7 +135,7 @@ export class ListDocument {
     return this.#gzipPieces;
   }
 
-  /** Call it when another document takes the place of this one. */
+  /** Call this when another document takes the place of this one. */
   discard(): void {
     for (const chunk of this.#chunks) leave(chunk);
   }

@@ -113,7 +113,7 @@ export class TodoCollection {
     return this.#freshness.refresh(turn);
   }
 
-  /** Rejects with a `StoreError` if requests would fail now for a reason that lasts. */
+  /** Rejects with a `StoreError` if requests fail now and will keep failing until the cause is fixed. */
   async checkReady(): Promise<void> {
     await this.refresh();
     try {
@@ -130,8 +130,8 @@ export class TodoCollection {
   }
 
   /**
-   * Does a part of the work for `gzipList`. Returns true if all of the work is done. Otherwise, call it again later, so
-   * that other requests do not have to wait.
+   * Does a part of the work for `gzipList`. Returns true if all of the work is done. Otherwise, call this again later,
+   * so that other requests do not have to wait.
    */
   compressSome(): boolean {
     return this.#list.compressSome();

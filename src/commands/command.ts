@@ -33,7 +33,6 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The parsed arguments of a command. */
 export interface Arguments {
   readonly positionals: readonly string[];
   /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */

@@ -11,7 +11,7 @@ const defaultServer = "http://127.0.0.1:5000/";
 type Setting = "server" | "username" | "password" | "password-file" | "form" | "ca";
 
 interface Source {
-  /** What this source calls the server, for messages. */
+  /** How error messages name the server setting of this source, for example `--server`. */
   readonly serverName: string;
   readonly read: (setting: Setting) => string | undefined;
 }

@@ -39,8 +39,8 @@ export function parseField(argument: string): Field {
 }
 
 /**
- * If a field that marks items as done is set to one of these words, its value becomes true or false. A text would not
- * mark the item.
+ * If a field that marks items as done is set to one of these words, the value is stored as true or false. A string such
+ * as "yes" would not mark the item as done.
  */
 export const yesAndNo = new Map([
   ...["true", "yes", "on", "1"].map((word) => [word, "true"] as const),

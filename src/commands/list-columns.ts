@@ -80,8 +80,8 @@ function idColumn(all: readonly string[], items: readonly string[]): Column {
 }
 
 /**
- * One column for each field except the ID and the field that `shownOf` returns for an item, because another column
- * shows that one already. Names that differ only in letter case share a column.
+ * One column for each field. The ID, and the field that `shownOf` returns for an item, are left out, because other
+ * columns show them. Field names that differ only in letter case share a column.
  */
 function fieldsOf(items: readonly string[], shownOf: (json: string) => string | undefined = () => undefined): Column[] {
   const titles = new Map<string, string>();

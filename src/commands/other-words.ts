@@ -1,4 +1,4 @@
-// Words that people try because other programs use them, and what this program calls the same thing.
+// Words that people know from other programs and try here, and the words of this program with the same meaning.
 
 const actions: Readonly<Record<string, string>> = {
   create: "add",
@@ -51,12 +51,18 @@ const commands: Readonly<Record<string, string>> = {
 const commandMeanings = new Map(Object.entries(commands));
 const actionMeanings = new Map(Object.entries(actions));
 
-/** The command for a word that other programs use for it. It may have arguments, as in `done --undo`. */
+/**
+ * Returns the command that a word from other programs means, perhaps with arguments: `undo` means `done --undo`.
+ * Undefined if the word is not known.
+ */
 export function commandMeant(word: string): string | undefined {
   return commandMeanings.get(word) ?? commandMeanings.get(word.toLowerCase());
 }
 
-/** The one of these choices for which other programs use this word. */
+/**
+ * Returns the choice that a word from other programs means: `rm` means `remove`. Undefined if none of these choices is
+ * meant.
+ */
 export function choiceMeant(word: string, choices: readonly string[]): string | undefined {
   const meant = actionMeanings.get(word.toLowerCase());
   return choices.find((choice) => choice === meant);

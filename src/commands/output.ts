@@ -50,7 +50,7 @@ export function outputError(cause: unknown): CommandError {
 
 /**
  * Like `outputError`, but for output that is useless if it is incomplete, such as a backup. So a closed pipe is an
- * error, too.
+ * error too.
  */
 export function lostOutput(cause: unknown): CommandError {
   return new CommandError(`The output cannot be written: ${systemReason(cause)}.`, { cause });

@@ -42,8 +42,8 @@ export async function askHealth(base: URL, { trusts }: { readonly trusts: boolea
 }
 
 /**
- * Asks the service at this address for its epoch, which names the history of its store. Undefined if it does not say,
- * for example because it needs credentials.
+ * Asks the service at this address for its epoch, which is the name of its store's history. Undefined if the service
+ * does not say, for example because it needs credentials.
  */
 export async function askEpoch(base: URL, { trusts }: { readonly trusts: boolean }): Promise<string | undefined> {
   try {

@@ -1,5 +1,5 @@
-// `todoitems restore`: makes a backup the content of a store. The store gets a new epoch, which identifies its history.
-// So clients do not rely on what they remember of the old content.
+// `todoitems restore`: replaces the content of a store with a backup. The store gets a new epoch, which is a new name
+// for its history. So clients do not rely on what they remember of the old content.
 
 import { existsSync } from "node:fs";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";

@@ -55,7 +55,7 @@ export function takeAddress(
 
 /**
  * The address below which the service has its paths. It ends with a slash, and may have a prefix that a proxy adds.
- * People also copy the address of the list, and the client of the other commands accepts that, too.
+ * People also copy the address of the list, so the path of the list is removed from the end.
  */
 function rootOf(url: URL): URL {
   const root = new URL(url);

@@ -140,7 +140,7 @@ export class App implements Handler {
   }
 
   /**
-   * A preflight gets this answer, too, if web pages of other origins have no access. The answer then says how to give
+   * A preflight also gets this answer if web pages of other origins have no access. The answer then says how to give
    * them access.
    */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {

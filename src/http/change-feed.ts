@@ -34,7 +34,7 @@ const pollMs = 250;
  * one address. It also keeps one address from using up all connections with feeds.
  */
 const feedsPerAddressMax = 100;
-/** How long a client that has reached this limit should wait before it tries to open another feed. */
+/** A client whose address already has `feedsPerAddressMax` open feeds is told to try again after this time. */
 const feedRetrySeconds = 5;
 /**
  * When the service stops, it tells each reader to reconnect after a random time between these two. Otherwise all

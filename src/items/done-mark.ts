@@ -1,6 +1,6 @@
 // Which values mark an item as done. Apps write a boolean, a number or a string.
 
-/** How apps mark an item as done and as open, as JSON texts. */
+/** The JSON texts with which apps mark an item as done and as open. */
 const marks = [
   { done: "true", open: "false" },
   { done: "1", open: "0" },
@@ -12,7 +12,10 @@ export function isDoneMark(value: string | undefined): boolean {
   return marks.some((mark) => mark.done === value);
 }
 
-/** The JSON text that marks an item as done or open, of the same kind as the value before. */
+/**
+ * The JSON text that marks an item as done or open. It has the same type as `before`, an earlier mark. If `before` is
+ * not a mark, the text is `true` or `false`.
+ */
 export function doneMark(isDone: boolean, before: string | undefined): string {
   const mark = marks.find(({ done, open }) => done === before || open === before);
   return String(mark ? (isDone ? mark.done : mark.open) : isDone);

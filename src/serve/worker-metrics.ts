@@ -18,7 +18,7 @@ export class WorkerMetrics {
   #collecting: Promise<readonly ProcessMetrics[]> | undefined;
 
   /**
-   * Call this for each answer of a worker. Also call it once with an empty list, as soon as the worker can be asked.
+   * Call this for each answer of a worker. Also call this once with an empty list, as soon as the worker can be asked.
    */
   heard(worker: Bun.Subprocess, metrics: ProcessMetrics): void {
     this.#latest.set(worker, metrics);

@@ -37,7 +37,8 @@ function encodeName(name: string): Buffer {
 function element(tag: number, contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
-  // A length of 128 or more is written as 0x82, which says that two bytes follow, and then the length in those two bytes.
+  // A length of 128 or more is written as 0x82, which says that two bytes follow, and then the length in those two
+  // bytes.
   const lengthBytes = length < 0x80 ? [length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...lengthBytes]), content]);
 }

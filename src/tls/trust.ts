@@ -12,12 +12,12 @@ const updateTool = "/usr/sbin/update-ca-certificates";
 /** The name of the authority in the browsers' list. */
 const nickname = "todoitems development authority";
 /**
- * `certutil` is stopped after this time. If the list has a password, `certutil` asks for it again and again, even if
- * nobody can answer.
+ * `certutil` is stopped after this time. If the browsers' list of authorities has a password, `certutil` asks for it
+ * again and again, even if nobody can answer.
  */
 const certutilMsMax = 10_000;
 
-/** The commands that make Debian trust the authority. They need the rights of root. */
+/** The commands that make Debian trust the authority. They must be run as root. */
 export function systemCommands(authorityCert: string): readonly (readonly string[])[] {
   return [["install", "-m", "644", authorityCert, systemFile], [updateTool]];
 }

@@ -70,18 +70,18 @@ export class Http1Connection implements Connection, SlowReader {
   /** True until the first bytes arrive. */
   #isNew = true;
 
-  // The request in progress.
+  // The following fields describe the request in progress.
   #head: RequestHead | undefined;
   #body = RequestBody.none;
   #requestDeadline = noDeadline;
   #saidContinue = false;
 
-  // The answer in progress.
+  // The following fields describe the answer in progress.
+  #closes = false;
   /** True once all of the answer is in the send queue. */
   #answered = false;
   /** The source of a streamed answer until the stream ends. Undefined for an answer that is not streamed. */
   #source: StreamSource | undefined;
-  #closes = false;
 
   constructor(transport: Transport, peer: string, host: ConnectionHost, isSecure: boolean) {
     this.#transport = transport;

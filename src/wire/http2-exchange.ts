@@ -256,8 +256,8 @@ export class Http2Exchange implements SlowReader {
 }
 
 /**
- * The header fields of answers that are sent many times, with the date in these fields. They can be used again, because
- * the runtime copies them before it changes them.
+ * The header fields of answers that are sent many times, and the date that these fields contain. The fields are used
+ * again until the date changes. That is safe, because the runtime copies them before it changes them.
  */
 const standingFields = new WeakMap<Answer, { readonly date: string; readonly fields: OutgoingHttpHeaders }>();
 

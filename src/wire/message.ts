@@ -33,8 +33,8 @@ export interface HttpRequest {
    */
   readonly turn: Turn | undefined;
   /**
-   * Reads the whole body; call it once. If the body is too large, too slow or malformed, the call throws or rejects
-   * with a `Refusal`.
+   * Reads the whole body. Call this only once. If the body is too large, too slow or malformed, the call throws or
+   * rejects with a `Refusal`.
    */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }
@@ -116,7 +116,7 @@ export interface StreamBody {
 }
 
 export interface StreamSink {
-  /** Call it once in `open` and then at most once for each `pull`. So at most one piece waits for a slow reader. */
+  /** Call this once in `open` and then at most once for each `pull`. So at most one piece waits for a slow reader. */
   write(bytes: Uint8Array): void;
   /** Ends the stream, after these last bytes, if there are any. */
   end(last?: Uint8Array): void;

@@ -22,7 +22,9 @@ export class RememberedHead {
     return this.#head;
   }
 
-  /** Call it after `parse`. Pass the bytes of the head, or undefined if the head arrived together with other bytes. */
+  /**
+   * Call this after `parse`. Pass the bytes of the head, or undefined if the head arrived together with other bytes.
+   */
   remember(bytes: Buffer | undefined): void {
     // A slice of a larger buffer is not remembered, because it would keep all of that buffer in memory.
     this.#bytes = bytes && bytes.buffer.byteLength === bytes.length ? bytes : undefined;

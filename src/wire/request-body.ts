@@ -53,7 +53,7 @@ export class RequestBody {
     return count;
   }
 
-  /** Returns the content. Call it once the body is complete. */
+  /** Returns the content. Call this only when the body is complete. */
   content(): Uint8Array {
     return this.#content.take();
   }

@@ -34,7 +34,7 @@ export class TransportStream extends Duplex {
     if (!this.destroyed && !this.push(bytes)) this.#transport.pause();
   }
 
-  /** Call it when no more bytes will arrive. */
+  /** Call this when no more bytes will arrive. */
   receiveEnd(): void {
     this.#inputEnded = true;
     this.push(null);
@@ -46,7 +46,7 @@ export class TransportStream extends Duplex {
     this.drained();
   }
 
-  /** Call it when the socket accepts bytes again, and at the end of a turn in which `sendSoon` was called. */
+  /** Call this when the socket accepts bytes again, and at the end of a turn in which `sendSoon` was called. */
   drained(): void {
     const [first] = this.#unsent;
     if (first) {

@@ -33,8 +33,9 @@ export type Turn = object;
 /** After a read of at least this many bytes, the runtime may read the same socket again in the same turn. */
 const longReadBytes = 256 * 1024;
 /**
- * The runtime asks for up to 1,024 ready sockets at a time. If it gets that many, it asks again within the turn. If at
- * most this many connections are open, it got fewer, even if hundreds have closed since the turn began.
+ * The runtime asks for up to 1,024 ready sockets at a time. If it gets that many, it asks again within the same turn.
+ * If at most this many connections are open, it cannot have got 1,024 sockets, even if hundreds have closed since the
+ * turn began.
  */
 const connectionsMax = 500;
 

@@ -37,7 +37,7 @@ export class UnsentBytes {
     return sum;
   }
 
-  /** Call it for a new reader, and for one that has read something since the last tick. */
+  /** Call this for a new reader, and for one that has read something since the last tick. */
   progressed(reader: SlowReader): void {
     this.#readers.delete(reader);
     this.#readers.add(reader);

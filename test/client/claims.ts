@@ -160,7 +160,8 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     async run(deployment) {
       const todo = client(deployment);
       const { id } = await todo.create({ Name: "counted", Count: 0 });
-      // Without ETags, a server cannot tell a writer that another one has changed the item. So use only one writer.
+      // The other deployment has no ETags, so it cannot tell a writer that somebody else has changed the item. So it
+      // gets only one writer.
       const writers = deployment.ours ? 3 : 1;
       const increment = (item: TodoItem) => ({ ...item, Count: Number(item["Count"]) + 1 });
       await Promise.all(Array.from({ length: writers }, () => todo.change(id, increment)));

@@ -196,8 +196,8 @@ describe("failures", () => {
       connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) },
     });
 
-    // The new process has another store, and so another epoch (ID of the store's history). The store gets a new item
-    // and an item with the same content as before.
+    // The new process has another store, and so another epoch (the name of the store's history). The store gets a new
+    // item and an item with the same content as before.
     const next = await Program.start({ args: ["--store", "memory:", "--port", port] });
     closes.push(() => next.stop("SIGKILL"));
     const { connection } = list.getSnapshot();

@@ -43,14 +43,14 @@ describe("a refresh", () => {
 
   test("takes what other processes have committed", async () => {
     await commitElsewhere();
-    engine.question = true;
+    engine.hasNewsResult = true;
     await freshness.refresh();
     expect(list()).toBe('[{"n":1}]');
   });
 
   test("shares one query and one pull with all readers that wait for the same answer", async () => {
     const question = Promise.withResolvers<boolean>();
-    engine.question = question.promise;
+    engine.hasNewsResult = question.promise;
     const readers = Array.from({ length: 50 }, () => freshness.refresh());
     expect(new Set(readers).size).toBe(1);
     question.resolve(true);
@@ -61,10 +61,10 @@ describe("a refresh", () => {
   test("that starts during a pull waits for the pull, and then asks the engine again", async () => {
     const arrival = Promise.withResolvers<void>();
     engine.arrival = arrival.promise;
-    engine.question = true;
+    engine.hasNewsResult = true;
     const first = freshness.refresh();
     await commitElsewhere();
-    engine.question = false;
+    engine.hasNewsResult = false;
     const second = freshness.refresh() ?? Promise.resolve();
     expect(await staysPending(second)).toBe(true);
     expect(engine.questionCount).toBe(1);
@@ -77,7 +77,7 @@ describe("a refresh", () => {
 test("idle resolves once no refresh is in progress, even if one has failed", async () => {
   await freshness.idle();
   const question = Promise.withResolvers<boolean>();
-  engine.question = question.promise;
+  engine.hasNewsResult = question.promise;
   const refresh = freshness.refresh() ?? Promise.resolve();
   const idle = freshness.idle();
   expect(await staysPending(idle)).toBe(true);
@@ -109,7 +109,7 @@ describe("a turn token", () => {
 
   test("saves no query if the first answer was that there is news", async () => {
     const turn = {};
-    engine.question = true;
+    engine.hasNewsResult = true;
     await freshness.refresh(turn);
     freshness.refresh(turn);
     expect(engine.questionCount).toBe(2);
@@ -138,7 +138,7 @@ describe("a call of doubt()", () => {
   test("during a pull is not settled by that pull", async () => {
     const arrival = Promise.withResolvers<void>();
     engine.arrival = arrival.promise;
-    engine.question = true;
+    engine.hasNewsResult = true;
     const refreshing = freshness.refresh();
     expect(await staysPending(Promise.resolve(refreshing))).toBe(true);
     await commitElsewhere();
@@ -179,7 +179,7 @@ describe("a pull for another purpose", () => {
 
   test("makes a refresh pull that asked before and is answered in the meantime, and makes it pull only once", async () => {
     const question = Promise.withResolvers<boolean>();
-    engine.question = question.promise;
+    engine.hasNewsResult = question.promise;
     const refreshing = freshness.refresh();
     const arrival = Promise.withResolvers<void>();
     engine.arrival = arrival.promise;
@@ -198,10 +198,10 @@ describe("a pull for another purpose", () => {
 
 test("changes that a failed pull has read are pulled again, even if the engine no longer reports them", async () => {
   await commitElsewhere();
-  engine.question = true;
+  engine.hasNewsResult = true;
   engine.arrival = Promise.reject(new StoreError("away"));
   await expect(freshness.refresh()).rejects.toThrow("away");
-  engine.question = false;
+  engine.hasNewsResult = false;
   engine.arrival = undefined;
   await freshness.refresh();
   expect(list()).toBe('[{"n":1}]');
@@ -211,7 +211,7 @@ test("if this process commits while a whole store is pulled, the store is pulled
   engine.whole = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
-  engine.question = true;
+  engine.hasNewsResult = true;
   const refreshing = freshness.refresh();
   expect(await staysPending(Promise.resolve(refreshing))).toBe(true);
   replica.take(await commitElsewhere());
@@ -224,12 +224,12 @@ test("if this process commits while a whole store is pulled, the store is pulled
 describe("a store that is unavailable", () => {
   test("is reported each time it fails to answer, and is reported as back once it answers", async () => {
     for (let count = 0; count < 2; count++) {
-      engine.question = Promise.reject(new StoreError("away"));
+      engine.hasNewsResult = Promise.reject(new StoreError("away"));
       await expect(freshness.refresh()).rejects.toThrow("away");
     }
-    engine.question = Promise.resolve(false);
+    engine.hasNewsResult = Promise.resolve(false);
     await freshness.refresh();
-    engine.question = Promise.resolve(false);
+    engine.hasNewsResult = Promise.resolve(false);
     await freshness.refresh();
     expect(notices).toEqual(["away", "away", "back"]);
   });
@@ -243,7 +243,7 @@ describe("a store that is unavailable", () => {
   });
 
   test("is not blamed for a defect", async () => {
-    engine.question = Promise.reject(new TypeError("not a function"));
+    engine.hasNewsResult = Promise.reject(new TypeError("not a function"));
     await expect(freshness.refresh()).rejects.toThrow(TypeError);
     expect(notices).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe("a store that is unavailable", () => {
 
 test("the age is counted from the start of the last refresh or commit that succeeded", async () => {
   const startedAtMs = performance.now();
-  engine.question = Promise.resolve(false);
+  engine.hasNewsResult = Promise.resolve(false);
   await freshness.refresh();
   expect(freshness.ageSeconds).toBeLessThanOrEqual((performance.now() - startedAtMs) / 1_000);
   freshness.wasFreshAt(startedAtMs - 10_000);

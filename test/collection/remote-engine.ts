@@ -6,8 +6,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
 export class RemoteEngine implements Engine {
   readonly store = new MemoryEngine();
-  /** What `hasNews` answers. */
-  question: boolean | Promise<boolean> = false;
+  hasNewsResult: boolean | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
   /** If this is set, `pull` answers only after this promise has resolved. */
@@ -17,7 +16,7 @@ export class RemoteEngine implements Engine {
 
   hasNews(): boolean | Promise<boolean> {
     this.questionCount++;
-    return this.question;
+    return this.hasNewsResult;
   }
 
   async pull(since?: Bookmark): Promise<News> {

@@ -144,7 +144,7 @@ describe("batching", () => {
     const engine = new RemoteEngine();
     const collection = await openCollection(engine);
     const question = Promise.withResolvers<boolean>();
-    engine.question = question.promise;
+    engine.hasNewsResult = question.promise;
     const refresh = collection.refresh();
     const closing = collection.close();
     expect(await staysPending(closing)).toBe(true);
@@ -236,7 +236,7 @@ test("readers that share a query for news also share the pull that follows", asy
   const engine = new RemoteEngine();
   const { collection } = await Service.on(engine);
   const question = Promise.withResolvers<boolean>();
-  engine.question = question.promise;
+  engine.hasNewsResult = question.promise;
   const readers = Array.from({ length: 50 }, () => collection.refresh());
   question.resolve(true);
   await Promise.all(readers);
@@ -248,7 +248,7 @@ test("if a commit overtakes the pull of a whole store, the pull does not undo th
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one));
-  engine.question = Promise.resolve(true);
+  engine.hasNewsResult = Promise.resolve(true);
   engine.whole = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
@@ -299,13 +299,13 @@ test("a commit to a store that is then replaced does not show up in the new stor
 test("a store that failed to answer is reported as back, once, when it answers", async () => {
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
-  engine.question = Promise.reject(new StoreError("away"));
+  engine.hasNewsResult = Promise.reject(new StoreError("away"));
   expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(503);
   // The log also has a line for the answer 503, with the level `warn`. That line is left out here.
   const reports = () => service.log.filter(({ level }) => level !== "warn");
   expect(reports()).toEqual([{ level: "error", message: "away" }]);
   for (let count = 0; count < 2; count++) {
-    engine.question = Promise.resolve(false);
+    engine.hasNewsResult = Promise.resolve(false);
     expect(await service.list()).toBe("[]");
   }
   expect(reports().slice(1)).toEqual([{ level: "info", message: "back" }]);
@@ -318,7 +318,7 @@ describe("a write whose answer arrives after the collection has loaded another h
     onStored: (() => Promise<void> | undefined) | undefined;
 
     override async pull(since?: Bookmark): Promise<News> {
-      return this.question === true ? this.other.pull(since) : super.pull(since);
+      return this.hasNewsResult === true ? this.other.pull(since) : super.pull(since);
     }
 
     override async commit(batch: Batch): Promise<void> {
@@ -333,7 +333,7 @@ describe("a write whose answer arrives after the collection has loaded another h
     await service.create(item(ids.one));
     const { epoch } = service.collection;
     engine.onStored = () => {
-      engine.question = true;
+      engine.hasNewsResult = true;
       return service.collection.refresh();
     };
     return { service, epoch };

@@ -13,7 +13,9 @@ import { ids, item, Service } from "../service.ts";
 import { temporaryFolder } from "./engine-kinds.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres/postgres-store.ts";
 
-/** The epoch (ID of the store's history) and the version that clients know, from ETags and from the change feed. */
+/**
+ * The epoch (the name of the store's history) and the version that clients know, from ETags and from the change feed.
+ */
 const history = { epoch: expect.stringMatching(/^[0-9a-f]{16}$/), version: 5 };
 const names = ["Task 1", "Büro 🧹"];
 

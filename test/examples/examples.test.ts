@@ -1,5 +1,5 @@
-// Runs the clients in examples/ against the real program, and compares what they print with the transcripts beside them.
-// `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts.
+// Runs the clients in examples/ against the real program, and compares what they print with the transcripts beside
+// them. `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -31,7 +31,7 @@ export function expectTranscript(file: string, printed: string): void {
 }
 
 /**
- * Replaces what differs from run to run. IDs and epochs (IDs of a store's history) become numbers, in their order of
+ * Replaces what differs from run to run. IDs and epochs (names of a store's history) become numbers, in their order of
  * appearance. Dates are removed, and so are details of problems, because their wording may change.
  */
 export function comparable(text: string): string {

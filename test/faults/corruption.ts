@@ -53,7 +53,7 @@ async function makeStore(path: string, random: Random): Promise<Sample> {
   const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
   const items = new Map<string, string>();
   for (let count = 0; count < writesIntoStore; count++) await write(program, random, items);
-  // Large items that are deleted again leave free pages.
+  // Large items leave free pages when they are deleted.
   for (let count = 0; count < 5; count++) {
     const id = crypto.randomUUID();
     await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"y".repeat(30_000)}"}`);

@@ -24,7 +24,8 @@ export const failedSyncPart: Part = {
   async run({ random, tally, goOn }) {
     while (goOn()) {
       const first = 2 + random.below(8);
-      // Either one sync fails, or every sync from then on, or every second sync from then on.
+      // The sync with the number `first` fails. In some rounds, every later sync fails too (`+`), or every second later
+      // sync (`+2`).
       const which = `${first}${random.pick(["", "+", "+2"])}`;
       const round = await failedSyncRound(which, 10);
       tally.operations += round.outcomes.length;

@@ -11,7 +11,7 @@ import { Program } from "../program.ts";
 import { LostWrite } from "../torture/part.ts";
 
 export interface FailoverOptions {
-  /** Says before each round whether it is to be run. Rounds count from 1. */
+  /** Called before each round. Returns true if the round should be run. Rounds count from 1. */
   readonly goOn: (round: number) => boolean;
   readonly onRound?: (round: number, totals: FailoverTotals) => void;
 }

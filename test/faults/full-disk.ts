@@ -1,6 +1,7 @@
 // Fills the disk under a running service. Reads must go on, writes must be refused with 503, and the service must
 // recover by itself once there is room. After a kill, every answered write must be there, and no refused one. Root gets
-// a small file system in memory. Other users get a limit on the size of files, which never gives room back.
+// a small file system in memory. Other users get a limit on the size of files instead. Under that limit no room becomes
+// free, so the recovery is not tested.
 //
 //   npm run torture -- --only "full disk" --minutes 1
 
@@ -50,8 +51,7 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
       if ((await create(program, answers, 100)) !== 201) tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
-    // Opening the store needs some room, too, for the index of the log. By now, there is room again on the small file
-    // system.
+    // Opening the store also needs some room, for the index of the log. By now, the small file system has room again.
     const stored = await readStore(path);
     if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
     else verify(answers, new Set(stored.keys()), tally);

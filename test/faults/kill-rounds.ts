@@ -12,7 +12,7 @@ import { LostWrite } from "../torture/part.ts";
 import { slowDiskLauncher, threadLine } from "./slow-disk.ts";
 
 export interface KillRoundsOptions {
-  /** Says before each round whether it is to be run. Rounds count from 1. */
+  /** Called before each round. Returns true if the round should be run. Rounds count from 1. */
   readonly goOn: (round: number) => boolean;
   readonly writers: number;
   /** If true, the disk is slow, so that the service commits in a separate thread. */

@@ -79,7 +79,9 @@ function describe({ requests, created, failures }: Totals): string {
   return `${requests} requests, ${created} of them creates, ${failures.length} failed`;
 }
 
-/** Clients that create, read, update and list items, each on a connection of its own, and note everything unexpected. */
+/**
+ * Clients that create, read, update and list items, each on a connection of its own, and note everything unexpected.
+ */
 function startLoad(port: number): { readonly totals: Totals; stop(): Promise<string[]> } {
   const totals: Totals = { requests: 0, created: 0, failures: [] };
   const kept: string[] = [];
@@ -105,7 +107,7 @@ function startLoad(port: number): { readonly totals: Totals; stop(): Promise<str
         totals.created++;
         await expect(204, "PUT", path, `{"ID":"${id}","n":2}`);
         await expect(200, "GET", path);
-        // Most items are deleted again, so that the list stays short.
+        // Keep only a few items, so that the list stays short.
         if (totals.created % 20 === 0) kept.push(id);
         else await expect(204, "DELETE", path);
       }

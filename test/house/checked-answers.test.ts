@@ -1,5 +1,5 @@
-// No test goes around the check of answers against the API's description. Services check themselves: those of
-// `Service`, `Program` and the simulation. Tests that ask another server, or an installed program, use `checkedFetch`.
+// No test bypasses the check of answers against the API's description. The services that `Service`, `Program` and the
+// simulation start check their own answers. Tests that ask another server, or an installed program, use `checkedFetch`.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -15,7 +15,7 @@ const repeats = 400_000;
 type Attack = readonly [prefix: string, repeated: string, suffix: string];
 
 const worstCases: Readonly<Record<string, readonly Attack[]>> = {
-  // These read what clients send before their credentials are checked.
+  // The following expressions read what clients send before their credentials are checked.
   "/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/": [["", "a", " "]],
   "/^[\\x21-\\x7e]+$/": [["/", "a", " "]],
   "/^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\\/([0-9])\\.([0-9])$/": [
@@ -96,7 +96,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "-", ""],
     ["0", "e", ""],
   ],
-  // These read what a server sends to the client.
+  // The following expressions read what a server sends to the client.
   "/\\r\\n|\\n|\\r(?!$)/": [["", "a", "\r"]],
   "/^([^:]*)(?:: ?(.*))?$/s": [
     ["", "a", "\n"],
@@ -109,12 +109,12 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/^(.{8})(.{4})(.{4})(.{4})/": [["", "a", ""]],
   "/^-?[1-9][0-9]*$/": [["1", "0", "a"]],
   "/CERT|ISSUER|SIGNED|SIGNATURE/": [["", "SIGN", ""]],
-  // These read the description, which the service writes itself.
+  // The following expressions read the API's description, which the service writes itself.
   "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],
   "/^\\s|[^\\n\\x20-\\x7e]| \\n/": [["a", " ", ""]],
   "/\\n$/": [["", "\n", "a"]],
-  // These read files and arguments of the operator or of a person at a terminal.
+  // The following expressions read files and arguments that come from the operator or from a person at a terminal.
   "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],
   "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$[A-Za-z0-9+/]{11,}\\$[A-Za-z0-9+/]{22,}$/": [
     ["$argon2id$v=19$m=1,t=1,p=1$", "a", ""],

@@ -143,10 +143,10 @@ test("a request that never ends is cancelled some time after its answer, whateve
   await start({ idleTimeoutMs: 300, requestTimeoutMs: 300 });
   const etag = (await service.fetch("GET", path)).headers.get("etag") ?? "";
   for (const [fields, status] of [
-    // These are answered before the body is read.
+    // The following requests are answered before the body is read.
     [{ ":path": "/nowhere" }, 404],
     [{ ":method": "PURGE" }, 405],
-    // These are answered when the time limit for the body has passed.
+    // The following requests are answered when the time limit for the body has passed.
     [{}, 408],
     [{ "if-none-match": etag }, 408],
     [{ ":path": "/changes" }, 408],

@@ -6,7 +6,7 @@ function spelled(name: string, style: FieldNames): string {
 }
 
 describe("field names", () => {
-  // These are the spellings that .NET's JsonNamingPolicy.CamelCase gives.
+  // In .NET, `JsonNamingPolicy.CamelCase` gives these spellings.
   for (const [name, camel] of Object.entries({
     ID: "id",
     Id: "id",

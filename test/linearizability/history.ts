@@ -33,7 +33,7 @@ export interface ListOperation extends Timed {
   readonly version: number;
   /** The exact body of the answer. */
   readonly body: string;
-  /** Those items of the list that the clients wrote, in the order of the list. */
+  /** The items of the list that the clients wrote, in the order of the list. */
   readonly items: readonly { readonly id: string; readonly n: number }[];
 }
 

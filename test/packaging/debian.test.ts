@@ -1,5 +1,5 @@
-// The Debian package has what it should, with the right permissions, and the unit is one that systemd accepts. Whether
-// the package can be installed and removed is tried by packaging/try-deb.sh, which needs root and a network.
+// The Debian package has what it should, with the right permissions, and the unit is one that systemd accepts.
+// packaging/try-deb.sh tests whether the package can be installed and removed, which needs root and a network.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// The messages for the user: which of them are closed when there are too many, and which one a key or an item acts on.
+// The messages for the user. If there are too many, one of them is closed. If the user opens an item that a message is
+// about, the action of that message runs.
 
 import { expect, test } from "bun:test";
 import { NoticeList } from "../../src/page/notice-list.ts";
@@ -19,7 +20,7 @@ test("if all messages would stay, the oldest is closed", () => {
   expect(list.all.map(({ text }) => text)).toEqual(["two", "three", "four"]);
 });
 
-test("an item acts on the newest message about it, which is then closed", () => {
+test("actAbout runs the action of the newest message about the item, and closes that message", () => {
   const list = notices();
   const done: string[] = [];
   for (const id of ["milk", "bread"])

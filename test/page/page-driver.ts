@@ -21,7 +21,7 @@ interface Screen {
   readonly scale?: number;
 }
 
-/** The longest wait for an element that is to be clicked. Normally the wait is far shorter. */
+/** The longest wait for an element to click. Normally the wait is far shorter. */
 const clickTimeoutMs = 20_000;
 const clickAttempts = 4;
 

@@ -125,7 +125,7 @@ test("a double-click never acts on an item that has moved under the pointer", as
   await doubleClick(page, '[data-control="clear-done"]', (pointed) => `${pointed}.closest("li, .list")`);
   await page.untilNames("Two");
   expect(await page.evaluate("document.querySelectorAll('.editor').length")).toBe(0);
-  // Single clicks act as always.
+  // Single clicks still work as usual.
   await page.clickItem("Two", "delete");
   await page.untilNames();
 });

@@ -64,8 +64,8 @@ export const breaks: Readonly<Record<string, Break>> = {
     part: "return this.#left.has(epoch);",
     replacement: "return epoch === undefined;",
   },
-  // Broken: the answer to a write names the epoch (ID of the store's history) at the time of the answer. It should name
-  // the epoch in which the write was stored.
+  // Broken: the answer to a write has the epoch (the name of the store's history) at the time of the answer. It should
+  // have the epoch in which the write was stored.
   "epoch-of-answer": {
     file: "src/http/item-operations.ts",
     part: "const tag = this.#tag(version, epoch);",

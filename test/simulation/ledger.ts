@@ -30,8 +30,8 @@ export class Ledger {
   /** The states that led to the current one. A failover drops the states that were lost. */
   #branch: Period[] = [];
   /**
-   * The epochs (IDs of the store's histories) in which a failover has lost commits. In such an epoch, a token (an epoch
-   * and a version) can stand for two states.
+   * The epochs (names of histories of the store) in which a failover has lost commits. In such an epoch, a token (an
+   * epoch and a version) can stand for two states.
    */
   readonly #cutEpochs = new Set<string>();
   /** The texts of the writes that were answered with "nothing was changed". */
@@ -60,7 +60,7 @@ export class Ledger {
     return (this.#branch.at(-1 - commits) ?? this.#branch[0] ?? this.#last).state;
   }
 
-  /** True if a failover has lost commits of this epoch (ID of the store's history). */
+  /** True if a failover has lost commits of this epoch (the name of the store's history). */
   hasLostCommits(epoch: string): boolean {
     return this.#cutEpochs.has(epoch);
   }

@@ -1,5 +1,6 @@
 // One instance of the service in a simulation: the real app, the real collection and the real PostgreSQL engine. The
-// client library under the engine, the time and all random numbers are simulated. Requests reach the app without sockets.
+// client library under the engine, the time and all random numbers are simulated. Requests reach the app without
+// sockets.
 
 import { StoreError } from "../../src/collection/engine.ts";
 import { TodoCollection } from "../../src/collection/todo-collection.ts";

@@ -140,8 +140,8 @@ export class SimulatedUser {
     const items = new Map(found.whole ? [] : itemsOf(body).map(({ id, json }) => [id, json]));
     for (const { version, id, item } of found.changes) {
       const json = item && JSON.stringify(item);
-      // If the answer is the whole store, its changes are not checked here. They are given with the current epoch (ID
-      // of the store's history), but some may have been stored in an older one.
+      // If the answer is the whole store, its changes are not checked here. They are given with the current epoch (the
+      // name of the store's history), but some may have been stored in an older one.
       if (!found.whole) ledger.checkChange({ epoch: found.epoch, version }, id, json);
       items.delete(id);
       if (json !== null) items.set(id, json);

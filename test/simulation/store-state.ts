@@ -72,8 +72,8 @@ const pruneEvery = 40;
 const missedMax = { versions: 1_000, bytes: 1_000_000 };
 
 /**
- * What `commit_batch` does to a state. The batch must have been made for the epoch (ID of the store's history) of this
- * state. Undefined if nothing is stored.
+ * What `commit_batch` does to a state. The batch must have been made for the epoch (the name of the store's history) of
+ * this state. Undefined if nothing is stored.
  */
 export function commitBatch(
   state: StoreState,

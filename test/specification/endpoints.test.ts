@@ -167,7 +167,7 @@ describeBlackBox("Endpoints: operations", (start) => {
 
   test("rule 3: the list is one array of all items in order of creation, and an update keeps the item's place", async () => {
     const service = await start();
-    // These items are enough for several chunks of the list.
+    // Create enough items for several chunks of the list.
     const created = Array.from({ length: 150 }, (_, index) =>
       item(crypto.randomUUID(), `"n":${index},"a":"${"x".repeat(100)}"`),
     );

@@ -1,5 +1,5 @@
-// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipes for React
-// and TanStack Query are also run in Chromium with a real service.
+// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipes for
+// React and TanStack Query are also run in Chromium with a real service.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";

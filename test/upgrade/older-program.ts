@@ -5,9 +5,9 @@ import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { projectFolder } from "../program.ts";
 
-/** The commit of the previous version. At each release, replace it with the tag of the release before. */
+/** The commit of the previous version. At each release, replace it with the tag of the previous release. */
 export const previousVersion = "bb3b0ce701071a2ab5a37cc643441f82000d3190";
-/** The last version that knew only the first schema of PostgreSQL. */
+/** The commit of the last version that knew only the first schema of a PostgreSQL store. */
 export const firstPostgresSchema = "624822f37cdb091eea3ffc5fd05bad9fdb580b33";
 
 /** True if the git history has these versions. */

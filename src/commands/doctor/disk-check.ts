@@ -1,4 +1,5 @@
-// Checks the disk of a SQLite store: is there room to grow, and for the copy that a backup or an update makes?
+// Checks the disk of a SQLite store: is there enough room for the store to grow, and for the copy that a backup or an
+// update makes?
 
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";

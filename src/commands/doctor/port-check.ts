@@ -37,7 +37,10 @@ async function checkPort(scheme: "http" | "https", port: number, settings: Setti
   return { finding: checkFree(scheme === "http" ? "--port" : "--https-port", port, settings), isService: false };
 }
 
-/** Says that the service on this port has another store than these settings, because then it is another service. */
+/**
+ * Returns a warning if the service on this port uses a different store than these settings name. Then it is not the
+ * service that these settings describe.
+ */
 async function otherStore(url: URL, { store, demo }: Settings): Promise<Finding | undefined> {
   if (store.engine === "memory" || demo) return undefined;
   const [served, examined] = [await askEpoch(url, { trusts: true }), await epochOf(store)];

@@ -57,7 +57,10 @@ function isFree({ host }: Settings, port: number): boolean {
   }
 }
 
-/** Asks the running service through the proxy. The two epochs show whether it is the service of these settings. */
+/**
+ * Asks the running service twice, through the proxy and at its own port. If both answers have the same epoch, the proxy
+ * leads to the right service.
+ */
 async function askThroughProxy(settings: Settings, url: URL): Promise<Finding> {
   const { state, detail } = await askHealth(url, { trusts: false });
   if (state !== "ready")

@@ -19,7 +19,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
     return [fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${folder}`)];
-  // SQLite makes its log beside the file, so the folder must be writable, too.
+  // SQLite makes its log beside the file, so the folder must be writable too.
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
   if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];

@@ -1,4 +1,5 @@
-// Compares the rows that were written with the rows that were read back: their number, their order, and every character.
+// Compares the rows that were written with the rows that were read back: their number, their order, and every
+// character.
 
 import type { Change } from "../../collection/engine.ts";
 import { CommandError } from "../failure.ts";

@@ -1,4 +1,4 @@
-// Reads the epoch of a store, which names its history. A service has this store if it names the same epoch.
+// Reads the epoch of a store, which is the name of its history. A service that reports the same epoch uses this store.
 
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";

@@ -29,8 +29,9 @@ function cellOf(column: string, value: string | undefined): string {
   return text !== undefined && mayBeUnquoted(column, text, value) ? text : (value ?? "");
 }
 
-// A string keeps its quotes if it would otherwise be read as another value, if `JSON.stringify` would escape it
-// differently, or if a spreadsheet would take it for a formula.
+// False if the string must keep its quotes. That is so if it would otherwise be read as another value or as no value,
+// if `JSON.stringify` would escape it in another way than `literal` does, or if a spreadsheet would take it for a
+// formula.
 function mayBeUnquoted(column: string, text: string, literal: string | undefined): boolean {
   if (text === "" || JSON.stringify(text) !== literal || literalOf(column, text) !== undefined) return false;
   return !/^[=+\-@\t\r]/.test(text);

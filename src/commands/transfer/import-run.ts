@@ -228,7 +228,10 @@ function firstMisplaced(outcomes: readonly (Outcome | undefined)[]): number {
   return index === -1 ? outcomes.length : index;
 }
 
-/** Adds to the message of an error that no item was stored. */
+/**
+ * Adds a sentence to the message of an expected error: no item was stored, or none is known to be stored. Returns other
+ * errors unchanged. Also returns a `NotKeptError` unchanged, because it already says that nothing was stored.
+ */
 function withNothingStored(error: unknown): unknown {
   if (error instanceof NotKeptError || !(error instanceof CommandError || isTodoError(error))) return error;
   const state = isPassing(error) ? `No item is known to be stored. ${continueAdvice}` : "No item was stored.";

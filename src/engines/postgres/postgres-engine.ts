@@ -115,9 +115,10 @@ export class PostgresEngine implements Engine {
     // that the changes continue from the bookmark, so they are not used.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
-      // If this pull did not start from the newest known point, the caller's copy of the store may still be at that
-      // point. Then a read-only engine keeps the point, because only its batch name can reveal a rollback: a read-only
-      // engine cannot give a store that was rolled back a new epoch (a new name for its history).
+      // A read-only engine learns the answer only if this pull started from the newest known point. Otherwise the
+      // caller's copy of the store may still be at that point, and the batch name of the point is needed to notice a
+      // rollback. Other engines give a store that was rolled back a new epoch (a new name for its history), but a
+      // read-only engine cannot.
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }

@@ -107,8 +107,8 @@ export class PostgresSession {
   async #attempt<Result>(ms: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
     const endsAtMs = performance.now() + ms;
     try {
-      // If connecting takes longer than `ms`, this attempt fails. But the connecting goes on, and the next attempt
-      // waits for it.
+      // If connecting takes longer than `ms`, this attempt fails. But the connection is still being opened, and the
+      // next attempt waits for it.
       if (!this.#sql) await withTimeout(ms, this.#open());
     } catch (error) {
       throw explainPostgresError(error, this.#host);

@@ -175,9 +175,9 @@ export class FileGuard {
   }
 
   /**
-   * Call this after a checkpoint. Somebody else may also have written into the file since the last look. The file's
-   * time and size cannot show that, because the checkpoint changes them too. But some of the pages that the checkpoint
-   * copied are then probably overwritten. So this compares the file with the log.
+   * Call this after a checkpoint. Another program may also have written into the file since the last look. The file's
+   * time and size cannot show that, because the checkpoint changes them too. But such a program has probably
+   * overwritten some of the pages that the checkpoint copied. So this compares the file with the log.
    */
   checkCheckpoint(): Interference | undefined {
     const before = this.#look();

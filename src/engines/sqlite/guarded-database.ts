@@ -98,7 +98,7 @@ export class GuardedDatabase {
     if (!this.#guard || this.isRetired || this.#framesSinceCheckpoint() < checkpointFrames) return;
     const { frames, bytes } = this.#guard.logSize;
     this.#framesAtCheckpoint = frames;
-    this.#logWatch.note(bytes, () => {
+    this.#logWatch.runCheckpoint(bytes, () => {
       this.#lookAtFiles();
       if (this.isRetired) return true;
       const isWhole = this.#runCheckpoint();

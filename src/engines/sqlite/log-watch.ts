@@ -19,8 +19,11 @@ export class LogWatch {
     this.#warn = warn;
   }
 
-  /** Runs a checkpoint, which returns whether it has copied the whole log. `bytes` is the size of the log. */
-  note(bytes: number, checkpoint: () => boolean): void {
+  /**
+   * Runs `checkpoint`, which must return whether it has copied the whole log. Then warns if necessary. `bytes` is the
+   * size of the log.
+   */
+  runCheckpoint(bytes: number, checkpoint: () => boolean): void {
     const size = `its log has ${Math.round(bytes / 1024 ** 2)} MiB`;
     let isWhole = false;
     let failure: string | undefined;

@@ -171,8 +171,8 @@ function rowOf(version: Version, position: Value, id: Value, json: Value): Chang
 }
 
 /**
- * True for the one row of table `store`, which begins with its epoch, a text. A row of an item begins with null,
- * because SQLite stores its key elsewhere.
+ * True for the one row of table `store`, whose first value is its epoch, a string. The first value of an item's row is
+ * null, because SQLite stores its key elsewhere.
  */
 function isStoreRow({ values: [epoch] }: Cell): boolean {
   return typeof epoch === "string";

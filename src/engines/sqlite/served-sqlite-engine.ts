@@ -69,7 +69,8 @@ export class ServedSqliteEngine implements Engine {
   }
 
   /**
-   * If the engine finds that the files were replaced, this ends the thread, so that it does not touch the files either.
+   * Waits for the engine's work. If the work fails because another program has replaced, removed or changed the files,
+   * ends the commit thread too, so that the thread no longer touches the files.
    */
   async #watched<Result>(work: Promise<Result>): Promise<Result> {
     try {

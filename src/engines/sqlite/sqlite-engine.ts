@@ -121,10 +121,7 @@ export class SqliteEngine implements Engine {
     this.#files.check();
   }
 
-  /**
-   * True if another program has replaced, removed or changed the files, so that this engine does not touch them any
-   * more.
-   */
+  /** True if another program has replaced, removed or changed the files. This engine then no longer touches them. */
   get isRetired(): boolean {
     return this.#files.isRetired;
   }

@@ -114,14 +114,15 @@ function makePrivate(path: string): void {
   try {
     ensurePrivateFile(path);
   } catch (error) {
-    // SQLite cannot make the file either, and its error is explained.
+    // Ignore a system error here. SQLite will fail to make the file too, and `explainSqliteError` explains that
+    // failure.
     if (!isSystemError(error)) throw error;
   }
 }
 
 /**
  * Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. A folder is not refused here,
- * because SQLite refuses it and that error is explained.
+ * because SQLite refuses it, and `explainSqliteError` explains that error.
  */
 function checkKind(path: string): void {
   const stat = statSync(path);

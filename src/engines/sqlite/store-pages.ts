@@ -1,5 +1,5 @@
-// Reads the pages of a store from its file and its log. It does not use SQLite, which refuses a damaged file. The format
-// is described at sqlite.org/fileformat2.html and sqlite.org/walformat.html.
+// Reads the pages of a store from its file and its log. It does not use SQLite, which refuses a damaged file. The
+// format is described at sqlite.org/fileformat2.html and sqlite.org/walformat.html.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { committedLog, frameHeaderBytes, headerBytes, pageSizes } from "./write-ahead-log.ts";

@@ -152,7 +152,7 @@ export class Sweep {
     return [...this.#obsolete, ...this.#sweeping].sort((a, b) => a - b);
   }
 
-  /** Call this once a commit is durable. It must have stored these changes, and deleted `sweptCount` rows. */
+  /** Call this when the commit that stored these changes and deleted `sweptCount` rows is durable. */
   committed(changes: readonly PlannedChange[], sweptCount: number): void {
     for (const { version, json, replaces } of changes) {
       if (json === null && this.#complete) this.#tombstones.push(version);

@@ -1,6 +1,6 @@
-// Reads SQLite's write-ahead log, and tells damage from the ordinary end that a crash leaves. SQLite itself stops at the
-// first bad frame without a word, so a flipped bit would silently undo all commits after it. This module only reads;
-// sqlite.org/walformat.html describes the format.
+// Reads SQLite's write-ahead log, and distinguishes damage from the incomplete end that a crash leaves. SQLite itself
+// stops at the first bad frame without a word, so a flipped bit would silently undo all commits after it. This module
+// only reads; sqlite.org/walformat.html describes the format.
 //
 // A commit is synced before the next one is written. So a crash can only spoil the last transaction. If a complete
 // transaction follows a bad frame, that frame was intact once, and the disk has damaged it since.
@@ -19,7 +19,7 @@ export interface LogReport {
    * are normal, and do not count as bad.
    */
   readonly bad: { readonly frame: number; readonly offset: number } | undefined;
-  /** True if complete transactions follow the bad frame. False for the ordinary end that a crash leaves. */
+  /** True if complete transactions follow the bad frame. False for the incomplete end that a crash leaves. */
   readonly isDamaged: boolean;
 }
 

@@ -568,7 +568,8 @@ describe("a batch that was decided before others committed", () => {
       expect(wire.roundTrips).toBe(roundTrips);
       since = { ...since, version: elsewhere.version + 2 };
     }
-    // The first of these commits finds that nobody changes the same items any more.
+    // The first of these commits still locks the clock first, which takes two round trips. It finds that nobody else
+    // changes the same items any more. So the second commit is optimistic and takes one round trip.
     for (const roundTrips of [2, 1]) {
       wire.roundTrips = 0;
       await commitMovable(engine, since, (at) => [row(at + 1)], [`id-${since.version + 1}`]);
@@ -872,7 +873,7 @@ describe("a store whose history was cut", () => {
     const found = jsonsOf(news);
     expect(found).not.toContain('{"lost":true}');
     expect(found).toHaveLength(5);
-    // The other instance also notices the new epoch (ID of the store's history).
+    // The other instance also notices the new epoch (the name of the store's history).
     expect(await other.hasNews()).toBe(true);
     expect((await other.pull(here)).epoch).toBe(news.epoch);
   });
@@ -912,8 +913,8 @@ describe("a store whose history was cut", () => {
     const service = await Service.on(await open(wire.through(store.url)));
     await service.create(item(ids.one));
     const { epoch, version } = service.collection;
-    // These calls make the engine prepare its statements. Its next request for changes then contains the epoch (ID of
-    // the store's history), by which the wire recognises that request.
+    // These calls make the engine prepare its statements. Its next request for changes then contains the epoch (the
+    // name of the store's history), by which the wire recognises that request.
     await service.create(item(ids.two));
     await service.collection.changesSince({ epoch, version });
     await service.list();
@@ -1166,7 +1167,8 @@ describe("a store whose history was cut", () => {
 
   test("is still news if the connection is lost while it gets a new epoch, and gets a new epoch later", async () => {
     const { wire, engine, lost, pulling, pass, oldEpochs } = await loadingAfterLoss();
-    // Restoring the backup brings back the old epoch (ID of the store's history) while the engine loads the store.
+    // Restoring the backup brings back the old epoch (the name of the store's history) while the engine loads the
+    // store.
     await store.restore();
     wire.onceSent("set epoch", () => wire.cut());
     await pass();

@@ -286,7 +286,10 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** The processes that the process has started. A small Linux has no `pgrep`, so there the kernel is asked. */
+/**
+ * The child processes of this process. This reads them from /proc if possible, because minimal Linux systems have no
+ * `pgrep`.
+ */
 function childrenOf(pid: number): readonly number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   const list = existsSync(file) ? readFileSync(file, "utf8") : String(Bun.spawnSync(["pgrep", "-P", `${pid}`]).stdout);

@@ -58,7 +58,7 @@ async function serve(path: string): Promise<string | undefined> {
   try {
     engine = new SqliteEngine(path, { readOnly: false });
     const news = await engine.pull();
-    // The epoch (ID of the store's history) is left out, because a copied file always gets a new one.
+    // The epoch (the name of the store's history) is left out, because a copied file always gets a new one.
     return JSON.stringify([news.version, latest(news)]);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

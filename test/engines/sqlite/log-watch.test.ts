@@ -14,23 +14,23 @@ test("a checkpoint that fails is reported once with the size of the log, and aga
   const fail = () => {
     throw new StoreError("the disk is full");
   };
-  for (let count = 0; count < 3; count++) log.note(5 * mebibyte, fail);
+  for (let count = 0; count < 3; count++) log.runCheckpoint(5 * mebibyte, fail);
   expect(warnings).toEqual([
     "store.db: the log could not be copied into the store, and its log has 5 MiB: the disk is full",
   ]);
-  log.note(5 * mebibyte, () => true);
-  log.note(5 * mebibyte, fail);
+  log.runCheckpoint(5 * mebibyte, () => true);
+  log.runCheckpoint(5 * mebibyte, fail);
   expect(warnings).toHaveLength(2);
 });
 
 test("a log beyond 64 MiB is reported once", () => {
   const { warnings, log } = watch();
-  for (const size of [63, 64, 65]) log.note(size * mebibyte, () => true);
+  for (const size of [63, 64, 65]) log.runCheckpoint(size * mebibyte, () => true);
   expect(warnings).toEqual([expect.stringContaining("its log has 64 MiB")]);
 });
 
 test("a checkpoint that a reader holds up is reported only once the log is long", () => {
   const { warnings, log } = watch();
-  for (const size of [4, 15, 16, 20]) log.note(size * mebibyte, () => false);
+  for (const size of [4, 15, 16, 20]) log.runCheckpoint(size * mebibyte, () => false);
   expect(warnings).toEqual([expect.stringMatching(/reads an old state.*16 MiB/)]);
 });

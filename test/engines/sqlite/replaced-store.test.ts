@@ -1,4 +1,5 @@
-// What people do to the files of a running store: they copy a backup over the store, move it away, or remove its log.
+// What people do to the files of a running store: they copy a backup over the store, move the store away, or remove its
+// log.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -130,7 +131,8 @@ describe.each([
     expect(await versionsAtNextStart()).toEqual(numbers(100));
   });
 
-  // A checkpoint of the engine also writes into the file. This must not hide what somebody else writes soon afterwards.
+  // A checkpoint of the engine also writes into the file. That must not hide what another program writes soon
+  // afterwards.
   for (const commitsAfter of [0, 1]) {
     const when = commitsAfter === 0 ? "right after a checkpoint" : "after the commit that follows a checkpoint";
     test(`a backup that is copied over a running store ${when} is noticed`, async () => {
@@ -267,7 +269,7 @@ describe.each([
       await engine.checkReady();
     }
     other.close();
-    // These are enough commits for several checkpoints by the engine itself.
+    // Commit often enough for several checkpoints by the engine itself.
     for (let count = 0; count < 60; count++) await commit(1, 400_000);
     expect(statSync(`${path}-wal`).size).toBeLessThan(10 * 1024 ** 2);
     await engine.close();

@@ -171,7 +171,7 @@ describe.skipIf(process.platform === "win32")("permissions", () => {
   });
 });
 
-/** Runs the action without the rights of root: if the tests run as root, it runs as the user "nobody". */
+/** Runs the action as an ordinary user. If the tests run as root, that is the user "nobody". */
 function asOrdinaryUser<Result>(action: () => Result): Result {
   if (process.geteuid?.() !== 0) return action();
   process.seteuid?.(65_534);

@@ -1,4 +1,5 @@
-// A round trip with the client that hey-api has generated. The first argument is the address of a service without items.
+// A round trip with the client that hey-api has generated. The first argument is the address of a service without
+// items.
 
 import { client } from "../generated/hey-api/client.gen.ts";
 import {
