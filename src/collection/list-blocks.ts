@@ -51,10 +51,11 @@ export class Part {
   start = 0;
   size = 0;
   /**
-   * Set if the part has changed since it was last laid out with the list. Such a part is not worth moving, because it
-   * may soon change again.
+   * True if the part was in a list and has changed since then. Such a part is not worth moving, because it may soon
+   * change again.
    */
   #isHot = false;
+  /** True once the part has been in a list. */
   #wasListed = false;
 
   get isMovable(): boolean {
@@ -64,7 +65,6 @@ export class Part {
   /** Gives the part new bytes, in a block of its own. */
   replace(bytes: Buffer<ArrayBuffer>): void {
     this.#isHot = this.#wasListed;
-    this.#wasListed = false;
     this.moveTo(new Block(bytes), 0, bytes.length);
   }
 
@@ -80,6 +80,7 @@ export class Part {
     this.block.usedBytes -= this.size;
   }
 
+  /** Call this when a list with this part has been laid out. */
   listed(): void {
     this.#isHot = false;
     this.#wasListed = true;
