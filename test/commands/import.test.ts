@@ -2,7 +2,7 @@
 // cannot read.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -159,4 +159,14 @@ describe("JSON", () => {
       const { exitCode, stderr } = await importText(name, text);
       expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
     });
+});
+
+test("if the progress cannot be saved, an import warns, and still says why it stopped", async () => {
+  mkdirSync(commandLine.path("locked.json.import-progress"));
+  expect(await importText("locked.json", '[{"Name":"milk"},{"ID":7}]')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(
+      /^warning: The progress of the import cannot be saved: it is a folder, not a file\. .*\nStopped after 1 item: .*\nerror: The service refused item 2: /,
+    ),
+  });
 });

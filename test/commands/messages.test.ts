@@ -214,6 +214,21 @@ describe("errors", () => {
       expect(actual).toBe(exitCode);
     });
 
+  for (const line of [
+    "backup /sys/b.db --store sqlite:sound.db",
+    "restore sound.db --store sqlite:/sys/b.db",
+    "recover sound.db /sys/b.db",
+    "export /sys/b.db --format json",
+  ])
+    test.skipIf(process.platform !== "linux")(`todoitems ${line} names the folder that cannot be written`, async () => {
+      const [command = "", ...args] = line.split(" ");
+      const { exitCode, output } = await commandLine.runInTerminal(command, args, { cwd: commandLine.path(".") });
+      expect(plain(output).replace(/\s+/g, " ")).toMatch(
+        /^error: \/sys\/b\.db cannot be written: (?:permission denied|the disk is read-only) in the folder \/sys\. $/,
+      );
+      expect(exitCode).toBe(1);
+    });
+
   test("a server that uses HTTPS is told apart from one that does not", async () => {
     const { exitCode, stderr } = await commandLine.run("list", [
       "--server",
