@@ -5,6 +5,7 @@ import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
+import { arrayAdvice } from "./array-advice.ts";
 import { itemFromCells } from "./csv.ts";
 import { checkedHeader } from "./csv-header.ts";
 import { CsvError, CsvReader, type CsvRow } from "./csv-reader.ts";
@@ -35,6 +36,9 @@ export interface FileItem {
   readonly place: string;
 }
 
+/** How much of the beginning is looked at, to guess what the input is. */
+const startBytes = 4096;
+
 interface FileText {
   readonly text: string;
   readonly place: string;
@@ -46,22 +50,28 @@ export async function* readItems(
   chunks: AsyncIterable<Uint8Array>,
   format: ItemFormat,
 ): AsyncGenerator<FileItem> {
+  let start = "";
+  async function* noticed() {
+    for await (const chunk of chunks) {
+      start ||= new TextDecoder().decode(chunk.subarray(0, startBytes));
+      yield chunk;
+    }
+  }
   try {
-    for await (const { text, place } of texts[format](chunks)) yield { json: objectAt(place, text), place };
+    for await (const { text, place } of texts[format](noticed())) yield { json: objectAt(place, text), place };
   } catch (error) {
     if (error instanceof FileError) throw new CommandError(`${source}, ${error.message}.`, { cause: error });
     if (error instanceof CsvError)
       throw new CommandError(`${source}, line ${error.line}: ${error.message}.`, { cause: error });
     if (error instanceof NotAnArrayError)
-      throw new CommandError(`${source} is not a list of items: ${error.message}. ${arrayAdvice}`, { cause: error });
+      throw new CommandError(`${source} is not a list of items: ${error.message}. ${arrayAdvice(start)}`, {
+        cause: error,
+      });
     // The decoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof TypeError)) throw error;
     throw new CommandError(`${source} is not UTF-8 text. Save it as UTF-8, and try again.`, { cause: error });
   }
 }
-
-const arrayAdvice =
-  "A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
 
 /** A mistake in the file. The message begins with the place of the mistake. */
 class FileError extends Error {}
