@@ -208,3 +208,13 @@ describe("if the input is not a JSON array, the message says what to do about it
         expect(stderr.includes(other)).toBe(advice.includes(other));
     });
 });
+
+test("a text in a CSV column that marks what is done is stored, with one warning", async () => {
+  const { exitCode, stderr } = await importText("ja.csv", "Name,Done\na,no\nb,ja\nc,nein\n");
+  expect(exitCode).toBe(0);
+  expect(stderr).toStartWith(
+    "warning: Line 3: Done is the text ja, which does not mark the item as done. For that, use yes, true or 1. The same may be true of other lines.\n",
+  );
+  expect(stderr.split("warning:")).toHaveLength(2);
+  expect(await commandLine.service.list()).toContain('"Done":"ja"');
+});
