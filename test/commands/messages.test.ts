@@ -332,6 +332,19 @@ describe("success", () => {
     expect({ exitCode, reasons: output.split("Nothing answers").length - 1 }).toEqual({ exitCode: 0, reasons: 1 });
   });
 
+  test("watch names the fields that changed, unless the line shows them already", async () => {
+    await commandLine.clear();
+    await commandLine.store(`{"ID":"${id}","Name":"milk","Done":false}`);
+    const { output } = await commandLine.runInTerminal("watch", [], {
+      answers: [
+        ["1 item on the list", () => commandLine.run("edit", ["1111", "-n", "soon", "-f", "Price:=1"])],
+        [" 11111111  milk (Notes, Price)\r\n", () => commandLine.run("done", ["1111"])],
+        [" 11111111  ✓ milk\r\n", "\u0003"],
+      ],
+    });
+    expect(plain(output)).toContain("~ 11111111  ✓ milk\n");
+  });
+
   test("remove and done name the item, and done uses the field that the item has", async () => {
     await commandLine.clear();
     await commandLine.store('{"id":"11111111-1111-4111-8111-111111111111","title":"Call Bob","completed":false}');
