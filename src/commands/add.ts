@@ -4,7 +4,7 @@ import { asTyped } from "../program-name.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
-import { fieldFlag, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
+import { fieldFlag, isDoneField, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
 export const add = defineCommand(
@@ -12,7 +12,12 @@ export const add = defineCommand(
     name: "add",
     parameters: "NAME…",
     summary: "add an item",
-    flags: [notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
+    flags: [
+      { ...notesFlag, triedInstead: { name: "give the name alone, as in add VALUE" } },
+      fieldFlag,
+      jsonFlag,
+      ...connectionFlags,
+    ],
     notes: "NAME may be several words, without quotes. To choose the item's ID yourself, add --field ID=UUID.",
     example: "add Buy milk --field Price:=1.50",
   },
@@ -27,7 +32,9 @@ export const add = defineCommand(
       ...(notes === undefined ? [] : [{ name: "Notes", json: JSON.stringify(notes) }]),
     ];
     refuseDoubles([...named, ...fields]);
-    const json = setFields("{}", [...named, { name: "Done", json: "false" }, ...fields]);
+    // If the user gives another mark, such as `completed`, a `Done` would contradict it.
+    const marks = fields.some((field) => isDoneField(field.name)) ? [] : [{ name: "Done", json: "false" }];
+    const json = setFields("{}", [...named, ...marks, ...fields]);
     const client = await connect(args, environment);
     const { id, item } = await client.create(json);
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);

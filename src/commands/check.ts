@@ -28,7 +28,7 @@ export const check = defineCommand(
   async (args, environment) => {
     const [named] = positionalsOf(args, 0, 1, "STORE");
     const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
-    const report = await checkStore(store);
+    const report = await checkStore(store, named !== undefined && idPattern.test(named) ? markAdvice(named) : "");
     const { facts, findings, isSound } = report;
     if (args.has("json")) await printLine(JSON.stringify({ sound: isSound, ...Object.fromEntries(facts), findings }));
     else {
@@ -39,9 +39,18 @@ export const check = defineCommand(
   },
 );
 
-export async function checkStore(store: KeptStore): Promise<CheckReport> {
+/** Matches an item's ID and the beginning of one. */
+const idPattern = /^[0-9a-f][0-9a-f-]{3,35}$/i;
+
+/** People also try `check` to mark an item as done. */
+function markAdvice(id: string): string {
+  return `. To mark an item as done, use: ${asTyped(`done ${id}`)}`;
+}
+
+/** `advice` is added to the message if there is no such file. */
+export async function checkStore(store: KeptStore, advice = ""): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
-  requireFile(store.path, `Name a store or a backup, as in: ${asTyped("check FILE")}`);
+  requireFile(store.path, `Name a store or a backup, as in: ${asTyped("check FILE")}${advice}`);
   return checkSqlite(store.path);
 }
 

@@ -17,6 +17,7 @@ import { type Arguments, UsageError } from "./command.ts";
 import { givenConnection } from "./connection-flags.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
 import { NotKeptError } from "./failure.ts";
+import { fetchOrProbe } from "./https-probe.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { isOnThisMachine } from "./server-address.ts";
@@ -89,8 +90,7 @@ function fetchTrusting(caFile: string | undefined, server: URL, environment: Env
   // late.
   const isRead = path !== undefined && (caFile !== undefined || server.protocol === "https:");
   const authority = isRead ? readAuthority(path) : undefined;
-  if (server.protocol !== "https:" || authority === undefined)
-    return (url: string, init: RequestInit) => fetch(url, init);
+  if (server.protocol !== "https:" || authority === undefined) return fetchOrProbe;
   const tls = { ca: [...rootCertificates, authority] };
   return (url: string, init: RequestInit) => fetch(url, { ...init, tls });
 }

@@ -6,47 +6,79 @@ import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
 import { asTypedHere } from "../program-name.ts";
-import { defineCommand, positionalsOf } from "./command.ts";
+import { type Arguments, defineCommand, type Flag, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
 import { CommandError, explain } from "./failure.ts";
 import { describeChanges } from "./field-changes.ts";
-import { fieldFlag, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
+import {
+  type Field,
+  fieldFlag,
+  nameFieldOf,
+  notesFlag,
+  parseField,
+  refuseDoubles,
+  setFields,
+  titleOf,
+  warnOfSecondNames,
+} from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 
 type Client = TodoClient<string>;
 type StoredText = Stored<string>;
 
+const nameFlag: Flag = {
+  name: "name",
+  placeholder: "TEXT",
+  meaning: "the item's name, in the field where the item keeps it, such as Name or title",
+};
+
 export const edit = defineCommand(
   {
     name: "edit",
     parameters: "ID",
-    summary: "change an item, in your editor or with --notes and --field",
-    flags: [notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
+    summary: "change an item, in your editor or with flags",
+    flags: [nameFlag, notesFlag, fieldFlag, jsonFlag, ...connectionFlags],
     notes:
-      "Without --notes and --field, the item opens in the editor that VISUAL or EDITOR names. If somebody else changes the item meanwhile, you see what they changed and can edit again. Your text is never lost: if it cannot be stored, it stays in a file.",
-    example: 'edit 3f2a --field "Name=Buy oat milk" --field Price:=1.50',
+      "Without --name, --notes and --field, the item opens in the editor that VISUAL or EDITOR names. If somebody else changes the item meanwhile, you see what they changed and can edit again. Your text is never lost: if it cannot be stored, it stays in a file.",
+    example: 'edit 3f2a --name "Buy oat milk" --field Price:=1.50',
   },
   async (args, environment) => {
-    const name = args.positionals.slice(1).join(" ");
-    const [prefix = ""] = positionalsOf(args, 1, 1, "ID", `To change the item's name, use --field "Name=${name}"`);
-    const notes = args.texts("notes").map((text) => ({ name: "Notes", json: JSON.stringify(text) }));
-    const fields = [...notes, ...args.texts("field").map(parseField)];
-    refuseDoubles(fields);
+    const words = args.positionals.slice(1).join(" ");
+    const advice = args.has("name") ? "" : `To change the item's name, use --name "${words}"`;
+    const [prefix = ""] = positionalsOf(args, 1, 1, "ID", advice);
+    const name = nameIn(args);
+    const others = fieldsIn(args);
+    refuseDoubles(others);
     const client = await connect(args, environment);
     const stored = await findItem(client, prefix);
+    const named = name === undefined ? [] : [{ name: nameFieldOf(stored.item) ?? "Name", json: JSON.stringify(name) }];
+    const fields = [...named, ...others];
+    refuseDoubles(fields);
     const item =
       fields.length > 0
         ? await storeFields(client, stored, setFields(stored.item, fields))
         : await editItem(client, stored, new Draft(environment));
+    if (fields.length > 0) warnOfSecondNames(stored.item, fields);
     if (item === stored.item) remark("The text is the same as before, so nothing was changed.");
     if (args.has("json")) await printLine(item);
     else if (item !== stored.item) await printLine(`Changed: ${titleOf(stored.id, item)}`);
     return 0;
   },
 );
+
+function nameIn(args: Arguments): string | undefined {
+  const name = args.text("name")?.trim();
+  if (name === "") throw new UsageError("--name: the name is empty. Give the item's new name.");
+  return name;
+}
+
+function fieldsIn(args: Arguments): Field[] {
+  const notes = args.texts("notes").map((text) => ({ name: "Notes", json: JSON.stringify(text) }));
+  return [...notes, ...args.texts("field").map(parseField)];
+}
 
 async function storeFields(client: Client, stored: StoredText, item: string): Promise<string> {
   const conflict = await store(client, stored, item);

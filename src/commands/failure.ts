@@ -7,6 +7,7 @@ import { isSystemError, systemReason } from "../credentials/system-reason.ts";
 import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
+import { HttpsExpected } from "./https-probe.ts";
 import { isOnThisMachine, serveCommandFor } from "./server-address.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
@@ -79,10 +80,12 @@ function explainNetworkError({ cause }: Error, server: string): string {
     return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
   if (code === "EPROTO")
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
+  if (cause instanceof HttpsExpected)
+    return `${server} uses HTTPS. Use ${server.replace("http:", "https:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
   if (code === "ECONNREFUSED")
     return `Nothing answers at ${server}. ${startAdvice(new URL(server))}, or give another address with --server URL.`;
-  return `The connection to ${server} failed. Check that the service is running, that the address is right, and that it begins with https:// if the service uses HTTPS.`;
+  return `The connection to ${server} failed. Check that the service is running, and that the address is right.`;
 }
 
 function startAdvice(server: URL): string {

@@ -7,8 +7,15 @@ import { printable } from "./terminal.ts";
 /** One line for each field that differs, for people to read. */
 export function describeChanges(before: string, after: string): string[] {
   const [old, current] = [scanObject(before).toMap(), scanObject(after).toMap()];
-  const names = [...new Set([...old.keys(), ...current.keys()])].filter((name) => old.get(name) !== current.get(name));
-  return names.map((name) => `  ${printable(name)}: ${shown(old.get(name))} → ${shown(current.get(name))}`);
+  return changedFields(before, after).map(
+    (name) => `  ${printable(name)}: ${shown(old.get(name))} → ${shown(current.get(name))}`,
+  );
+}
+
+/** The names of the fields that differ. */
+export function changedFields(before: string, after: string): string[] {
+  const [old, current] = [scanObject(before).toMap(), scanObject(after).toMap()];
+  return [...new Set([...old.keys(), ...current.keys()])].filter((name) => old.get(name) !== current.get(name));
 }
 
 function shown(value: string | undefined): string {

@@ -3,6 +3,7 @@
 import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
+import { asTypedHere } from "../program-name.ts";
 import { type Flag, UsageError } from "./command.ts";
 import { remark } from "./output.ts";
 import { printable } from "./terminal.ts";
@@ -102,6 +103,34 @@ export function isNameField(name: string): boolean {
 
 export function isDoneField(name: string): boolean {
   return doneFields.includes(name.toLowerCase());
+}
+
+/**
+ * Warns if one of these fields gave the item a second name, or a second mark for done. `json` is the item without these
+ * fields. Apps read only the name and the mark that they know, so they would not see this change.
+ */
+export function warnOfSecondNames(json: string, fields: readonly Field[]): void {
+  const old = scanObject(json);
+  const added = fields
+    .map(({ name }) => name)
+    .filter((name) => !old.find((candidate) => candidate.toLowerCase() === name.toLowerCase()));
+  const name = nameFieldOf(json);
+  const mark = firstOf(json, doneFields)?.name;
+  const secondName = added.find(isNameField);
+  const secondMark = added.find(isDoneField);
+  const warn = (what: string, field: string, second: string, advice: string) =>
+    remark(
+      `warning: This item keeps its ${what} in the field ${field}, which is unchanged. Now it has a field ${second}, too. ${advice}`,
+    );
+  if (name !== undefined && secondName !== undefined)
+    warn("name", name, secondName, "To change the name, use --name TEXT");
+  if (mark !== undefined && secondMark !== undefined)
+    warn(
+      "mark for done",
+      mark,
+      secondMark,
+      `To change the mark, use ${asTypedHere("done ID")} or ${asTypedHere("done ID --undo")}`,
+    );
 }
 
 /** The item's name, made safe to print. Empty if the item has no name. */

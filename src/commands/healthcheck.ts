@@ -44,8 +44,8 @@ export const healthcheck: Command = {
     const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
     if (state !== "ready") {
       const server = named ? undefined : environment[serverVariable];
-      const hints = [...(state === "silent" ? [findAdvice(url)] : []), ...unusedServer(server, url)];
-      throw new CommandError([`${url}: ${detail}.`, ...hints].join(" "));
+      const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url)}` : ""}`;
+      throw new CommandError([reason, ...unusedServer(server, url)].join("\n"));
     }
     await printLine("ready");
     return 0;
@@ -63,7 +63,7 @@ function findAdvice(url: URL): string {
  */
 function unusedServer(server: string | undefined, url: URL): string[] {
   if (!server || completeUrl(server)?.origin === url.origin) return [];
-  return [`\n${serverVariable} is not used here. To ask that service: ${asTyped(`healthcheck ${server}`)}`];
+  return [`${serverVariable} is not used here. To ask that service: ${asTyped(`healthcheck ${server}`)}`];
 }
 
 function addressOf(settings: Settings): URL {

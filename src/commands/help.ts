@@ -4,7 +4,7 @@ import { asTyped } from "../program-name.ts";
 import { closest } from "../serve/suggestion.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { commandMeant } from "./other-words.ts";
+import { adviceFor, commandMeant } from "./other-words.ts";
 import { printLine } from "./output.ts";
 
 /** Takes a function that returns the list of all commands, because this command is itself on that list. */
@@ -50,8 +50,8 @@ export function unknownCommand(name: string, commands: readonly Command[]): stri
   if (name.startsWith("-") && known === undefined)
     return `A command comes first, and then its flags, as in: ${asTyped("serve --port 8080")}`;
   const meant = known ?? closest(name, names);
-  const advice = meant === undefined ? `For a list of commands: ${asTyped("help")}` : `Did you mean ${asTyped(meant)}?`;
-  return `There is no command ${name}. ${advice}`;
+  const guess = meant === undefined ? `For a list of commands: ${asTyped("help")}` : `Did you mean ${asTyped(meant)}?`;
+  return `There is no command ${name}. ${adviceFor(name) ?? guess}`;
 }
 
 export function commandHelp({ name, parameters, summary, flags, notes, example }: Command): string {

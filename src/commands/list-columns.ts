@@ -4,7 +4,7 @@ import { idOf } from "../client/item-text.ts";
 import { scanObject } from "../items/json-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 import { expectedOneOf, UsageError } from "./command.ts";
-import { displayText, isDone, isDoneField, nameFieldOf, nameOf } from "./fields.ts";
+import { displayText, doneFieldOf, isDone, nameFieldOf, nameOf } from "./fields.ts";
 import { shortIds } from "./find-item.ts";
 import type { Column } from "./table.ts";
 import { printable } from "./terminal.ts";
@@ -20,7 +20,7 @@ export interface ListColumns {
 
 /** A tick for items that are done, the ID, the name, then the other fields in the order in which they first appear. */
 export function usualColumns(all: readonly string[], items: readonly string[]): ListColumns {
-  const others = fieldsOf(items, nameFieldOf).filter(({ title }) => !isDoneField(title));
+  const others = fieldsOf(items, (json) => [nameFieldOf(json), doneFieldOf(json).name]);
   const isSparse = ({ cells }: Column) =>
     cells.filter((cell) => cell !== "").length * sparseFactor < Math.max(items.length, 1);
   const tick = { title: "✓", cells: items.map((json) => (isDone(json) ? "✓" : "")), optional: false };
@@ -80,16 +80,19 @@ function idColumn(all: readonly string[], items: readonly string[]): Column {
 }
 
 /**
- * One column for each field. The ID, and the field that `shownOf` returns for an item, are left out, because other
+ * One column for each field. The ID, and the fields that `shownOf` returns for an item, are left out, because other
  * columns show them. Field names that differ only in letter case share a column.
  */
-function fieldsOf(items: readonly string[], shownOf: (json: string) => string | undefined = () => undefined): Column[] {
+function fieldsOf(
+  items: readonly string[],
+  shownOf: (json: string) => readonly (string | undefined)[] = () => [],
+): Column[] {
   const titles = new Map<string, string>();
   const rows = items.map((json) => {
     const row = new Map<string, string>();
     const shown = shownOf(json);
     for (const [name, value] of scanObject(json).toMap()) {
-      if (isIdName(name) || name === shown) continue;
+      if (isIdName(name) || shown.includes(name)) continue;
       if (!titles.has(name.toLowerCase())) titles.set(name.toLowerCase(), name);
       row.set(name.toLowerCase(), printable(displayText(value)));
     }

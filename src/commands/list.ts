@@ -10,6 +10,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { isDone } from "./fields.ts";
 import { chosenColumns, usualColumns } from "./list-columns.ts";
+import { searchAdvice } from "./other-words.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
 import { styleOf } from "./terminal.ts";
@@ -30,7 +31,7 @@ export const list = defineCommand(
       "The ID column shows the beginning of each ID, enough to name the item in other commands. Fields that few items have are hidden; --columns shows them. --json prints every item in full, one per line.",
   },
   async (args, environment) => {
-    positionalsOf(args, 0, 0, "");
+    positionalsOf(args, 0, 0, "", searchAdvice(args.positionals.join(" ")));
     const wanted = filterOf(args);
     const client = await connect(args, environment);
     if (args.has("json")) {

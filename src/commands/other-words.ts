@@ -1,5 +1,7 @@
 // Words that people know from other programs and try here, and the words of this program with the same meaning.
 
+import { asTyped, asTypedHere } from "../program-name.ts";
+
 const actions: Readonly<Record<string, string>> = {
   create: "add",
   new: "add",
@@ -9,14 +11,13 @@ const actions: Readonly<Record<string, string>> = {
   rm: "remove",
   del: "remove",
   delete: "remove",
+  destroy: "remove",
   erase: "remove",
   drop: "remove",
 };
 
 const commands: Readonly<Record<string, string>> = {
   ...actions,
-  find: "list",
-  search: "list",
   get: "show",
   cat: "show",
   view: "show",
@@ -25,7 +26,12 @@ const commands: Readonly<Record<string, string>> = {
   set: "edit",
   complete: "done",
   finish: "done",
+  tick: "done",
   undo: "done --undo",
+  undone: "done --undo",
+  untick: "done --undo",
+  uncheck: "done --undo",
+  reopen: "done --undo",
   follow: "watch",
   tail: "watch",
   dump: "export",
@@ -37,7 +43,7 @@ const commands: Readonly<Record<string, string>> = {
   ping: "healthcheck",
   start: "serve",
   run: "serve",
-  login: "user",
+  register: "user add",
   adduser: "user add",
   useradd: "user add",
   passwd: "user add",
@@ -48,6 +54,26 @@ const commands: Readonly<Record<string, string>> = {
   "-V": "--version",
 };
 
+/** Advice for words that no single command stands for. */
+const advice: Readonly<Record<string, () => string>> = {
+  find: searchAdvice,
+  grep: searchAdvice,
+  search: searchAdvice,
+  login: signInAdvice,
+  signin: signInAdvice,
+};
+
+/** How to find items that contain a text. */
+export function searchAdvice(text = "TEXT"): string {
+  const filter = process.platform === "win32" ? "findstr /i" : "grep -i";
+  return `To search, use: ${asTypedHere("list")} | ${filter} ${text.includes(" ") ? `"${text}"` : text}`;
+}
+
+function signInAdvice(): string {
+  return `Give your name with each command, as in: ${asTyped("list --username NAME")}, or save it in a profile: ~/.config/todoitems/profiles.json`;
+}
+
+const adviceByWord = new Map(Object.entries(advice));
 const commandMeanings = new Map(Object.entries(commands));
 const actionMeanings = new Map(Object.entries(actions));
 
@@ -57,6 +83,11 @@ const actionMeanings = new Map(Object.entries(actions));
  */
 export function commandMeant(word: string): string | undefined {
   return commandMeanings.get(word) ?? commandMeanings.get(word.toLowerCase());
+}
+
+/** What to do instead of the command that this word names in other programs. */
+export function adviceFor(word: string): string | undefined {
+  return adviceByWord.get(word.toLowerCase())?.();
 }
 
 /**

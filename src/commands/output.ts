@@ -29,8 +29,16 @@ export function printText(text: string): Promise<void> {
   return printLine(wrap(text, widthOf(process.stdout)));
 }
 
+let removeBar = () => {};
+
+/** `action` removes the progress bar from the screen. Without that, a remark would continue the line of the bar. */
+export function beforeRemarks(action: () => void): void {
+  removeBar = action;
+}
+
 /** Prints a remark for people, wrapped at words. `console.error` would paint it red on a terminal. */
 export function remark(text: string): void {
+  removeBar();
   process.stderr.write(`${wrap(text, widthOf(process.stderr))}\n`);
 }
 

@@ -5,6 +5,7 @@ import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { certificateCode } from "./failure.ts";
+import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const answerMs = 5_000;
@@ -16,8 +17,11 @@ const anyAddress = new Map([
 ]);
 
 export interface Health {
-  /** `foreign` means that the answer does not come from todoitems. `silent` means that there was no answer. */
-  readonly state: "ready" | "not ready" | "foreign" | "silent";
+  /**
+   * `foreign` means that the answer does not come from todoitems. `other scheme` means that the address has http
+   * instead of https, or the reverse. `silent` means that there was no answer.
+   */
+  readonly state: "ready" | "not ready" | "foreign" | "other scheme" | "silent";
   /** What happened, as the end of a sentence. */
   readonly detail: string;
 }
@@ -37,7 +41,7 @@ export async function askHealth(base: URL, { trusts }: { readonly trusts: boolea
     return await judge(await get(new URL("health/ready", base), trusts));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { state: "silent", detail: reasonOf(error) };
+    return wrongScheme(error, base) ?? { state: "silent", detail: reasonOf(error) };
   }
 }
 
@@ -57,13 +61,22 @@ export async function askEpoch(base: URL, { trusts }: { readonly trusts: boolean
 }
 
 function get(url: URL, trusts: boolean, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(url, {
+  return fetchOrProbe(url.href, {
     headers,
     proxy: false,
     redirect: "manual",
     signal: AbortSignal.timeout(answerMs),
     tls: { rejectUnauthorized: !trusts },
   });
+}
+
+function wrongScheme(error: Error, { href }: URL): Health | undefined {
+  const state = "other scheme";
+  if (error instanceof HttpsExpected)
+    return { state, detail: `the server there uses HTTPS. Use ${href.replace("http:", "https:")} instead` };
+  if ("code" in error && error.code === "EPROTO")
+    return { state, detail: `the server there does not use HTTPS. Use ${href.replace("https:", "http:")} instead` };
+  return undefined;
 }
 
 /** Why `fetch` failed, in words for people. */

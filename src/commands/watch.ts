@@ -8,9 +8,10 @@ import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { explain } from "./failure.ts";
-import { isDone, nameOf } from "./fields.ts";
+import { changedFields } from "./field-changes.ts";
+import { doneFieldOf, isDone, nameFieldOf, nameOf } from "./fields.ts";
 import { countOf, jsonFlag, printLine, remark } from "./output.ts";
-import { shorten, styleOf } from "./terminal.ts";
+import { printable, shorten, styleOf } from "./terminal.ts";
 
 export const watch = defineCommand(
   {
@@ -82,17 +83,29 @@ function eventLine(event: WatchEvent<string>, known: ReadonlyMap<string, string>
   const style = styleOf(process.stdout, environment);
   const time = style.dim(new Date().toTimeString().slice(0, 8));
   if (event.kind === "snapshot") return `${time}  ${countOf(event.items.length)} on the list`;
-  const name = event.kind === "changed" ? nameOf(event.item) : (known.get(event.id) ?? "");
+  const before = known.get(event.id);
+  const name = nameOf(event.kind === "changed" ? event.item : (before ?? "{}"));
   const tick = event.kind === "changed" && isDone(event.item) ? "✓ " : "";
-  const sign = event.kind === "removed" ? style.bold("-") : style.green(known.has(event.id) ? "~" : "+");
-  return shorten(`${time}  ${sign} ${event.id.slice(0, 8)}  ${tick}${name}`, widthOf(process.stdout));
+  const sign = event.kind === "removed" ? style.bold("-") : style.green(before === undefined ? "+" : "~");
+  const fields = event.kind === "changed" && before !== undefined ? otherChanges(before, event.item) : [];
+  const changes = fields.length === 0 ? "" : ` (${fields.join(", ")})`;
+  return shorten(`${time}  ${sign} ${event.id.slice(0, 8)}  ${tick}${name}${changes}`, widthOf(process.stdout));
 }
 
+/** The names of the fields that changed, except for the name and the mark for done, because the line shows these. */
+function otherChanges(before: string, after: string): string[] {
+  const shown = [nameFieldOf(after), doneFieldOf(after).name];
+  return changedFields(before, after)
+    .filter((name) => !shown.includes(name))
+    .map(printable);
+}
+
+/** `known` maps each ID to the item's text. */
 function remember(event: WatchEvent<string>, known: Map<string, string>): void {
   if (event.kind === "removed") known.delete(event.id);
-  else if (event.kind === "changed") known.set(event.id, nameOf(event.item));
+  else if (event.kind === "changed") known.set(event.id, event.item);
   else {
     known.clear();
-    for (const { id, item } of event.items) known.set(id, nameOf(item));
+    for (const { id, item } of event.items) known.set(id, item);
   }
 }

@@ -44,14 +44,16 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     if (token.index === unknownAt) continue;
     const { name, rawName, value, inlineValue } = token;
     const shape = shapes.find((one) => one.name === name);
-    if (!shape) {
+    const [word = "", next] = args.slice(token.index);
+    const nextValue = next?.startsWith("-") ? undefined : next;
+    // `-notes` could be read as `-n otes`, and then the item would get the wrong text. So a value that is attached to a
+    // one-letter flag is always refused.
+    if (!word.startsWith("--") && word.length > 2) {
       unknownAt = token.index;
-      const [word = "", next] = args.slice(token.index);
-      problems.push(
-        !word.startsWith("--") && word.length > 2
-          ? `${word}: ${noSuchFlag}; ${argumentAdvice}`
-          : unknownFlag(rawName, name, value ?? (next?.startsWith("-") ? undefined : next), shapes),
-      );
+      problems.push(oneDash(word, nextValue, shape, shapes));
+    } else if (!shape) {
+      unknownAt = token.index;
+      problems.push(unknownFlag(rawName, name, value ?? nextValue, shapes));
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
@@ -62,26 +64,56 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
 const noSuchFlag = "there is no such flag";
 const argumentAdvice = "if it is an argument, put -- before it";
 
+/** Flags that every command has. */
+const commonFlags = ["help", "version"];
+
+/**
+ * The message for a word with one dash and several letters. `short` is the flag with the first of these letters, if
+ * there is one.
+ */
+function oneDash(
+  word: string,
+  next: string | undefined,
+  short: FlagShape | undefined,
+  shapes: readonly FlagShape[],
+): string {
+  const [, typedName = "", value] = /^-([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+  const names = [...shapes.map(({ name }) => name), ...commonFlags];
+  const instead = adviceFor(typedName, value ?? next, shapes);
+  if (instead !== undefined && typedName.length > 1) return `-${typedName}: ${noSuchFlag}; ${instead}`;
+  const meant = closest(typedName, names) ?? names.find((name) => name.length > 2 && typedName.startsWith(name));
+  if (meant !== undefined) return `-${typedName}: ${noSuchFlag}; did you mean --${meant}?`;
+  if (!short) return `${word}: ${noSuchFlag}; ${argumentAdvice}`;
+  const [letter, rest] = [word.slice(0, 2), word.slice(2).replace(/^=/, "")];
+  return `${word}: put a blank between the flag and its value: ${letter} ${rest.includes(" ") ? `"${rest}"` : rest}`;
+}
+
+/** The advice for a flag that people try because other commands have it. */
+function adviceFor(typedName: string, value: string | undefined, shapes: readonly FlagShape[]): string | undefined {
+  const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
+  const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];
+  return instead?.replace("VALUE", () => value ?? "VALUE");
+}
+
 function unknownFlag(
   rawName: string,
   typedName: string,
   value: string | undefined,
   shapes: readonly FlagShape[],
 ): string {
+  const instead = adviceFor(typedName, value, shapes);
+  if (instead !== undefined) return `${rawName}: ${noSuchFlag}; ${instead}`;
   // Compare the names without their dashes, because the dashes would make short names look alike.
   const meant = closest(
     typedName,
     shapes.map(({ name }) => name),
   );
+  if (meant !== undefined) return `${rawName}: ${noSuchFlag}; did you mean --${meant}?`;
   const isNumber = !Number.isNaN(Number(rawName));
+  if (isNumber) return `${rawName}: ${noSuchFlag}; ${argumentAdvice}`;
   // People try flags such as --done or --price, but the fields of an item have no flags of their own. So the message
   // names --field, if the command has that flag.
   const field = shapes.find(({ name }) => name === "field");
-  const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
-  const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];
-  if (instead !== undefined) return `${rawName}: ${noSuchFlag}; ${instead.replace("VALUE", () => value ?? "VALUE")}`;
-  if (meant !== undefined) return `${rawName}: ${noSuchFlag}; did you mean --${meant}?`;
-  if (isNumber) return `${rawName}: ${noSuchFlag}; ${argumentAdvice}`;
   const isLong = rawName.startsWith("--");
   const advice = field && isLong ? `; to set a field, use --field ${field.placeholder}; ${argumentAdvice}` : "";
   return `${rawName}: ${noSuchFlag}${advice}`;

@@ -190,3 +190,62 @@ test("changes of two people are combined field by field, and the own change wins
   expect(mergeFields(base, '{"ID":"1","a":1,"b":6,"c":4}', theirs).conflicts).toEqual(["b", "c"]);
   expect(describeChanges(base, theirs)).toEqual(["  b: 2 → 5", "  c: 3 → (no field)", "  d: (no field) → null"]);
 });
+
+describe("an item whose app calls the name title and the mark completed", () => {
+  const app = item(ids.one, '"title":"milk","completed":true');
+  beforeEach(() => commandLine.store(app));
+
+  test("--name changes the field that holds the name", async () => {
+    expect(await commandLine.run("edit", ["1111", "--name", "oat milk"])).toMatchObject({
+      exitCode: 0,
+      stdout: "Changed: oat milk (11111111)\n",
+      stderr: "",
+    });
+    expect(await commandLine.service.list()).toBe(`[${app.replace("milk", "oat milk")}]`);
+  });
+
+  test("--name adds the field Name to an item without a name", async () => {
+    await commandLine.clear();
+    await commandLine.store(item(ids.one, '"Price":1'));
+    await commandLine.run("edit", ["1111", "--name", "milk"]);
+    expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"Price":1,"Name":"milk"')}]`);
+  });
+
+  test("--name together with the field that holds the name is refused", async () => {
+    expect(await commandLine.run("edit", ["1111", "--name", "a", "-f", "Title=b"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("The field Title is given twice."),
+    });
+  });
+
+  test("a second field for the name is stored as asked, with a warning", async () => {
+    expect(await commandLine.run("edit", ["1111", "-f", "Name=bread"])).toMatchObject({
+      exitCode: 0,
+      stderr:
+        "warning: This item keeps its name in the field title, which is unchanged. Now it has a field Name, too. To change the name, use --name TEXT\n",
+    });
+    expect(await commandLine.service.list()).toContain('"title":"milk","completed":true,"Name":"bread"');
+    expect((await commandLine.run("edit", ["1111", "-f", "Name=rolls"])).stderr).toBe("");
+  });
+
+  test("a second mark is stored as asked, with a warning", async () => {
+    expect(await commandLine.run("edit", ["1111", "-f", "Done=no"])).toMatchObject({
+      exitCode: 0,
+      stderr:
+        "warning: This item keeps its mark for done in the field completed, which is unchanged. Now it has a field Done, too. To change the mark, use todoitems done ID or todoitems done ID --undo\n",
+    });
+    expect(await commandLine.service.list()).toContain('"completed":true,"Done":false');
+  });
+
+  test("the fields that hold the name and the mark are changed without a warning", async () => {
+    expect((await commandLine.run("edit", ["1111", "-f", "Title=bread", "-f", "completed=no"])).stderr).toBe("");
+    expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"title":"bread","completed":false')}]`);
+  });
+
+  test("add gives an item no Done if another field marks it", async () => {
+    await commandLine.clear();
+    await commandLine.run("add", ["Task", "-f", "completed=yes"]);
+    expect(await commandLine.service.list()).toEndWith('"Name":"Task","completed":true}]');
+    expect((await commandLine.run("list")).stdout).toContain("✓");
+  });
+});

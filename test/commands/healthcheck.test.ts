@@ -47,6 +47,26 @@ test("a service that has only HTTPS is asked over HTTPS, without trusting its ce
   expect(await ask(environment)).toMatchObject({ exitCode: 0 });
 });
 
+test("an address with http for a port with HTTPS, or the reverse, is told", async () => {
+  const secure = await serve("--port", "off", "--https-port", "0", "--store", "memory:");
+  const plain = await serve("--port", "0", "--store", "memory:");
+  for (const [{ origin }, wrong, what] of [
+    [secure, secure.origin.replace("https:", "http:"), "uses HTTPS"],
+    [plain, plain.origin.replace("http:", "https:"), "does not use HTTPS"],
+  ] as const) {
+    expect(await runProgram("healthcheck", { args: [wrong], environment: home() })).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `error: ${wrong}/: the server there ${what}. Use ${origin}/ instead.\n`,
+    });
+    expect(await runProgram("list", { args: ["--server", wrong], environment: home() })).toEqual({
+      exitCode: 3,
+      stdout: "",
+      stderr: `error: ${wrong}/ ${what}. Use ${origin}/ instead, with --server.\n`,
+    });
+  }
+});
+
 test("the address of the service may be an argument", async () => {
   const service = await serve("--port", "0", "--store", "memory:");
   for (const address of [service.origin, `localhost:${portOf(service)}`, portOf(service)])
@@ -111,6 +131,7 @@ test("TODOITEMS_SERVER is not used, and the message says so if it names another 
   const service = await serve("--port", "0", "--store", "memory:");
   const other = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: service.origin });
   expect(other.exitCode).toBe(1);
+  expect(other.stderr).not.toContain(" \n");
   expect(other.stderr).toContain(
     `TODOITEMS_SERVER is not used here. To ask that service: todoitems healthcheck ${service.origin}`,
   );

@@ -2,7 +2,8 @@
 // cannot read.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -151,12 +152,69 @@ describe("JSON", () => {
   for (const [name, text, message] of [
     ["wrong.ndjson", '{"Name":"a"}\n\n{"Name":\n', "wrong.ndjson, line 3: "],
     ["wrong.json", '[{"Name":"a"},{"Name":]', "wrong.json, item 2: "],
-    ["one.json", '{"Name":"a"}', "A .json file holds one array of items"],
-    ["empty.json", "", "A .json file holds one array of items"],
+    ["one.json", '{"Name":"a"}', "An array of items was expected"],
+    ["empty.json", "", "An array of items was expected"],
     ["latin1.csv", new Uint8Array([0x4e, 0x0a, 0xe4, 0x0a]), "is not UTF-8 text. Save it as UTF-8"],
   ] as const)
     test(`import of ${name} says what is wrong: ${message}`, async () => {
       const { exitCode, stderr } = await importText(name, text);
       expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
     });
+});
+
+test("if the progress cannot be saved, an import warns, and still says why it stopped", async () => {
+  mkdirSync(commandLine.path("locked.json.import-progress"));
+  expect(await importText("locked.json", '[{"Name":"milk"},{"ID":7}]')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(
+      /^warning: The progress of the import cannot be saved: it is a folder, not a file\. .*\nStopped after 1 item: .*\nerror: The service refused item 2: /,
+    ),
+  });
+});
+
+describe("if the input is not a JSON array, the message says what to do about it", () => {
+  for (const [what, input, advice] of [
+    ["CSV", "ID,Name\n,milk\n", "If this is CSV, add --format csv."],
+    ["CSV with semicolons", "Name;Done\nmilk;yes\n", "If this is CSV, add --format csv."],
+    ["one column of CSV", "Name\nmilk\n", "If this is CSV, add --format csv."],
+    [
+      "one item per line",
+      '{"Name":"milk"}\n{"Name":"bread"}\n',
+      "Each line is an item of its own, so add --format ndjson.",
+    ],
+    ["items with arrays", '{"Steps":[{"a":1}]}\n{"Name":"b"}\n', "so add --format ndjson."],
+    [
+      "an array in an object",
+      '{"count":1,"items":[{"Name":"milk"}]}',
+      "The array is in the field items. Import that array alone",
+    ],
+    ["an array in a larger object", '{\n  "items": [\n    {"Name": "milk"}]\n}', "The array is in the field items."],
+    ["one item on several lines", '{\n  "Name": "milk"\n}', "This is one object. Put [ before it and ] after it."],
+    ["an array that goes wrong", '[{"Name":"milk"} 7]', "expected a comma or a closing bracket"],
+  ] as const)
+    test(what, async () => {
+      const { exitCode, stderr } = await runProgram("import", {
+        args: ["-"],
+        input,
+        environment: commandLine.environment,
+      });
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 1,
+        stderr: expect.stringContaining("standard input is not a list of items: expected"),
+      });
+      expect(stderr).toContain(advice);
+      expect(stderr).toContain("An array of items was expected, as in [{…},{…}].");
+      for (const other of ["--format csv", "--format ndjson"])
+        expect(stderr.includes(other)).toBe(advice.includes(other));
+    });
+});
+
+test("a text in a CSV column that marks what is done is stored, with one warning", async () => {
+  const { exitCode, stderr } = await importText("ja.csv", "Name,Done\na,no\nb,ja\nc,nein\n");
+  expect(exitCode).toBe(0);
+  expect(stderr).toStartWith(
+    "warning: Line 3: Done is the text ja, which does not mark the item as done. For that, use yes, true or 1. The same may be true of other lines.\n",
+  );
+  expect(stderr.split("warning:")).toHaveLength(2);
+  expect(await commandLine.service.list()).toContain('"Done":"ja"');
 });

@@ -115,3 +115,11 @@ test("if an item has two fields for a name, the second one is an ordinary column
     "",
   ]);
 });
+
+test("if an item has two marks for done, the second one is an ordinary column", async () => {
+  await commandLine.store(item(1, '"Name":"a","Done":false,"completed":true'), item(2, '"Name":"b","Done":true'));
+  const { stdout } = await commandLine.run("list");
+  expect(stdout.split("\n")).toEqual(["✓  ID    Name  completed", "   1111  a     ✓", "✓  2222  b", ""]);
+  await commandLine.store(...[3, 4, 5, 6].map((number) => item(number, '"Name":"c","Done":false')));
+  expect((await commandLine.run("list")).stderr).toContain("Hidden columns: completed.");
+});

@@ -38,7 +38,29 @@ describe("errors", () => {
     ["rm 1", 2, "Did you mean todoitems remove?"],
     ["LS", 2, "Did you mean todoitems list?"],
     ["users", 2, "Did you mean todoitems user?"],
-    ["search milk", 2, "Did you mean todoitems list?"],
+    ["search milk", 2, "There is no command search. To search, use: todoitems list | grep -i TEXT"],
+    ["find milk", 2, "To search, use: todoitems list | grep -i TEXT"],
+    ["list milk", 2, "This command takes no arguments. To search, use: todoitems list | grep -i milk"],
+    [
+      "login",
+      2,
+      "There is no command login. Give your name with each command, as in: todoitems list --username NAME",
+      "or save it in a profile: ~/.config/todoitems/profiles.json",
+    ],
+    ["tick 1", 2, "Did you mean todoitems done?"],
+    ["finish 1", 2, "Did you mean todoitems done?"],
+    ["undone 1", 2, "Did you mean todoitems done --undo?"],
+    ["uncheck 1", 2, "Did you mean todoitems done --undo?"],
+    ["untick 1", 2, "Did you mean todoitems done --undo?"],
+    ["reopen 1", 2, "Did you mean todoitems done --undo?"],
+    ["destroy 1", 2, "Did you mean todoitems remove?"],
+    ["user destroy ann --users x", 2, "Did you mean remove?"],
+    [
+      "check 3f2a",
+      3,
+      "3f2a: there is no such file.",
+      "as in: todoitems check FILE. To mark an item as done, use: todoitems done 3f2a",
+    ],
     ["complete 1", 2, "Did you mean todoitems done?"],
     ["useradd ann", 2, "Did you mean todoitems user add?"],
     ["dump", 2, "Did you mean todoitems export?"],
@@ -58,6 +80,20 @@ describe("errors", () => {
     ["edit 1 --price 2", 2, "--price: there is no such flag; to set a field, use --field NAME=TEXT"],
     ["add -5", 2, "put -- before it"],
     ["add -5degrees", 2, "-5degrees: there is no such flag; if it is an argument, put -- before it"],
+    ["add Milk -notes soon", 2, "-notes: there is no such flag; did you mean --notes?"],
+    ["edit 3f2a -note=hello", 2, "-note: there is no such flag; did you mean --notes?"],
+    ["edit 3f2a -nots hello", 2, "-nots: there is no such flag; did you mean --notes?"],
+    ["add Milk -field Price=3", 2, "-field: there is no such flag; did you mean --field?"],
+    ["add Milk -fieldPrice=3", 2, "-fieldPrice: there is no such flag; did you mean --field?"],
+    ["add Milk -nsoon", 2, "-nsoon: put a blank between the flag and its value: -n soon"],
+    ["add Milk -n=soon", 2, "-n=soon: put a blank between the flag and its value: -n soon"],
+    ["list -server 9", 2, "-server: there is no such flag; did you mean --server?"],
+    ["list -port 9", 2, "-port: there is no such flag; this command takes an address: --server http://127.0.0.1:9/"],
+    ["list -json", 2, "-json: there is no such flag; did you mean --json?"],
+    ["list -help", 2, "-help: there is no such flag; did you mean --help?"],
+    ["serve -port 9", 2, "-port: there is no such flag; did you mean --port?"],
+    ["healthcheck -port 9", 2, "-port: there is no such flag; did you mean --port?"],
+    ["add --name Milk", 2, "--name: there is no such flag; give the name alone, as in add Milk"],
     ["add --important", 2, "use --field NAME=TEXT; if it is an argument, put -- before it"],
     ["restore", 2, "Missing argument: FILE."],
     ["serve --prot 1 --auth al", 2, "did you mean --port?", "expected one of off, writes, all"],
@@ -119,9 +155,10 @@ describe("errors", () => {
     ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
     ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
     ["show Buy milk", 2, "milk: unexpected argument. This command takes one ID."],
-    ["edit 3f2a Buy bread", 2, 'This command takes one ID. To change the item\'s name, use --field "Name=Buy bread"'],
+    ["edit 3f2a Buy bread", 2, 'This command takes one ID. To change the item\'s name, use --name "Buy bread"'],
+    ["edit 3f2a --name=", 2, "--name: the name is empty."],
+    ["edit 3f2a bread --name=bread", 2, "bread: unexpected argument. This command takes one ID."],
     ["import a.json b.json", 2, "This command takes one FILE. To import several files, run it once for each."],
-    ["list milk", 2, "milk: unexpected argument. This command takes no arguments."],
     ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
     [
       "export letter.txt --format json",
@@ -175,6 +212,21 @@ describe("errors", () => {
       for (const message of messages) expect(text.replace(/\s+/g, " ")).toContain(message);
       expect(text).not.toMatch(foreign);
       expect(actual).toBe(exitCode);
+    });
+
+  for (const line of [
+    "backup /sys/b.db --store sqlite:sound.db",
+    "restore sound.db --store sqlite:/sys/b.db",
+    "recover sound.db /sys/b.db",
+    "export /sys/b.db --format json",
+  ])
+    test.skipIf(process.platform !== "linux")(`todoitems ${line} names the folder that cannot be written`, async () => {
+      const [command = "", ...args] = line.split(" ");
+      const { exitCode, output } = await commandLine.runInTerminal(command, args, { cwd: commandLine.path(".") });
+      expect(plain(output).replace(/\s+/g, " ")).toMatch(
+        /^error: \/sys\/b\.db cannot be written: (?:permission denied|the disk is read-only) in the folder \/sys\. $/,
+      );
+      expect(exitCode).toBe(1);
     });
 
   test("a server that uses HTTPS is told apart from one that does not", async () => {
@@ -278,6 +330,19 @@ describe("success", () => {
       answers: [["\nTrying again in", "\u0003"]],
     });
     expect({ exitCode, reasons: output.split("Nothing answers").length - 1 }).toEqual({ exitCode: 0, reasons: 1 });
+  });
+
+  test("watch names the fields that changed, unless the line shows them already", async () => {
+    await commandLine.clear();
+    await commandLine.store(`{"ID":"${id}","Name":"milk","Done":false}`);
+    const { output } = await commandLine.runInTerminal("watch", [], {
+      answers: [
+        ["1 item on the list", () => commandLine.run("edit", ["1111", "-n", "soon", "-f", "Price:=1"])],
+        [" 11111111  milk (Notes, Price)\r\n", () => commandLine.run("done", ["1111"])],
+        [" 11111111  ✓ milk\r\n", "\u0003"],
+      ],
+    });
+    expect(plain(output)).toContain("~ 11111111  ✓ milk\n");
   });
 
   test("remove and done name the item, and done uses the field that the item has", async () => {

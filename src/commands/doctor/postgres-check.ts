@@ -3,12 +3,15 @@
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { type PostgresCondition, readCondition } from "../../engines/postgres/postgres-condition.ts";
-import { isStandby } from "../../engines/postgres/postgres-session.ts";
+import { isAnswer, isRefusal, isStandby } from "../../engines/postgres/postgres-session.ts";
 import { clockHint, toleratedMs } from "./clock-check.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /** A standby that is further behind than this takes a long time to promote. */
 const lagSecondsMax = 10;
+
+const refusalHint =
+  "the server runs, but refuses this connection: correct the user, the password or the database of --store";
 
 export async function checkPostgresServers({ settings: { store, demo } }: Subject): Promise<Finding[]> {
   if (store.engine !== "postgres" || demo) return [pass("not used")];
@@ -16,15 +19,32 @@ export async function checkPostgresServers({ settings: { store, demo } }: Subjec
   const primary = servers.find(({ condition }) => condition)?.condition;
   const findings = servers.map(({ finding }) => finding);
   if (primary) return [...findings, ...durability(primary), ...replication(primary, store.hosts.length)];
+  if (servers.some(({ refused }) => refused))
+    return [
+      ...findings,
+      warn(
+        "which server takes writes, and its standbys, could not be checked because of that",
+        "run doctor again after that is corrected",
+      ),
+    ];
   return [
     ...findings,
-    fail("no server takes writes", "start or promote a primary: until then, writes are answered with 503"),
+    fail(
+      "no server that can be reached takes writes",
+      "start or promote a primary: until then, writes are answered with 503",
+    ),
   ];
 }
 
-async function examine(
-  address: PostgresAddress,
-): Promise<{ readonly finding: Finding; readonly condition?: PostgresCondition }> {
+interface Examined {
+  readonly finding: Finding;
+  /** Only of a primary. */
+  readonly condition?: PostgresCondition;
+  /** True if the server answered with an error. So nothing else is known about it. */
+  readonly refused?: boolean;
+}
+
+async function examine(address: PostgresAddress): Promise<Examined> {
   const name = address.hosts.map(describeHost).join();
   try {
     const condition = await readCondition(address);
@@ -35,6 +55,8 @@ async function examine(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     if (isStandby(error)) return { finding: pass(`${name}: a standby, which can be promoted`) };
+    if (isRefusal(error)) return { refused: true, finding: fail(error.message, refusalHint) };
+    if (isAnswer(error)) return { refused: true, finding: warn(error.message, "its log may say more") };
     return { finding: warn(error.message, "check the address, and start that server") };
   }
 }

@@ -66,7 +66,9 @@ async function askThroughProxy(settings: Settings, url: URL): Promise<Finding> {
   if (state !== "ready")
     return fail(
       `${url}: ${detail}`,
-      "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host",
+      state === "other scheme"
+        ? "give doctor the address that clients use"
+        : "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host",
     );
   const { port, httpsPort } = settings;
   const [scheme, number] = port ? (["http", port] as const) : (["https", httpsPort] as const);

@@ -9,6 +9,7 @@ import type { Snapshot } from "../../engines/snapshot.ts";
 import { modeLike } from "../../engines/sqlite/private-file.ts";
 import { CommandError } from "../failure.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
+import { unwritable } from "../unwritable.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
 interface CopyOptions {
@@ -24,9 +25,6 @@ export async function copyStore(
   path: string,
   { like, beforeRename = () => {} }: CopyOptions = {},
 ): Promise<StoreSummary> {
-  const folder = dirname(path);
-  if (!existsSync(folder))
-    throw new CommandError(`${path} cannot be written: there is no folder ${folder}. Make it, or choose another name.`);
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
   try {
@@ -38,13 +36,15 @@ export async function copyStore(
         beforeRename(partial);
         refuseLog(path);
         renameSync(partial, path);
-        syncFolder(folder);
+        syncFolder(dirname(path));
         return summary;
       } catch (error) {
         removeStore(partial);
         throw error;
       }
     });
+  } catch (error) {
+    throw unwritable(path, error);
   } finally {
     bar.clear();
     await snapshot.close();

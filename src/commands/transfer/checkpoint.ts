@@ -2,6 +2,8 @@
 // continues from there.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
+import { remark } from "../output.ts";
 
 const saveEveryMs = 1_000;
 
@@ -21,6 +23,8 @@ export class Checkpoint {
    */
   readonly #subject: string;
   #savedAt = performance.now();
+  /** True if the system has refused to save the progress. */
+  #isRefused = false;
   /** How many items of the source have been imported or skipped, from its beginning. */
   done = 0;
   counts: ImportCounts = { created: 0, present: 0, replaced: 0, skipped: 0 };
@@ -43,14 +47,27 @@ export class Checkpoint {
     if (performance.now() - this.#savedAt >= saveEveryMs) this.save();
   }
 
+  /**
+   * If the progress cannot be saved, for example because the folder is read-only, warns once. The import goes on,
+   * because the next run recognises the items that are already stored.
+   */
   save(): void {
     this.#savedAt = performance.now();
+    if (this.#isRefused) return;
     const { done, counts } = this;
-    writeFileSync(this.#path, JSON.stringify({ subject: this.#subject, done, counts }));
+    try {
+      writeFileSync(this.#path, JSON.stringify({ subject: this.#subject, done, counts }));
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      this.#isRefused = true;
+      remark(
+        `warning: The progress of the import cannot be saved: ${systemReason(error)}. If the import is interrupted, the next run begins with the first item, and stores no item twice. The file would be ${this.#path}`,
+      );
+    }
   }
 
   remove(): void {
-    rmSync(this.#path, { force: true });
+    if (!this.#isRefused) rmSync(this.#path, { force: true });
   }
 
   #read(): { subject: string; done: number; counts: ImportCounts } | undefined {

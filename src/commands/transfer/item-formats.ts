@@ -5,7 +5,11 @@ import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
-import { itemFromCells } from "./csv.ts";
+import { isDoneField } from "../fields.ts";
+import { remark } from "../output.ts";
+import { printable } from "../terminal.ts";
+import { arrayAdvice } from "./array-advice.ts";
+import { itemFromCells, literalOf } from "./csv.ts";
 import { checkedHeader } from "./csv-header.ts";
 import { CsvError, CsvReader, type CsvRow } from "./csv-reader.ts";
 
@@ -35,6 +39,9 @@ export interface FileItem {
   readonly place: string;
 }
 
+/** How much of the beginning is looked at, to guess what the input is. */
+const startBytes = 4096;
+
 interface FileText {
   readonly text: string;
   readonly place: string;
@@ -46,22 +53,28 @@ export async function* readItems(
   chunks: AsyncIterable<Uint8Array>,
   format: ItemFormat,
 ): AsyncGenerator<FileItem> {
+  let start = "";
+  async function* noticed() {
+    for await (const chunk of chunks) {
+      start ||= new TextDecoder().decode(chunk.subarray(0, startBytes));
+      yield chunk;
+    }
+  }
   try {
-    for await (const { text, place } of texts[format](chunks)) yield { json: objectAt(place, text), place };
+    for await (const { text, place } of texts[format](noticed())) yield { json: objectAt(place, text), place };
   } catch (error) {
     if (error instanceof FileError) throw new CommandError(`${source}, ${error.message}.`, { cause: error });
     if (error instanceof CsvError)
       throw new CommandError(`${source}, line ${error.line}: ${error.message}.`, { cause: error });
     if (error instanceof NotAnArrayError)
-      throw new CommandError(`${source} is not a list of items: ${error.message}. ${arrayAdvice}`, { cause: error });
+      throw new CommandError(`${source} is not a list of items: ${error.message}. ${arrayAdvice(start)}`, {
+        cause: error,
+      });
     // The decoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof TypeError)) throw error;
     throw new CommandError(`${source} is not UTF-8 text. Save it as UTF-8, and try again.`, { cause: error });
   }
 }
-
-const arrayAdvice =
-  "A .json file holds one array of items, as in [{…},{…}]. If each line is an item of its own, add --format ndjson.";
 
 /** A mistake in the file. The message begins with the place of the mistake. */
 class FileError extends Error {}
@@ -101,14 +114,33 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
 
   async *csv(chunks) {
     let columns: readonly string[] | undefined;
+    let hasWarned = false;
     for await (const { cells, line } of csvRows(chunks)) {
       // Spreadsheets often leave lines of empty cells at the end. These lines are not items.
       if (cells.every((cell) => cell === "")) continue;
-      if (columns) yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
-      else columns = checkedHeader(cells, line);
+      if (!columns) {
+        columns = checkedHeader(cells, line);
+        continue;
+      }
+      if (!hasWarned) hasWarned = warnOfTextMark(columns, cells, line);
+      yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
     }
   },
 };
+
+/** Warns if a mark for done is a text that does not mark the item. Returns whether it has warned. */
+function warnOfTextMark(columns: readonly string[], cells: readonly string[], line: number): boolean {
+  const index = columns.findIndex((column, at) => isDoneField(column) && isText(column, cells[at] ?? ""));
+  if (index === -1) return false;
+  remark(
+    `warning: Line ${line}: ${columns[index]} is the text ${printable(cells[index] ?? "")}, which does not mark the item as done. For that, use yes, true or 1. The same may be true of other lines.`,
+  );
+  return true;
+}
+
+function isText(column: string, cell: string): boolean {
+  return cell !== "" && literalOf(column, cell) === undefined;
+}
 
 async function* csvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow> {
   const reader = new CsvReader();

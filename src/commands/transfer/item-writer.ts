@@ -1,15 +1,14 @@
 // Writes items to a file or to standard output in one of the formats, without holding all of them in memory. A file has
 // the ending `.partial` until it is complete.
 
-import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
+import { join } from "node:path";
 import { makePrivateFile, modeLike } from "../../engines/sqlite/private-file.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
-import { CommandError } from "../failure.ts";
 import { outputError } from "../output.ts";
+import { unwritable } from "../unwritable.ts";
 import { csvLine, csvRow } from "./csv.ts";
 import { type ItemFormat, readItems } from "./item-formats.ts";
 
@@ -64,10 +63,7 @@ export async function writeItems(
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
-    if (!isSystemError(error)) throw error;
-    const folder = dirname(path);
-    const reason = existsSync(folder) ? systemReason(error) : `there is no folder ${folder}`;
-    throw new CommandError(`${path} cannot be written: ${reason}.`, { cause: error });
+    throw unwritable(path, error);
   }
 }
 

@@ -1,7 +1,7 @@
 // A progress bar for a terminal. It shows how much is done, how fast, and how much time is left. Without a terminal, it
 // prints nothing.
 
-import { countOf } from "../output.ts";
+import { beforeRemarks, countOf } from "../output.ts";
 
 const redrawMs = 100;
 /** Work that is finished sooner than this needs no bar. */
@@ -21,6 +21,7 @@ export class ProgressBar {
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
+    beforeRemarks(() => this.clear());
   }
 
   /** `fraction` is the finished part of the work, from 0 to 1. Undefined if that is not known. */

@@ -86,7 +86,7 @@ export class PostgresSession {
       return await work(sql);
     } catch (error) {
       this.#giveUp(sql);
-      throw explainPostgresError(error, this.#host);
+      throw explainPostgresError(error, this.#host, this.#address);
     }
   }
 
@@ -111,7 +111,7 @@ export class PostgresSession {
       // next attempt waits for it.
       if (!this.#sql) await withTimeout(ms, this.#open());
     } catch (error) {
-      throw explainPostgresError(error, this.#host);
+      throw explainPostgresError(error, this.#host, this.#address);
     }
     return this.use((sql) => work(sql, endsAtMs - performance.now()));
   }
@@ -138,7 +138,7 @@ export class PostgresSession {
         this.#failureCount = 0;
         return this.#sql;
       } catch (error) {
-        const failure = explainPostgresError(error, this.#host);
+        const failure = explainPostgresError(error, this.#host, this.#address);
         if (!(failure instanceof StoreError)) throw error;
         failures.push(failure);
         this.#hostIndex = (this.#hostIndex + 1) % this.#address.hosts.length;
@@ -243,7 +243,10 @@ export async function withTimeouts<Result>(
   return result;
 }
 
-/** Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system. */
+/**
+ * Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system.
+ * `NAME` stands for the name of the database, and `MESSAGE` for the server's own message.
+ */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
   ENOTFOUND: "the host's name is not known; check it",
@@ -251,9 +254,12 @@ const advice: Readonly<Record<string, string>> = {
   CONNECT_TIMEOUT: `no answer within ${connectSeconds} s; is the host right, and does a firewall let this machine through?`,
   CONNECTION_CLOSED: "the connection was lost",
   CONNECTION_DESTROYED: "the connection was given up",
-  "28P01": "the password is wrong for this user",
-  "28000": "the server does not let this user in from here; see its pg_hba.conf",
-  "3D000": "there is no such database; make it with: createdb NAME",
+  // PostgreSQL does not say which of the two it is.
+  "28P01": "the password is wrong, or there is no such user",
+  // This code has several reasons: the role does not exist or may not log in, or pg_hba.conf does not let it in from
+  // here. Only the server's own message tells them apart.
+  "28000": "the server does not let this user in (MESSAGE)",
+  "3D000": "there is no database NAME; make it with: createdb NAME",
   "42501": "this user may not do that in the schema todoitems; an administrator can grant it",
   "42P01": "a table of the schema todoitems is gone; restart the service to make it",
   "42883":
@@ -269,10 +275,13 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /** Turns an error of the server or the connection into a StoreError that explains it. Other errors are unchanged. */
-function explainPostgresError(error: unknown, host: PostgresHost): unknown {
+function explainPostgresError(error: unknown, host: PostgresHost, { database, user }: PostgresAddress): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
-  const known = advice[code];
+  // Without a database in the address, its name is that of the user.
+  const known = advice[code]
+    ?.replaceAll("NAME", () => database ?? user ?? "NAME")
+    .replace("MESSAGE", () => error.message);
   // Errors of sockets, certificates and the library have codes. A defect in our code has none.
   if (!(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^[A-Z][A-Z0-9_]+$/.test(code)) {
     return error;
@@ -290,6 +299,19 @@ function explainPostgresError(error: unknown, host: PostgresHost): unknown {
 export function isServerError(error: StoreError): boolean {
   const { cause } = error;
   return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
+}
+
+/** True if the server answered with an error. So it runs, and can be reached. */
+export function isAnswer({ cause }: StoreError): boolean {
+  return cause instanceof postgres.PostgresError;
+}
+
+/**
+ * True if the server answered, but did not accept the connection: the user, the password or the database of the address
+ * is wrong.
+ */
+export function isRefusal({ cause }: StoreError): boolean {
+  return cause instanceof postgres.PostgresError && /^(?:28|3D)/.test(cause.code);
 }
 
 /** True if two transactions were in conflict, so that another attempt may well succeed. */

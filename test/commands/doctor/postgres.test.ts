@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { PostgresCluster } from "../../engines/postgres/postgres-cluster.ts";
+import { PostgresServer } from "../../engines/postgres/postgres-server.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { Patient } from "./patient.ts";
 
@@ -54,9 +55,33 @@ test("a server that cannot be reached fails, with a hint and without the passwor
     TODOITEMS_STORE: "postgres://ann:open-sesame@127.0.0.1:1/todo",
   });
   expect(stdout).toContain("127.0.0.1:1: nothing listens there; is PostgreSQL running");
-  expect(stdout).toContain("no server takes writes");
+  expect(stdout).toContain("no server that can be reached takes writes");
   expect(stdout).not.toContain("open-sesame");
   expect(exitCode).toBe(1);
+});
+
+test("a server that refuses the user or the database is not called unreachable, and the rest is called unchecked", async () => {
+  const server = await PostgresServer.start();
+  try {
+    await server.letIn("nosuch");
+    for (const url of [server.url("postgres", "nosuch"), server.url("nowhere"), server.url("postgres", undefined, "x")])
+      expect((await examine("PostgreSQL", url)).findings).toEqual([
+        {
+          area: "PostgreSQL",
+          verdict: "fail",
+          text: expect.stringMatching(/does not let this user in|there is no database|the password is wrong/),
+          hint: "the server runs, but refuses this connection: correct the user, the password or the database of --store",
+        },
+        {
+          area: "PostgreSQL",
+          verdict: "warn",
+          text: "which server takes writes, and its standbys, could not be checked because of that",
+          hint: "run doctor again after that is corrected",
+        },
+      ]);
+  } finally {
+    await server.dispose();
+  }
 });
 
 test("standbys that confirm commits pass, and the answer names them", async () => {

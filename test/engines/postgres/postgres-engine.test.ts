@@ -12,6 +12,7 @@ import { ids, item, Service } from "../../service.ts";
 import { batchOf } from "../batch-of.ts";
 import { type Pass, Wire } from "./held-wire.ts";
 import { survivedOutages } from "./outage-rounds.ts";
+import { PostgresServer } from "./postgres-server.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
 let store: PostgresTestStore;
@@ -114,12 +115,29 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
 
   test("a wrong password, which the message does not show", async () => {
     const message = await refusal(store.url.replace(/:[^:@]*@/, ":swordfish@"));
-    expect(message).toContain("the password is wrong for this user");
+    expect(message).toContain("the password is wrong, or there is no such user");
     expect(message).not.toContain("swordfish");
   });
 
   test("a database that does not exist", async () => {
-    expect(await refusal(store.url.replace(/[^/]*$/, "nowhere"))).toContain("there is no such database");
+    expect(await refusal(store.url.replace(/[^/]*$/, "nowhere"))).toContain(
+      "there is no database nowhere; make it with: createdb nowhere",
+    );
+  });
+
+  test("a user who does not exist, and one whom pg_hba.conf does not let in", async () => {
+    const server = await PostgresServer.start();
+    try {
+      await server.letIn("nosuch");
+      expect(await refusal(server.url("postgres", "nosuch"))).toContain(
+        'the server does not let this user in (role "nosuch" does not exist)',
+      );
+      expect(await refusal(server.url("postgres", "stranger"))).toContain(
+        "the server does not let this user in (no pg_hba.conf entry for host",
+      );
+    } finally {
+      await server.dispose();
+    }
   });
 
   test("a database that cannot hold every character", async () => {
