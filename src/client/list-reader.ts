@@ -26,8 +26,9 @@ interface KeptList {
    */
   readonly places: ReadonlyMap<string, Place> | undefined;
   /**
-   * A list from /api/todoitems/ has no positions, so its items get negative positions in `places`. `listedAt` is the
-   * version of that list. It is 0 if all items came from the change feed.
+   * The version of the list that was read from /api/todoitems/, or 0 if all items came from the change feed. A list
+   * from /api/todoitems/ has no positions, so its items get negative positions in `places`. `listedAt` shows later
+   * which items these are.
    */
   readonly listedAt: number;
 }

@@ -65,8 +65,8 @@ export class LiveList<Item> {
 
   /**
    * Calls the listener after every change, until the returned function is called. The first subscriber opens the
-   * connection and the last one closes it. If somebody subscribes again later, the known items are still there, and
-   * only the changes since then are received.
+   * connection and the last one closes it. If somebody subscribes again later, the known items are still there. If the
+   * server has a change feed, it then sends only what has changed since the last connection closed.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
     // Each subscription is a separate object, because the same function may subscribe twice.

@@ -109,7 +109,8 @@ export class TodoClient<Item = TodoItem> {
     const isGiven = hasId(object);
     const json = isGiven ? given : withId(object, id);
     // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
-    // just now is already taken, the browser's first attempt probably created the item.
+    // just now is already taken, the browser's first attempt probably created the item. Then compare the stored item
+    // with ours, as after a lost reply.
     return this.#requester.retrying(options, (replyWasLost) =>
       this.#createOnce(id, json, replyWasLost || !isGiven, options),
     );
@@ -164,7 +165,8 @@ export class TodoClient<Item = TodoItem> {
         const { reply } = await this.#write("DELETE", this.#requester.itemUrl(id), options, this.#deleteBody(id));
         return { etag: reply.etag };
       } catch (error) {
-        // If the reply to an earlier attempt was lost, "not found" means that the earlier attempt deleted the item.
+        // If the reply to an earlier attempt was lost, "not found" probably means that the earlier attempt deleted the
+        // item. So the call succeeds.
         if (!(replyWasLost && error instanceof NotFoundError)) throw error;
         return { etag: undefined };
       }
@@ -208,8 +210,8 @@ export class TodoClient<Item = TodoItem> {
       const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
       return { etag: reply.etag };
     } catch (error) {
-      // The item on the server may equal the item that we sent. Then an earlier attempt stored it, and only the reply
-      // to that attempt was lost. So the update has succeeded.
+      // If the reply to an earlier attempt was lost, that attempt may have stored the item, so that `ifMatch` no longer
+      // matches. If the item on the server equals ours, the update has succeeded.
       if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
       const { current, currentEtag } = error;
       const isStored = current !== undefined && sameContent(this.#requester.options.codec.stringify(current), json);

@@ -38,8 +38,8 @@ export type WatchEvent<Item> = WatchedChange<Item> & {
 
 type WatchedChange<Item> =
   /**
-   * The whole list. This event comes first (unless you give `since`), and again whenever changes may have been missed.
-   * Its items replace everything that earlier events said.
+   * The whole list. This event comes first, and again whenever changes may have been missed. It does not come first if
+   * the server can continue from `since`. Its items replace everything that earlier events said.
    */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
@@ -49,7 +49,7 @@ type WatchedChange<Item> =
 export type WatchState =
   /**
    * Connected to the change feed. `epoch` is the name of the store's history. If it changes, the store was replaced by
-   * another one.
+   * another one, or restored to an older state.
    */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The server has no change feed; the list is requested every `pollMs`. */
@@ -127,8 +127,9 @@ class Feed<Item> {
   }
 
   /**
-   * Yields a snapshot of the list and then its changes. If there is a token to continue from, it leaves out the
-   * snapshot. Returns only if the server has no feed. Throws if the connection breaks.
+   * Yields a snapshot of the list and then its changes. If there is a token to continue from, yields only the changes.
+   * But if the feed cannot continue from the token, yields a snapshot after all. Returns only if the server has no
+   * feed. Throws if the connection breaks or the feed ends.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
     for (let resyncs = 0; ; resyncs++) {

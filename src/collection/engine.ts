@@ -60,9 +60,10 @@ export interface Batch {
   /** The state that the collection knew when it made the batch. */
   readonly since: Bookmark;
   /**
-   * Decides the writes. If others have committed after `since`, `missed` has their changes, and the plan is based on
-   * the state after them. Otherwise the plan is based on the state at `since`. The engine may call this more than once;
-   * each plan replaces the one before.
+   * Decides the writes. `missed` has the changes that others have committed after `since`, and the plan is based on the
+   * state after them. If `missed` is undefined, the plan is based on the state at `since`: either nobody else has
+   * committed, or the engine has not asked yet. The engine may call this more than once; each plan replaces the one
+   * before.
    */
   decide(missed: News | undefined): Plan;
   /**

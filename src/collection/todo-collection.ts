@@ -48,7 +48,7 @@ export class TodoCollection {
   readonly #queue: WriteQueue;
   /**
    * The last bookmark that `changesSince` could not serve, because the engine had already deleted some of the changes
-   * after it. Older bookmarks cannot be served either.
+   * after it. Older bookmarks of the same epoch cannot be served either, so the engine is not asked about them.
    */
   #tooOld: Bookmark = { epoch: "", version: 0 };
 

@@ -75,9 +75,9 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     const id = keyOf(write);
     const earlier = latestById.get(id);
     dependsOn.push(id);
-    // This condition is checked against a version that is only planned. If the plan were stored after the changes of
-    // others, with higher versions, the condition might have a different result. So `isMovable` is false, and the plan
-    // is never stored that way.
+    // If an earlier write of the batch changes the same item, `write.condition` is checked against a version that is
+    // only planned. If the plan were stored after the changes of others, this version would be higher, and the
+    // condition might have a different result. So the plan must not be stored that way.
     if (earlier && write.kind !== "create" && write.condition) isMovable = false;
     const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
     bytesLeft -= growth;

@@ -24,7 +24,8 @@ export class Draft {
 
   /**
    * Runs the editor on this item until the text is a valid JSON object, and returns the text. If the text is invalid,
-   * the user is asked whether to edit it again. Throws if the user declines or if there is no terminal.
+   * the user is asked whether to edit it again. Throws if the user declines, or cannot be asked because there is no
+   * terminal. Also throws if the editor fails, or if the edited text cannot be read.
    */
   async edit(json: string): Promise<string> {
     const original = `${indented(json)}\n`;
@@ -75,7 +76,7 @@ export class Draft {
 export async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const { promise: declined, resolve } = Promise.withResolvers<boolean>();
-  // If Ctrl-C ended the program here, the user would not learn in which file the text is.
+  // Ctrl-C must not end the program here, because the user would not learn in which file the text is.
   const decline = () => {
     process.stderr.write("\n");
     resolve(false);

@@ -9,7 +9,7 @@ import { shortIds } from "./find-item.ts";
 import type { Column } from "./table.ts";
 import { printable } from "./terminal.ts";
 
-/** A column is hidden if fewer than one in this many items have a value for it. */
+/** A field, other than the ID and the name, gets no column if fewer than one in this many items have a value for it. */
 const sparseFactor = 4;
 
 export interface ListColumns {
@@ -18,7 +18,10 @@ export interface ListColumns {
   readonly sparse: readonly string[];
 }
 
-/** A tick for items that are done, the ID, the name, then the other fields in the order in which they first appear. */
+/**
+ * A tick for items that are done, the ID, the name, then the other fields in the order in which they first appear.
+ * Fields that few items have get no column.
+ */
 export function usualColumns(all: readonly string[], items: readonly string[]): ListColumns {
   const others = fieldsOf(items, (json) => [nameFieldOf(json), doneFieldOf(json).name]);
   const isSparse = ({ cells }: Column) =>

@@ -33,14 +33,16 @@ export function completeUrl(text: string): URL | undefined {
   return URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`) ?? undefined;
 }
 
-/** True for an address of this machine. The host of a URL has brackets if it is an IPv6 address. */
+/**
+ * True for `localhost` and loopback addresses. A URL has brackets around an IPv6 address, so they are removed first.
+ */
 export function isOnThisMachine({ hostname }: URL): boolean {
   return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
 /**
- * Takes the first argument that is neither a flag nor a flag's value as an address. Returns the address, or undefined
- * if there is no such argument, and all other arguments.
+ * Takes the first argument that is neither a flag nor a flag's value as an address. Returns this address and all other
+ * arguments. The address is undefined if there is no such argument.
  */
 export function takeAddress(
   flags: readonly FlagShape[],

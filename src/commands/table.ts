@@ -1,4 +1,5 @@
-// A table that fits the terminal: as wide as its content if there is room, otherwise with its widest columns shortened.
+// A table that fits the terminal. If there is no room for all of its content, columns are shortened. If they would
+// become too narrow, optional columns are left out.
 
 import { padEnd, type Style, shorten } from "./terminal.ts";
 

@@ -33,8 +33,8 @@ const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 /**
- * True for a bcrypt or argon2id hash whose cost is neither too low nor too high. With argon2id, this means between 4
- * MiB and 1 GiB of memory.
+ * True for a bcrypt or argon2id hash whose parameters make it neither too cheap nor too expensive to compute. An
+ * argon2id hash needs between 4 MiB and 1 GiB of memory; its text has this number in KiB.
  */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];

@@ -45,8 +45,8 @@ export class Cors {
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
     const origin = this.#allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
-    // A cache must not serve the answer for one origin to another. This also applies to answers for requests without an
-    // `Origin`.
+    // A cache must not serve the answer for one origin to another, so `Vary` must contain `Origin`. This also applies
+    // to answers for requests without an `Origin`.
     const varies = this.origins !== "*" && !vary?.includes("Origin");
     if (origin === undefined && !varies) return answer;
     return answer.with({
@@ -106,7 +106,7 @@ export class RefusedPages {
 
 /**
  * True if the page comes from this service. Recent browsers say so in `Sec-Fetch-Site`. If that header is missing, the
- * page's origin must contain the host that the request was sent to.
+ * page's origin must be `http://` or `https://`, followed by the request's `Host`.
  */
 function isOwnPage(origin: string, headers: HeaderFields): boolean {
   const site = headers.get("sec-fetch-site");

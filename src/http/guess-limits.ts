@@ -1,6 +1,6 @@
 // Two limits for wrong passwords: one for each user name at an address, and a much higher one for the address as a
-// whole. Because of the first limit, an app with a wrong password does not lock out other users at its address. Because
-// of the second limit, an attacker gains nothing by trying many names.
+// whole. Because of the first limit, an app with a wrong password does not lock out other users at its address. The
+// second limit slows down an attacker who tries many names.
 
 import type { GuessLimiter } from "../credentials/password-verifier.ts";
 import { RateLimiter } from "./rate-limiter.ts";

@@ -1,10 +1,11 @@
 // Version tokens: `EPOCH-VERSION` names one state of a store, as in `0123456789abcdef-42`. In quotes, a token is the
-// entity tag of a list or an item. Without quotes, it tells a reader of changes where to continue.
+// entity tag of a list, an item or a document of changes. Without quotes, it tells a reader of changes where to
+// continue.
 //
 // A token may have suffixes, which do not change the state that it names. A suffix such as `-camel` says how the field
 // names of items are spelled: the same state has other bytes in another spelling, so each spelling needs its own tag. A
-// suffix such as `-gzip` names the compression of a list, for the same reason. The suffix `-read-only` marks a document
-// of changes from a read-only instance, because the document says whether the instance is read-only.
+// suffix such as `-gzip` names the compression of an answer, for the same reason. The suffix `-read-only` marks a
+// document of changes from a read-only instance, because the document says whether the instance is read-only.
 
 import type { FieldNames } from "./field-names.ts";
 

@@ -38,7 +38,8 @@ import type { Settings } from "./settings-table.ts";
 const sameErrorMs = 10_000;
 const largeStoreItems = 100_000;
 /**
- * The longest pause between heartbeats of the change feed. Many proxies close a connection after a minute of silence.
+ * The longest pause between heartbeats of the change feed. It is well below a minute, because many proxies close a
+ * connection after a minute of silence.
  */
 const heartbeatMsMax = 15_000;
 const usersWatchMs = 1_000;
@@ -83,12 +84,15 @@ export async function startInstance(settings: Settings, environment: Environment
   };
 }
 
-/** Reads the changes of other processes. A process that gets no requests would not notice them otherwise. */
+/**
+ * Reads the changes of other processes before metrics are collected. Otherwise a process that gets no requests would
+ * report old numbers.
+ */
 async function refreshIfPossible(collection: TodoCollection): Promise<void> {
   try {
     await collection.refresh();
   } catch (error) {
-    // The collection has already reported the error. The last known numbers are better than none.
+    // The collection has already reported the error. Continue, because the last known numbers are better than none.
     if (!(error instanceof StoreError)) throw error;
   }
 }

@@ -50,8 +50,8 @@ function probe(addresses: readonly string[], port: number, flag: PortFlag): void
   }
 }
 
-// Explains why listening failed. The host is checked first, because the runtime has no reliable error code for a host
-// that it cannot resolve.
+// Explains why listening failed. First checks whether the host is an address of this machine. This also finds a name
+// that cannot be resolved, for which the error has no code.
 function advice(host: string, port: number, flag: PortFlag, error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (!isLocalAddress(host)) {

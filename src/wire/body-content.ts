@@ -1,6 +1,6 @@
-// Collects a request's body in one growing buffer. Even if a body arrives in many small pieces, it takes at most twice
-// its length in memory. No object is kept for each piece. The content of an incomplete body counts towards a limit that
-// all connections share.
+// Collects a request's body in one growing buffer. Even if a body arrives in many small pieces, the buffer is at most
+// twice as long as the content so far, and no object is kept for each piece. The content of an incomplete body counts
+// towards a limit that all connections share.
 
 const empty: Buffer = Buffer.alloc(0);
 

@@ -12,9 +12,12 @@ const shortHeadBytes = 1024;
 interface FoundHead {
   /** Where the head begins: after any empty lines, which RFC 9112, section 2.2, allows before a request. */
   readonly start: number;
-  /** The head without the empty line that ends it, decoded as Latin-1. If it is not complete, the part that arrived. */
+  /**
+   * The head without the empty line that ends it, decoded as Latin-1. If its end was not found, the part that has
+   * arrived, but at most `bytesMax` + 4 bytes.
+   */
   readonly text: string;
-  /** Where the bytes after the head begin; undefined if the head is not complete. */
+  /** Where the bytes after the head begin. Undefined if the end of the head was not found. */
   readonly end: number | undefined;
 }
 

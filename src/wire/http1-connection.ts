@@ -126,8 +126,8 @@ export class Http1Connection implements Connection, SlowReader {
 
   ended(): void {
     this.#inputEnded = true;
-    // A client that closes its side while it reads a streamed answer has left. Any other client may still wait for its
-    // answer.
+    // A client that closes its side while it reads a streamed answer has left. Without a complete request, there is
+    // nothing left to wait for. In all other cases, the client may still wait for its answer, so do nothing.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());

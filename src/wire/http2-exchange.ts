@@ -19,8 +19,8 @@ import type { Turn } from "./turn.ts";
 import type { SlowReader } from "./unsent-bytes.ts";
 
 /**
- * Answers are written in pieces of at most this size. Each piece waits until the previous one is sent. So the HTTP/2
- * stream never buffers more than one piece for a slow client.
+ * Answers that are not streamed are written in pieces of at most this size. Each piece waits until the previous one is
+ * sent. So the HTTP/2 stream never buffers more than one piece for a slow client.
  */
 const pieceBytes = 64 * 1024;
 
@@ -161,7 +161,8 @@ export class Http2Exchange implements SlowReader {
    * Otherwise, if the answer is already sent, the HTTP/2 stream is closed.
    */
   #closeIfUnfinished(): void {
-    // The stream may still hold bytes that have arrived. They are read by the end of this turn of the event loop.
+    // The stream may still hold bytes that have arrived. They are read by the end of this turn of the event loop, so
+    // wait until then.
     setImmediate(() => {
       if (this.#reader) this.#failReading(leftEarly());
       else if (!this.#isClosed && this.#stream.writableFinished) this.#stream.close(constants.NGHTTP2_NO_ERROR);

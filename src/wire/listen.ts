@@ -184,8 +184,9 @@ class Server implements RunningServer, ConnectionHost {
     return this.#turns.token(this.#options.connections.open);
   }
 
-  // Collects the answers of one turn of the event loop and sends them together at its end. If they were sent one by
-  // one, each might have to wake its client. Waking a client costs the system as much as reading a request.
+  // Collects the answers of one turn of the event loop and sends them together at its end. Then the first answer wakes
+  // the client, and the answers on its other connections find it awake. If each answer were sent as soon as it is
+  // ready, each might have to wake the client, which is expensive.
   sendSoon(connection: Connection): void {
     if (this.#toSend.push(connection) === 1) setImmediate(() => this.#sendAll());
   }
@@ -312,7 +313,7 @@ class Server implements RunningServer, ConnectionHost {
         },
       },
     };
-    // After this call, only the TLS socket can be closed, not the raw socket.
+    // After this call, only the TLS socket can be closed, not the raw socket. So `TlsHandshake` gets the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
     const unfinished = new TlsHandshake(secure, host);
     secure.data = unfinished;

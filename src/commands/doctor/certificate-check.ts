@@ -7,8 +7,8 @@ import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 const dayMs = 86_400_000;
 /**
- * Tools such as certbot renew a certificate 30 days before it expires. So if fewer days than this are left, the renewal
- * has probably failed.
+ * If a certificate expires in fewer than `renewalDays` days, its renewal has probably failed: tools such as certbot
+ * renew a certificate 30 days before it expires.
  */
 const renewalDays = 21;
 

@@ -1,5 +1,5 @@
-// Checks the store: can it be opened and written, and is its content sound? The content is checked in the same way as
-// by `todoitems check`.
+// Checks the store: can it be opened, and is its content sound? `todoitems check` checks the content in the same way.
+// The file of a SQLite store must also be writable, unless the service is read-only.
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";

@@ -116,9 +116,9 @@ export class ImportRun {
 
   /**
    * Sends these items all at once, and makes sure that they are stored in order. It looks for the first item that
-   * failed, or that was stored before an item that precedes it in the file. From there on, it deletes the created items
-   * and sends them again one by one. It stops at an item that failed, so nothing is created after that item. Items that
-   * existed before this batch keep their place, and are not deleted.
+   * failed or is out of order (see `firstMisplaced`). From there on, it deletes the created items and sends them again
+   * one by one. It stops at an item that failed, so nothing is created after that item. Items that existed before this
+   * batch keep their place, and are not deleted.
    */
   async #storeBatch(batch: readonly FileItem[]): Promise<void> {
     const results = await Promise.allSettled(batch.map((one) => this.#storeItem(one)));
@@ -213,8 +213,8 @@ export class ImportRun {
 }
 
 /**
- * The index of the first item that failed, or that was created before an item which precedes it in the file. If there
- * is no such item, the number of items.
+ * The index of the first item that failed or is out of order. An item is out of order if the service created it earlier
+ * than an item above it in the file. If there is no such item, returns the number of items.
  */
 function firstMisplaced(outcomes: readonly (Outcome | undefined)[]): number {
   let newest = 0;

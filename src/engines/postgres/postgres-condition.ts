@@ -1,5 +1,5 @@
-// What a PostgreSQL server says about itself, for operators: its version, its settings that matter for durability, its
-// standbys and its clock.
+// What a PostgreSQL server says about itself, for operators: its version, the settings that matter for durability, its
+// standbys, and how far its time differs from ours.
 
 import type { PostgresAddress } from "./postgres-address.ts";
 import { readSchemaVersion } from "./postgres-schema.ts";
@@ -23,7 +23,7 @@ export interface PostgresCondition {
   readonly connections: number;
   readonly connectionsMax: number;
   /**
-   * How far, at least, the server's clock is ahead of ours. Negative if it is behind. 0 if no difference can be shown.
+   * How far, at least, the server's time is ahead of ours. Negative if it is behind. 0 if no difference can be shown.
    */
   readonly clockAheadMs: number;
   /** The version of the store's schema. 0 if there is no store yet. */
@@ -59,8 +59,8 @@ export function readCondition(address: PostgresAddress): Promise<PostgresConditi
     return {
       ...rest,
       lagSeconds: lagSeconds ?? undefined,
-      // The server looked at its clock at some moment between `askedAt` and `answeredAt`. So the clocks differ for
-      // certain only if the server's time lies outside this interval.
+      // The server read its time at some moment between `askedAt` and `answeredAt`. So the two times differ for certain
+      // only if the server's time lies outside this interval.
       clockAheadMs: timeMs - Math.min(Math.max(timeMs, askedAt), answeredAt),
       schema,
       epoch: clock?.epoch,

@@ -43,7 +43,10 @@ export class PostgresEngine implements Engine {
   readonly #commits: CommitContext;
   /** How many reads of changes use the reader's connection at present. */
   #pullCount = 0;
-  /** `#asked` is the `hasNews` query under way. `#toAsk` is the next one, which is sent once `#asked` is answered. */
+  /**
+   * `#asked` is the latest `hasNews` query that was sent. `#toAsk` is the next one, which is sent once `#asked` is
+   * answered.
+   */
   #asked: Promise<unknown> = Promise.resolve();
   #toAsk: Promise<boolean> | undefined;
 
@@ -115,19 +118,19 @@ export class PostgresEngine implements Engine {
     // that the changes continue from the bookmark, so they are not used.
     const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
     if (news) {
-      // A read-only engine learns the answer only if this pull started from the newest known point. Otherwise the
-      // caller's copy of the store may still be at that point, and the batch name of the point is needed to notice a
-      // rollback. Other engines give a store that was rolled back a new epoch (a new name for its history), but a
-      // read-only engine cannot.
+      // If this pull did not start from the known point, the caller's copy of the store may still be at that point. A
+      // read-only engine then keeps the known point, because it needs the point's batch name to notice a rollback.
+      // Other engines need not keep it: they give a store that was rolled back a new epoch (a new name for its
+      // history).
       if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
       return news;
     }
     const whole = await this.#replace(since, answer);
     // If this pull did not start from the known point, the caller's copy of the store may still be at that point. The
-    // next pull must then check whether the history still contains the point. So the known point is kept in two cases:
-    // - The loaded store has the same epoch as the known point.
-    // - The engine is read-only. It cannot give the store a new epoch, so the store could return to the old epoch
-    //   unnoticed.
+    // next pull must then check whether the history still contains the point, so the point is kept. If the loaded store
+    // has another epoch, the next pull loads the whole store anyway, and the point can be dropped. But a read-only
+    // engine keeps it even then: it cannot give the store a new epoch, so the store could return to the point's epoch
+    // unnoticed.
     const keepsKnown = this.#options.readOnly || whole.epoch === this.#known.newest.epoch;
     // Do this after everything that can fail. A failed pull must not change the known point: the caller's copy would be
     // at another point, and `hasNews` would not notice.
@@ -149,8 +152,8 @@ export class PostgresEngine implements Engine {
       // The store may have got a new epoch (a new name for its history) after `answer` was sent. Then the epoch of the
       // bookmark is over.
       if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
-      // If this epoch was already over, the store was rolled back just before it was loaded, and has lost its new
-      // epoch. Then this block is skipped, and `#rename` gives the store another epoch.
+      // If the epoch of the loaded store was already over, the store was rolled back just before it was loaded, and has
+      // its old epoch again. Then this block is skipped, and `#rename` gives the store another epoch.
       if (!this.#known.hasLeft(whole.epoch)) {
         if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
         this.#known.leave(whole.epoch);

@@ -55,13 +55,14 @@ export class KnownHistory {
   }
 
   /**
-   * True if the store was rolled back. There are two signs. The first sign: the bookmark or the newest known point has
-   * the same epoch as the store, but the store's history lacks that point. The second sign: the store has an epoch
-   * again that was already over. A store that was rolled back gets a new epoch, so that no client takes its remembered
-   * state to be current.
+   * True if the store was rolled back. There are two signs. The first sign: the store has an epoch again that was
+   * already over. The second sign, `continues` is false: the bookmark or the newest known point has the same epoch as
+   * the store, but the store's history lacks that point. A store that was rolled back gets a new epoch, so that no
+   * client takes its remembered state to be current.
    *
-   * It is not enough to check the bookmark alone. A commit may start from a bookmark of an older epoch. If a pull has
-   * loaded a newer epoch since, only the newest known point shows that this newer epoch was rolled back.
+   * `continues` is about both points, because it is not enough to check the bookmark alone. A commit may start from a
+   * bookmark of an older epoch. If a pull has loaded a newer epoch since, only the newest known point shows that this
+   * newer epoch was rolled back.
    */
   isCut({ epoch, continues }: ClockAndChanges): boolean {
     return this.hasLeft(epoch) || !continues;

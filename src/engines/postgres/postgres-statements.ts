@@ -91,9 +91,10 @@ export function readClock(sql: Sql) {
 }
 
 /**
- * Reads the changes after `since`. The answer also says whether the history still contains `known`, the newest point
- * that the engine knows. Uses one statement, so that everything is from the same moment. The first line of the answer
- * is the clock, and `onFirst` is called when that line arrives.
+ * Reads the changes after `since`, if the store has the epoch of `since` and still has all of these changes. The answer
+ * also says (`continues`) whether the history still contains `since` and `known`, the newest point that the engine
+ * knows. Uses one statement, so that everything is from the same moment. The first line of the answer is the clock, and
+ * `onFirst` is called when that line arrives.
  */
 export async function readChanges(
   sql: Sql,
@@ -161,7 +162,10 @@ export async function commitBatch(
 // Rows are sent as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, would
 // cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
-/** The JSON field of a tombstone, the row of a deleted item, is empty. Real JSON is never empty. */
+/**
+ * A tombstone, the row of a deleted item, gets an empty JSON field. No item has an empty field, because real JSON is
+ * never empty.
+ */
 export function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
@@ -204,7 +208,7 @@ function* readPages(pages: Buffer[]): Iterable<Change> {
   }
 }
 
-/** The server sends a tombstone, the row of a deleted item, as a line without a JSON field. */
+/** The server sends a tombstone, the row of a deleted item, as a line without a JSON field. So `json` is then null. */
 function changeOf(line: string): Change {
   const [version, position, id = "", json = null] = line.split("\t");
   return { version: Number(version), position: Number(position), id, json };

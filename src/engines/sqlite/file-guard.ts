@@ -1,4 +1,4 @@
-// Notices when somebody replaces the files of an open store, removes its log, or writes into the store itself. For
+// Notices when somebody replaces the files of an open store, removes its log, or writes into the store or its log. For
 // example, `cp backup.db todoitems.db` writes into the store. SQLite cannot notice this, and would mix the old store
 // with the new one.
 //
@@ -37,7 +37,7 @@ interface WalIndex {
   readonly attempted: number;
   /** Changes when SQLite writes the log from its beginning again. */
   readonly salts: bigint;
-  /** The checksum of the last frame, which is a pair of numbers. */
+  /** The checksum of the last frame. It consists of two numbers. */
   readonly checksum1: number;
   readonly checksum2: number;
 }
@@ -96,9 +96,9 @@ export class FileGuard {
   }
 
   // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up
-  // only if the folder's time is new, or was only seconds old when last seen. Looking up the log each time would make
-  // the next sync of the log slower by a third. Once a program has asked for the time of a file, Linux notes an exact
-  // time with the next write, and has to sync that time too.
+  // only if the folder's time is new, or was too recent when last seen (see `hasSettled`). Looking up the log each time
+  // would make the next sync of the log slower by a third. Once a program has asked for the time of a file, Linux notes
+  // an exact time with the next write, and has to sync that time too.
   #checkNames(): Interference | undefined {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
@@ -273,8 +273,9 @@ function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
 }
 
 /**
- * If a folder was changed just now, its modification time may stay the same at the next change. So an unchanged time
- * does not prove that the folder is unchanged.
+ * True if the folder's last change is so long ago that another change would give the folder another modification time.
+ * Only then does an unchanged time prove that the folder is unchanged. If the time is in whole seconds, the file system
+ * may be one that rounds coarsely.
  */
 function hasSettled(mtimeMs: number): boolean {
   return Date.now() - mtimeMs > (mtimeMs % 1_000 === 0 ? coarseTimeMs : fineTimeMs);

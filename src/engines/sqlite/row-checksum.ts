@@ -11,8 +11,9 @@ export interface StoreFields {
 }
 
 /**
- * The checksum of a row of table `change`. The text is the ID and, unless the item was deleted, a space and the JSON.
- * Rows with different IDs or JSON never have the same text, because an ID contains no space.
+ * The checksum of a row of table `change`. It covers the version, the position and a text: the ID and, unless the item
+ * was deleted, a space and the JSON. Rows with different IDs or JSON never have the same text, because an ID contains
+ * no space.
  */
 export function rowChecksum({ version, position, id, json }: Change): number {
   return checksum(version, position, json === null ? id : `${id} ${json}`);

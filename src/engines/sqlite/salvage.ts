@@ -1,8 +1,9 @@
 // Finds every row of a damaged store that can be trusted, in the file and in its log. A row can be trusted if its
 // checksum is right, wherever it is found: rows are never rewritten, so all intact copies of a row are the same.
 //
-// Rows are found in two ways. First, each table page is read as SQLite reads it. Second, if a page is damaged, the
-// bytes of all its copies are searched for what looks like the start of one of our rows.
+// Rows are found in two ways. First, each page with rows is read as SQLite reads it. Second, if a page is damaged, or
+// does not seem to have rows, the bytes of all its copies are searched for what looks like the start of one of our
+// rows.
 
 import type { Change, Version } from "../../collection/engine.ts";
 import { rowFault } from "../row-rules.ts";
@@ -44,7 +45,10 @@ class Salvage {
   readonly #trust: (cell: Cell) => Change | undefined;
   readonly #rows = new Map<Version, Change>();
   readonly #losses: Loss[] = [];
-  /** Pages that another page names as a part of a table. */
+  /**
+   * Pages that must be parts of a table, mostly because another page names them. If such a page is unreadable, it is a
+   * loss.
+   */
   readonly #expected = new Set<number>([1]);
 
   constructor(pages: StorePages) {
@@ -72,7 +76,7 @@ class Salvage {
     if (!newest) return false;
     for (const copy of this.#pages.older(number)) this.#readLeaf(copy, number);
     if (number === 1) return this.#readSchema(newest);
-    return this.#readLeaf(newest, number)?.lost.length === 0;
+    return this.#readLeaf(newest, number)?.length === 0;
   }
 
   /** Reads page 1, which lists the tables and the page where each table starts. Returns false if page 1 is damaged. */
@@ -85,10 +89,10 @@ class Salvage {
   }
 
   /**
-   * Saves the rows of a leaf, which is a page with rows. Returns how many rows it has, and those that cannot be
-   * trusted. Returns undefined if the page is not a leaf.
+   * Saves the rows of a leaf, which is a page with rows. Returns the rows that cannot be trusted. Returns undefined if
+   * the page is not a leaf.
    */
-  #readLeaf(page: Buffer, number: number): { readonly count: number; readonly lost: readonly LostRow[] } | undefined {
+  #readLeaf(page: Buffer, number: number): readonly LostRow[] | undefined {
     const offsets = kindOf(page, number) === "leaf" ? cellOffsets(page, number) : undefined;
     if (!offsets) return undefined;
     const lost: LostRow[] = [];
@@ -96,7 +100,7 @@ class Salvage {
       const cell = this.#cellAt(page, offset);
       if (!(cell && (this.#save(cell) || isStoreRow(cell)))) lost.push(lostRow(cell));
     }
-    return { count: offsets.length, lost };
+    return lost;
   }
 
   /**
@@ -106,7 +110,7 @@ class Salvage {
   #search(number: number): void {
     const newest = this.#pages.newest(number);
     if (!newest) return;
-    const { lost } = this.#readLeaf(newest, number) ?? { lost: [] };
+    const lost = this.#readLeaf(newest, number) ?? [];
     const foundCount = this.#searchBytes(newest);
     for (const copy of this.#pages.older(number)) this.#searchBytes(copy);
     const known = lost.filter(({ version }) => version !== undefined);
@@ -187,9 +191,9 @@ function lostRow(cell: Cell | undefined): LostRow {
 const idType = 0x55;
 
 /**
- * Where cells may begin. A record of ours starts with the length of its header, null (a zero byte), a short integer and
- * an ID. Before it are two numbers of 1 to 8 bytes, the length of the record and its key. JSON text contains no zero
- * byte, so it does not look like this.
+ * Where cells may begin. A record of ours starts with four bytes: the length of its header, and the types of its first
+ * three values, which are null (a zero byte), an integer and an ID. Before the record are two numbers of 1 to 8 bytes,
+ * the record's length and its key. JSON text contains no zero byte, so it is never taken for the start of a record.
  */
 function* likelyCells(page: Buffer): Generator<number> {
   for (let at = page.indexOf(idType); at !== -1; at = page.indexOf(idType, at + 1)) {

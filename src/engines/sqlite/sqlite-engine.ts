@@ -1,5 +1,5 @@
 // The embedded engine: one SQLite file in WAL mode with full syncs. Its table is a log: every change is appended under
-// its version, and no row is rewritten. So a commit touches the same few pages at the end, whether the store holds a
+// its version, and no row is rewritten. So appending touches the same few pages at the end, whether the store holds a
 // hundred items or a million. Obsolete rows are deleted later, a few with each commit (see sweep.ts).
 
 import type { Database } from "bun:sqlite";
@@ -107,7 +107,7 @@ export class SqliteEngine implements Engine {
   async pull(since?: Bookmark): Promise<News> {
     const { epoch, version } = this.#lastKnown;
     // If the files were replaced, they are not read any more. But a caller that already has everything may go on
-    // reading from memory.
+    // reading from memory, so it gets an empty answer.
     if (this.#files.isRetired && since?.epoch === epoch && since.version === version) {
       return { epoch, version, whole: false, changes: [] };
     }
@@ -206,9 +206,9 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Deletes up to `sweptAtCloseMax` obsolete rows, unless the engine is read-only, and then closes the store. So the
-   * file rarely keeps the content of deleted items, and the next start reads less. If this process has another engine
-   * on the same file, `closeOther` must close it.
+   * Deletes up to `sweptAtCloseMax` of the rows that may be deleted, and then closes the store. So the file rarely
+   * keeps the content of deleted items, and the next start reads less. A read-only engine deletes nothing. If this
+   * process has another engine on the same file, `closeOther` must close it.
    */
   async close(closeOther: () => Promise<void> = async () => {}): Promise<void> {
     const rest = this.#readOnly ? [] : this.#sweep.rest().slice(0, sweptAtCloseMax);
@@ -226,7 +226,10 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Throws if the files are no longer those that were opened. Then the last commits may be missing from the file. */
+  /**
+   * Throws if another program has replaced, removed or changed the files. The error is `undecided`, because the last
+   * commits may then be missing from the file.
+   */
   #checkAtClose(): void {
     try {
       this.#files.check();
