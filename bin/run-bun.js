@@ -11,8 +11,8 @@ import { fileURLToPath } from "node:url";
 const require = createRequire(import.meta.url);
 
 // By default, Bun reads files from the current folder: `preload` in bunfig.toml and `paths` in tsconfig.json make it
-// run other code, and variables in .env change settings. So we point Bun to empty files of our own, and switch .env
-// off.
+// run other code, and variables in .env change settings. So we point Bun to files of our own that set nothing, and
+// switch .env off.
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 const isolation = [
   `--config=${beside("bunfig.toml")}`,
@@ -39,7 +39,8 @@ export function runBun(args) {
 }
 
 // Each platform has its own package with Bun's binary. The install script of the package `bun` moves the binary into
-// `bun` itself. If install scripts do not run, as with npm 12, it stays in the platform's package.
+// `bun` itself. If install scripts do not run, as with npm 12, the binary stays in the platform's package. So look in
+// both packages.
 function findBun() {
   const bun = folderOf("bun");
   if (bun === undefined) return undefined;

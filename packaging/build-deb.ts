@@ -32,7 +32,10 @@ const [
 const maintainer = process.env["DEBFULLNAME"]
   ? `${process.env["DEBFULLNAME"]} <${process.env["DEBEMAIL"]}>`
   : "unpublished build <root@localhost>";
-/** The date of the source and not of the build, so that two builds of the same source give the same package. */
+/**
+ * SOURCE_DATE_EPOCH or, by default, the date of package.json. It is not the time of the build, so two builds from the
+ * same folder give the same package.
+ */
 const date = new Date(
   Number(process.env["SOURCE_DATE_EPOCH"] ?? statSync(join(project, "package.json")).mtimeMs / 1_000) * 1_000,
 );

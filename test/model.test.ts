@@ -87,7 +87,8 @@ class System {
         return this.#createTogether(service, step.ids);
       default:
         if (!this.#shared) return;
-        // A crashed process closes nothing. It loses its locks and its unsynced state, but no write that it answered.
+        // A crashed process closes nothing. So after a crash, the old service stays open and is not used any more. The
+        // new service must have every write that the old one answered.
         if (step.kind === "restart") await service.collection.close();
         else this.#abandoned.push(service);
         this.#services[index] = await Service.on(await this.#store.open());
@@ -119,7 +120,7 @@ class System {
     else if (known) this.#model.set(id, json, response);
   }
 
-  /** Requests that arrive together are decided in the order of their arrival, in one commit. */
+  /** Requests that arrive together are decided in the order of their arrival, so the first create of an ID succeeds. */
   async #createTogether(service: Service, ids: readonly string[]): Promise<void> {
     const answers = await Promise.all(ids.map((id) => service.send("POST", "/api/todoitems/", `{"ID":"${id}"}`)));
     for (const [index, answer] of answers.entries()) {

@@ -24,7 +24,7 @@ export function runtimeOf(platform: Platform): string | undefined {
   return ["bun", "bun.exe"].map((name) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** Installs the Bun binary of this platform, unless it is there. npm compares it with the hash in the lock file. */
+/** Installs the Bun binary for `platform`, unless it is there. npm compares it with the hash in the lock file. */
 export function installRuntime(platform: Platform): void {
   if (runtimeOf(platform) !== undefined) return;
   const folder = folderOf(platform);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 
 const rounds = 9;
 
-/** The median of several starts, in milliseconds. Undefined if the executable does not run on this machine. */
+/** The median of several starts, in milliseconds. Undefined if the executable does not become ready on this machine. */
 export async function startMs(executable: string): Promise<number | undefined> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -31,7 +31,8 @@ function spawn(executable: string) {
     const command = [executable, "serve", "--port", "0", "--store", "memory:"];
     return Bun.spawn(command, { cwd: tmpdir(), stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   } catch (error) {
-    // The system cannot run this executable. It does not know the format, or lacks a file that is needed to load it.
+    // The system cannot run this executable. It does not know the format, does not permit running the file, or lacks a
+    // file that is needed to load it.
     if (error instanceof Error && "code" in error && ["ENOEXEC", "ENOENT", "EACCES"].includes(String(error.code)))
       return undefined;
     throw error;

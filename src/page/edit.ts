@@ -29,7 +29,7 @@ export interface Theirs {
 
 /**
  * The texts that are stored if the user chooses their own version (`mine`) or the other person's version (`theirs`).
- * Each text may also contain changes from the other side, in fields that only one side has changed.
+ * Each text may include the other side's changes to fields that only the other side has changed.
  */
 export interface Versions {
   readonly mine: string;
@@ -43,13 +43,10 @@ export interface Conflict {
   readonly deletes: boolean;
 }
 
-/** An edit as the browser keeps it until the next visit. */
+/** An edit as the browser's database keeps it. */
 export interface KeptEdit {
   readonly edit: Edit;
-  /**
-   * Identifies the store that the user saw when making the edit. Undefined if the page was not connected to a store
-   * yet.
-   */
+  /** Identifies the store that the edit is for. Undefined if that store is not known yet. */
   readonly epoch: string | undefined;
   /** True if the service may have stored the edit. Edits that an older version of the page saved lack this field. */
   readonly maybeStored?: boolean;

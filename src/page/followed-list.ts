@@ -11,9 +11,12 @@ import { StoredItems } from "./stored-items.ts";
 /** `signed-out` means that the service does not show the list to this user without a sign-in. */
 export type ConnectionState = "connecting" | "live" | "lost" | "signed-out";
 
-/** What the feed has told. By the time it is reported, the list and the outbox have been updated. */
+/** What the feed has reported. The list and the outbox are updated before `onNews` is called. */
 export type ListNews =
-  /** An item or the whole list has changed. `isOtherStore` is true if the list was that of another store until now. */
+  /**
+   * An item or the whole list has changed. `isOtherStore` is true if the list may have been that of another store until
+   * now.
+   */
   | { readonly kind: "change"; readonly event: WatchEvent<string>; readonly isOtherStore: boolean }
   | { readonly kind: "live" }
   /** The connection is lost. The feed connects again by itself. */
@@ -24,7 +27,9 @@ export type ListNews =
 
 export interface FollowedListParts {
   readonly outbox: Outbox;
-  /** Returns the client and the feed for the next connection. After the user signs in or out, these are others. */
+  /**
+   * `client` and `feed` are called for each connection, because the user may have signed in or out since the last one.
+   */
   readonly client: () => TodoClient<string>;
   readonly feed: () => Feed;
   readonly readOnly: boolean;
@@ -44,7 +49,7 @@ export class FollowedList {
   loaded = false;
   readOnly: boolean;
   version: number | undefined;
-  /** True while the list is not followed. */
+  /** True before `follow` and after `rest`. */
   isResting = true;
 
   constructor(parts: FollowedListParts) {
@@ -77,7 +82,9 @@ export class FollowedList {
     this.#following = new AbortController();
   }
 
-  /** Makes the next connection receive the whole list, as if there were none. The items stay until it arrives. */
+  /**
+   * Makes the next connection receive the whole list, not only the changes. The old items stay until the list arrives.
+   */
   forgetToken(): void {
     this.#token = undefined;
   }
@@ -89,12 +96,12 @@ export class FollowedList {
     this.loaded = false;
   }
 
-  /** Call this if the service has answered an edit as usual, but has not stored it. */
+  /** Call this if the service has answered an edit as usual, but has not stored it. That means that it is read-only. */
   notKept(): void {
     this.readOnly = true;
   }
 
-  /** Removes the edits from the outbox that are stored, and that the feed has reported. */
+  /** Removes from the outbox the stored edits that the feed has reported. */
   settle(): void {
     this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
   }
@@ -143,8 +150,8 @@ export class FollowedList {
     const isOtherStore = this.#token !== undefined && !isSameStore;
     this.version = event.version ?? this.version;
     this.#token = event.token;
-    // A snapshot is the whole list. If it comes from another store, its version cannot be compared with the versions of
-    // the stored edits. So all stored edits are removed from the outbox.
+    // If the snapshot may come from another store, its version cannot be compared with the versions of the stored
+    // edits. So remove all stored edits from the outbox. The page then shows the snapshot without them.
     if (event.kind === "snapshot" && !isSameStore) this.#outbox.settle(Number.POSITIVE_INFINITY, () => false);
     else this.settle();
     this.dropDoneDeletions();

@@ -28,8 +28,8 @@ interface NewItem {
 }
 
 /**
- * An ETag that no version of an item has. The service answers with the newest version, and the sender compares the edit
- * with that.
+ * An ETag that no version of an item has. So the service refuses the edit and answers with the newest version, and the
+ * sender compares the edit with that version.
  */
 const outdatedTag = '"outdated"';
 
@@ -43,22 +43,25 @@ export class ItemUndo {
 
   /**
    * Undoes the user's last action of this visit: an addition, a deletion, a tick or another edit. While a message
-   * offers to bring back a text that was left unsaved, leaving it counts as an action, too.
+   * offers to bring back an unsaved text, leaving that text counts as an action, too. Undoing it brings the text back.
    */
   undoNewest(): void {
     if (!this.#steps.undoNewest()) this.#parts.notices.add("done", "There is nothing to undo.");
   }
 
   /**
-   * Forgets all actions. They can no longer be undone. A message that offers to bring back an unsaved text stays,
-   * because that text would be lost.
+   * Forgets all actions, so they can no longer be undone. A message that offers to bring back an unsaved text stays,
+   * because without it the text would be lost.
    */
   forget(): void {
     this.#steps.clear();
     for (const { key, action } of this.#parts.notices.all) if (action?.undoes) this.#parts.notices.withdraw(key);
   }
 
-  /** Offers to bring back what the user has left unsaved. The offer ends when the item is saved or deleted. */
+  /**
+   * Offers to bring back what the user has left unsaved. The offer ends when the message is closed. That also happens
+   * when the item is saved or deleted.
+   */
   offerDraft({ id, fields }: ShownItem, bringBack: () => void): void {
     const run = () => {
       this.#parts.focus(id);
@@ -81,7 +84,7 @@ export class ItemUndo {
     else this.#offer(`Added ${items.length} items`, { label: "Undo", run, undoes: true });
   }
 
-  /** Offers to bring back deleted items. Their deletions are sent when the message is closed. */
+  /** Offers to bring back deleted items. When the message is closed, their deletions no longer wait to be sent. */
   offerRemoved(items: readonly ShownItem[]): void {
     const [first] = items;
     if (!first) return;
@@ -102,7 +105,10 @@ export class ItemUndo {
     this.#steps.add(() => this.#putBack(base, json));
   }
 
-  /** Shows a message with a button. Ctrl+Z does the same as the button, also after the message is closed. */
+  /**
+   * Shows a message with a button. Ctrl+Z does the same as the button, also after the message is closed, unless
+   * `onClose` drops the returned step.
+   */
   #offer(text: string, action: Omit<NoticeAction, "run"> & { readonly run: UndoStep }): UndoStep {
     const { notices } = this.#parts;
     const step = this.#steps.add(() => {
@@ -119,7 +125,8 @@ export class ItemUndo {
     const deletions = items().flatMap(({ id, etag, json: now, fields: { name } }) => {
       const json = jsons.get(id);
       if (json === undefined) return [];
-      // If somebody else has changed the item since, the user must be asked before that change is deleted, too.
+      // If the item has changed since it was added, the user must be asked before that change is deleted, too. So the
+      // deletion gets an outdated ETag, which leads to a conflict.
       const isSame = now === json || sameContent(now, json);
       return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag, name } as const];
     });
@@ -133,7 +140,7 @@ export class ItemUndo {
     focus(items[0]?.id);
     for (const { id, json } of items) {
       const deletion = outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-      // The deletion was refused, or somebody else has brought the item back.
+      // The deletion was refused, or somebody else has brought the item back. Then nothing is left to do.
       if (!deletion && list.stored.has(id)) continue;
       // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.
       // Otherwise the item is created again with the same ID, and becomes the newest.

@@ -2,13 +2,13 @@
 
 import type { Edit } from "./edit.ts";
 
-/** A create is never merged into an earlier edit: it puts the item at another place in the list. */
+/** A create is never merged into an earlier edit, because it puts the item at another place in the list. */
 export type Later = Exclude<Edit, { kind: "create" }>;
 
 /**
- * Returns the edit that does what the earlier edit and then the later one would do. Returns undefined if nothing is left
- * to do, because the later edit deletes what the earlier one would create. The result keeps the ETag of the earlier
- * edit, unless `etag` is given.
+ * Returns the edit that does what the earlier edit and then the later one would do. Returns undefined if nothing is
+ * left to do, because the later edit deletes what the earlier one would create. The result has the ETag of the earlier
+ * edit. Only a deletion has `etag` instead, if that is given.
  */
 export function mergedEdit(earlier: Edit, later: Later, etag?: string): Edit | undefined {
   if (earlier.kind === "create") return later.kind === "delete" ? undefined : { ...earlier, json: later.json };

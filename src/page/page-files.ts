@@ -1,5 +1,6 @@
-// The files that make up the page and the reference. All of them are made when one of them is first requested. So there
-// is no build step, no generated file that can be out of date, and no cost if nobody opens the page.
+// The files that make up the page and the reference. All of them are made when one of them is first requested, so they
+// cost nothing if nobody opens the page. Unless this is a single executable, they are made from the sources, so there
+// is no build step and no generated file that can be out of date.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -10,7 +10,7 @@ import type { Edit, Theirs, Versions } from "./edit.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OutboxEntry } from "./outbox-entry.ts";
 
-/** The result of trying to send one edit. By the time it is reported, the outbox has been updated. */
+/** The result of trying to send one edit. The outbox is updated before `onOutcome` is called. */
 export type SendOutcome =
   | { readonly kind: "stored" }
   /** The service is read-only: it has answered as usual, but stored nothing. */
@@ -23,7 +23,7 @@ export type SendOutcome =
   /** The edit now contains somebody else's changes of other fields, or a later edit of the user, and is sent again. */
   | { readonly kind: "merged" }
   /**
-   * Somebody else has deleted the item, or has changed it so that the edit cannot be merged. The user must decide which
+   * Somebody else has deleted or changed the item, and the edit cannot be merged with that. The user must decide which
    * version to keep.
    */
   | { readonly kind: "conflict" }
@@ -98,8 +98,8 @@ export class Sender {
   }
 
   /**
-   * Sends all due deletions at once, because the page is about to be closed. Other edits must be sent in order, so they
-   * wait for the page that takes them over.
+   * Sends due deletions at once, at most `lastRequestsMax`, because the page is about to be closed. The remaining
+   * deletions wait for the page that takes them over. So do other edits, because those must be sent in order.
    */
   sendLastDeletions(): void {
     for (const entry of this.#outbox.dueDeletions(Date.now()).slice(0, lastRequestsMax)) {

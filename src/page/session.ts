@@ -48,8 +48,8 @@ export class Session {
   readonly actions: ItemActions;
   readonly decisions: EditDecisions;
   /**
-   * The ID of the item that the user has just brought back, or whose conflict the user has just decided. That item
-   * should get the focus.
+   * The ID of the item that should get the focus when the list is next drawn. Set when the user has undone something,
+   * goes on with an unsaved text, or has closed the dialog about a conflict.
    */
   focusId: string | undefined;
 
@@ -124,9 +124,9 @@ export class Session {
   }
 
   /**
-   * Call this when the user leaves the page. The time for Undo ends, so the waiting deletions are sent. This page
-   * forgets its unsent edits: they stay in the browser's database, and another page takes them over. If the user comes
-   * back, call `takeOver` with the edits that no other page has taken, and then `reconnect`.
+   * Call this when the user leaves the page. The time for Undo ends, so deletions are sent now, as many as the browser
+   * allows. This page forgets its unsent edits: they stay in the browser's database, and another page takes them over.
+   * If the user comes back, call `takeOver` with the edits that no other page has taken, and then `reconnect`.
    */
   leave(): void {
     this.outbox.release();
@@ -149,7 +149,7 @@ export class Session {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Sends the waiting edits, unless the user has closed the sign-in form. */
+  /** Sends the waiting edits, unless the sign-in form is postponed. */
   #send(): void {
     if (!this.signIn.isPostponed) void this.#sender.send();
   }
@@ -173,7 +173,7 @@ export class Session {
   }
 
   #signsIn(): void {
-    // The whole list is read again. Its arrival shows that the credentials are correct.
+    // Read the whole list again. Its arrival shows that the credentials are correct.
     this.list.forgetToken();
     this.reconnect();
   }
@@ -194,7 +194,8 @@ export class Session {
         run: () => this.reconnect(),
       });
     else {
-      // The password could not be checked, because the connection failed or there had been too many wrong passwords.
+      // If a password was being checked, the form says why that was impossible: the connection failed, or there had
+      // been too many wrong passwords.
       if (news.kind === "lost") this.signIn.failed(news.problem);
       this.#released();
     }
@@ -205,8 +206,9 @@ export class Session {
     // undone here.
     if (isOtherStore) this.undo.forget();
     if (event.kind === "removed") this.notices.closeAbout(event.id);
-    // If nobody has signed in, the form stays open, because the user may be filling it in. Otherwise the page would
-    // receive the rest of the password. If edits are due, the form stays open until the first of them is answered.
+    // The arrival of the list closes the sign-in form, with two exceptions. If nobody has signed in, the user may be
+    // typing a password, and without the form the rest of it would be typed into the page. If edits are due, the form
+    // stays open until the first of them is answered.
     const isSignedIn = event.kind === "snapshot" && this.signIn.username !== undefined;
     if (isSignedIn && !this.outbox.next(Date.now())) this.signIn.accepted();
     this.#changed();

@@ -24,7 +24,10 @@ interface FeedReader {
 export type Feed = (client: TodoClient<string>, reader: FeedReader) => Promise<void>;
 
 type Message =
-  /** A tab has begun to listen. The reading tab sends it the list. */
+  /**
+   * A tab has begun to listen, or lacks the list of the reading tab. If the reading tab is connected, it answers with
+   * its list and its state.
+   */
   | { readonly kind: "ask"; readonly from: string }
   /** `to` names the only tab that the message is for. If `to` is undefined, the message is for all tabs. */
   | { readonly kind: "event"; readonly from: string; readonly to?: string; readonly event: WatchEvent<string> }
@@ -66,9 +69,12 @@ export function sharedFeed(name: string, locks: Locks): Feed {
 /** Listens to the tab that reads the feed. */
 function follow(reader: FeedReader, self: string, channel: BroadcastChannel): void {
   const ask = () => channel.postMessage({ kind: "ask", from: self } satisfies Message);
-  /** The tab whose list this tab has. Events of any other tab belong to another list. */
+  /** The tab whose list this tab has. Changes from any other tab belong to another list, so they are not applied. */
   let source: string | undefined;
-  /** The tab that this tab has asked for its list, because another message of that tab arrived before the list. */
+  /**
+   * The tab that this tab last asked for its list, because a message from it arrived before the list. Kept so that this
+   * tab asks only once.
+   */
   let asked: string | undefined;
   channel.onmessage = ({ data }: { data: Message }) => {
     if (reader.signal.aborted || data.kind === "ask" || (data.to !== undefined && data.to !== self)) return;
@@ -109,13 +115,13 @@ async function lead(client: TodoClient<string>, reader: FeedReader, self: string
   };
   const onEvent = (event: WatchEvent<string>) => {
     reader.onEvent(event);
-    // Before the connection has its first state, the other tabs get no events. `onState` then sends them the whole
-    // list.
+    // Until the connection has its first state, only this tab gets the events. The other tabs get the whole list
+    // afterwards: from `onState` or, if that state is "lost", later.
     if (state) post({ kind: "event", from: self, event });
   };
   const onState = (next: FeedState) => {
-    // Until now, the other tabs have had the list of the tab that read the feed before. Send them the list to which the
-    // next events belong.
+    // This tab has just begun to read the feed for all tabs. The others still have the list of the tab that read it
+    // before, so send them this tab's list. The next events will change this list.
     if (!state && next.kind !== "lost") shareList();
     state = next;
     reader.onState(next);

@@ -48,8 +48,9 @@ export class StoredItems {
     // If an item was deleted and created again, its position differs. Remove the old entry, so that the new one is
     // added at the end of the map.
     if (this.#items.get(id)?.position !== position) this.remove(id);
-    // After a lost connection, the missed changes arrive in the order they were made. So an item can arrive after
-    // another item that follows it in the list.
+    // After a lost connection, the latest change of each item arrives, in the order of the changes. If an item was
+    // created and later changed, it arrives after items that were created in between. Then its entry comes too late in
+    // the map, so the map must be sorted.
     if (!this.#items.has(id) && position < this.#positionMax) this.#inOrder = false;
     this.#positionMax = Math.max(this.#positionMax, position);
     const bytes = encoder.encode(json).byteLength;

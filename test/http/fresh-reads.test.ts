@@ -39,7 +39,8 @@ test("a read that was sent after the last query to the store makes a query of it
   const engine = await start();
   const ahead = await RawConnection.open(server.port);
   const other = await RawConnection.open(server.port);
-  // The second of the two pipelined requests is handled after the first one was answered.
+  // The second pipelined request makes the second query, after the first request was answered. The other read is sent
+  // after that query, so it needs a third one.
   engine.onAsked = (count) => {
     if (count === 2) other.send(get);
   };
@@ -101,7 +102,8 @@ test("a request gets no turn token if it follows a long read from the socket or 
   receive(get);
   receive(`\r\n${get}`);
   receive(`\r\n${get}`);
-  // The end of a long read may have arrived during the turn, and with it the beginning of this request.
+  // This long read ends with the beginning of a request. Those bytes may have arrived during the turn, so the request
+  // gets no token.
   receive(`${"\r\n".repeat(256 * 1024)}${get.slice(0, 10)}`);
   receive(get.slice(10));
   expect(began).toEqual([true, false, true, false, false, false]);

@@ -1,11 +1,12 @@
-// A process with many clients of one kind, so that no process runs out of descriptors. It prints a line of JSON every
-// second: how many connections are open, and what has happened so far. It ends when its standard input ends.
+// One of several processes in a load test, each with many clients of one kind. A single process with all clients would
+// run out of descriptors. The process prints a line of JSON every second: how many connections are open, and what has
+// happened so far. It ends when its standard input ends.
 //
 //   clients.ts idle|slow|feed COUNT PORT
 
 import { connect, type Socket } from "node:net";
 
-/** How long a slow reader waits after each piece it has read. */
+/** How long a slow reader waits on average after each piece it has read. */
 const slowPauseMs = 5_000;
 /** Clients connect in groups. If all connected at once, the listener's queue would overflow. */
 const openedPerTurn = 100;
@@ -15,9 +16,9 @@ const feedsPerAddress = 50;
 interface Counts {
   open: number;
   opened: number;
-  /** Connections that the service closed. */
+  /** Connections that were closed after they were open. Clients do not close connections themselves. */
   closed: number;
-  /** Connections that could not be opened, or whose first answer was not 200. */
+  /** Connections that could not be opened or that broke, and those whose first answer was not 200. */
   refused: number;
   megabytes: number;
 }

@@ -1,4 +1,5 @@
-// Sessions of the page, each with a service of its own in this process and a network between them, for tests.
+// Sessions of the page, for tests. Each session has a service of its own in this process, and reaches it over a
+// simulated network.
 
 import { afterEach, expect } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";

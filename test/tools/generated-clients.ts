@@ -61,8 +61,8 @@ test("NSwag: the generated C# client compiles and makes a round trip", async () 
 });
 
 /**
- * True if Mono has all that NSwag needs, after an attempt to install it. Plain Mono is not enough: NSwag needs .NET
- * Standard's classes, which come with mono-devel.
+ * True if Mono has all that NSwag needs, after an attempt to install it. NSwag needs .NET Standard's classes, which
+ * come with mono-devel. If `monop` is there, mono-devel is installed, because `monop` comes with it, too.
  */
 function hasMono(): boolean {
   const isInstalled = () => ["mono", "mcs", "monop"].every((name) => Bun.which(name) !== null);

@@ -1,6 +1,7 @@
 // Runs in Node. Reads request streams from standard input, each preceded by its length in four bytes. For each stream
-// it prints a line of JSON with what llhttp, Node's HTTP parser, has read. `allowed` in this line names the known
-// differences, such as an ignored upgrade, after which llhttp was made to continue.
+// it prints a line of JSON with what llhttp, Node's HTTP parser, has read. llhttp stops at some requests that our
+// parser accepts, such as those with an unknown method. Then it is made to continue, and `allowed` in the line names
+// the reason.
 
 import { METHODS } from "node:http";
 import { createRequire } from "node:module";

@@ -1,5 +1,6 @@
-// A connection remembers the head of its last request, and parses only what is different in the next head. The result
-// must be the same as if every head were parsed from scratch.
+// A connection remembers the head of its last request. If the next head is the same, it is not parsed. If only the
+// request line differs, the fields are not parsed. The result must be the same as if every head were parsed from
+// scratch.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// A modal dialog. The browser's `dialog` element traps the focus, handles Escape and makes the background inert.
+// A modal dialog. The browser's `dialog` element traps the focus, reports Escape and makes the background inert.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
@@ -22,14 +22,16 @@ export function Dialog({ title, kind, onClose, hasCloseButton = false, nextFocus
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // `showModal` gives the focus to a control and scrolls to it. If that is a button below a long text, scroll
-    // back to the beginning of the text: the buttons are always in sight. If it is a field, keep the field in sight.
+    // `showModal` gives the focus to a control and scrolls to it. Scroll back to the top. If the control is a button,
+    // it is still in sight, because a dialog keeps its buttons in sight (`position: sticky`). If it is a field, scroll
+    // to it again.
     element?.scrollTo(0, 0);
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.scrollIntoView({ block: "nearest" });
     return () => {
       // Close the dialog before it is removed: then the browser gives the focus back to the element that had it before.
       element?.close();
       // If the element that had the focus before is gone, the focus is still in the closed dialog or on no element.
+      // Then give it to `nextFocus`.
       const focused = document.activeElement;
       if (focused === document.body || element?.contains(focused)) nextFocus?.current?.focus({ preventScroll: true });
     };

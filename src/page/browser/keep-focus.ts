@@ -2,14 +2,16 @@
 // pressed. Otherwise no element would have the focus, and somebody who uses the keyboard would have to start at the top
 // of the page.
 
-/** `next` returns the element that gets the focus; undefined if there is none yet. To stop, call the returned function. */
+/** `next` returns the element to focus, or undefined if there is none yet. To stop, call the returned function. */
 export function keepFocus(next: () => HTMLElement | undefined): () => void {
   let focused: Element | undefined;
   const onFocusIn = ({ target }: FocusEvent) => {
-    // Somebody who clicks does not see where the focus is. If it were on a row, the next Space would tick that item.
+    // After a click, the user does not see where the focus is. So remember a control only if its focus is visible.
+    // Otherwise the focus could move to a row unnoticed, and the next Space would tick that item.
     focused = target instanceof Element && target.matches(":focus-visible") ? target : undefined;
   };
-  // Some browsers report this also when the element is removed. So wait until it is known whether it is still there.
+  // If the control is still there after `focusout`, the user has left it. Some browsers also fire `focusout` when the
+  // control is removed, but before it is gone. So look a moment later.
   const onFocusOut = () =>
     queueMicrotask(() => {
       if (focused?.isConnected && document.activeElement === document.body) focused = undefined;

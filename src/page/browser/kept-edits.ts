@@ -20,15 +20,15 @@ interface KeptEditsParts {
   /** True if the page does not follow the list now. Such a page leaves the edits of others to another page. */
   readonly isResting: () => boolean;
   /**
-   * Called with edits that another page has left. They must be part of the next `write`, and that must be called before
-   * this function returns. `areSure` is false if the other page may still be open.
+   * Called with edits that another page has left. Before this function returns, it must call `write` with a list that
+   * contains these edits. `areSure` is false if the other page may still be open.
    */
   readonly onTaken: (edits: readonly KeptEdit[], areSure: boolean) => void;
 }
 
 const databaseName = "todoitems";
 const storeName = "unsent-edits";
-/** Browsers offer locks only to pages that come over HTTPS or from this machine. */
+/** False if the page comes over plain HTTP from another machine, because browsers then offer no locks. */
 const hasLocks = "locks" in navigator;
 
 export class KeptEdits {
@@ -42,8 +42,8 @@ export class KeptEdits {
   /** The pages whose lock this page waits for. */
   readonly #followed = new Set<string>();
   /**
-   * The records that were taken over, but are still in the database. The next write deletes them, and then calls the
-   * function, which frees the record's lock.
+   * The records that were taken over, but are still in the database, each with a function that frees its lock. The next
+   * write deletes the records and then calls the functions.
    */
   readonly #taken = new Map<string, () => void>();
   #channel: BroadcastChannel | undefined;
@@ -73,7 +73,8 @@ export class KeptEdits {
         await this.#holdOwnLock();
         this.#meetOthers();
       }
-      // Nothing may be written before the lock is held. Otherwise another page could take the record.
+      // Set the database only now, because edits are written as soon as it is set. Before this page holds its lock,
+      // another page could take the record.
       this.#database = database;
       void this.#writeAll();
       await this.#takeAll();
@@ -84,7 +85,7 @@ export class KeptEdits {
 
   /** Takes the edits of pages that were closed while this page was resting. */
   async takeLeft(): Promise<void> {
-    // Without locks, the edits of open pages would be taken, too.
+    // Without locks, this would also take the edits of open pages, so take none.
     if (hasLocks) await this.#takeAll().catch((error: unknown) => this.#warn("Unsent changes were not found.", error));
   }
 
@@ -108,7 +109,7 @@ export class KeptEdits {
    * Replaces the saved edits of this page. While a write is in progress, only the newest edits wait for the next write.
    */
   write(edits: readonly KeptEdit[]): void {
-    // After the user has left the page, the record may belong to another page.
+    // After the user has left the page, the record may belong to another page, so do not write it.
     if (this.#leaving.signal.aborted) return;
     this.#unwritten = edits;
     if (!this.#writing) void this.#writeAll();
@@ -192,8 +193,8 @@ export class KeptEdits {
   }
 
   /**
-   * Takes the edits of one record if its lock is free, or if there are no locks. Returns as soon as this page has the
-   * edits. Returns false if the lock is not free.
+   * Takes the edits of one record if its lock is free, or if there are no locks. Returns true as soon as this page has
+   * the edits, and false if the lock is not free.
    */
   #takeIfFree(owner: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -239,7 +240,8 @@ function inTransaction(database: IDBDatabase, work: (store: IDBObjectStore) => v
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error);
     work(transaction.objectStore(storeName));
-    // Otherwise the transaction would be lost if the page is closed before the answers to its requests arrive.
+    // Commit without waiting for the answers to the requests. Otherwise the transaction would be lost if the page is
+    // closed before they arrive.
     transaction.commit();
   });
 }

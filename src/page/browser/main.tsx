@@ -16,12 +16,13 @@ function readSettings(): PageSettings {
   return JSON.parse(meta?.content ?? "{}") as PageSettings;
 }
 
-/** Browsers refuse larger bodies in requests that go on after the page is closed. */
+/** A request that goes on after the page is closed may have a body of at most 64 KiB. This limit is a little lower. */
 const lastBodyBytesMax = 60_000;
 
 /**
- * Lets the browser keep the list in its cache and ask the service whether that copy is still current. So the service
- * sends the list again only if it has changed. A write goes on if the user leaves the page before its answer arrives.
+ * Sends a request for the page. For JSON, such as the list, the browser asks the service whether the copy in its cache
+ * is still current, so the service sends the list again only if it has changed. A write goes on after the user leaves
+ * the page, unless its body is too large.
  */
 function fetchForPage(url: string, init: RequestInit): Promise<Response> {
   const { method = "GET", headers, body } = init;
@@ -29,18 +30,19 @@ function fetchForPage(url: string, init: RequestInit): Promise<Response> {
     const bytes = typeof body === "string" ? new TextEncoder().encode(body).byteLength : 0;
     return fetch(url, { ...init, keepalive: bytes <= lastBodyBytesMax });
   }
-  const isList = new Headers(headers).get("accept") === "application/json";
-  return fetch(url, isList ? { ...init, cache: "no-cache" } : init);
+  const isJson = new Headers(headers).get("accept") === "application/json";
+  return fetch(url, isJson ? { ...init, cache: "no-cache" } : init);
 }
 
 const settings = readSettings();
 const listUrl = new URL(listPath, document.baseURI);
 /**
- * True if the tabs of this page share one change feed. They need locks for that. Browsers offer locks only to pages
+ * True if the tabs of this page share one change feed. They need locks for that, and browsers offer locks only to pages
  * that come over HTTPS or from this machine. If the list needs a sign-in, tabs do not share a feed either, because each
- * tab has its own sign-in. A tab with a feed of its own must free its connection soon after it is hidden.
+ * tab has its own sign-in.
  */
 const sharesFeed = "locks" in navigator && settings.auth !== "all";
+/** A tab with a feed of its own must free its connection soon after it is hidden. */
 const restAfterMs = sharesFeed ? 20_000 : 2_000;
 let kept = keptEdits();
 const session = new Session({

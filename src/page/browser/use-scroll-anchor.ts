@@ -14,7 +14,15 @@ export interface View {
 
 /** What must stay in place when the list is drawn again. */
 interface Held {
+  /**
+   * The first two rows in the window, and where their top edges are in the window. Empty if the list begins in the
+   * window.
+   */
   readonly rows: readonly { readonly id: string; readonly top: number }[];
+  /**
+   * If `rows` is empty, the page is scrolled back to this position, because Chromium scrolls along with a focused row
+   * that moves away.
+   */
   readonly scrollY: number;
 }
 
@@ -27,9 +35,7 @@ export function useScrollAnchor(
   layout: RowLayout,
 ): View {
   const [view, setView] = useState<View>({ top: 0, height: 900 });
-  // The first two rows in the window, and where their top edges are in the window. If the list begins in the window, no
-  // rows are held. The page keeps its scroll position instead, because Chromium would scroll after a focused row that
-  // moves away. Undefined while there is no list.
+  // Undefined while there is no list.
   const held = useRef<Held | undefined>(undefined);
 
   const look = useCallback(() => {
@@ -55,7 +61,7 @@ export function useScrollAnchor(
       top,
     }));
     // The first row may be gone. Or it may come after the second one, because the user has ticked it and done items
-    // come last. Then the second row stays in place.
+    // come last. In both cases, the second row stays in place.
     const hasLeft = first && second && second.index !== -1 && (first.index === -1 || first.index > second.index);
     const kept = hasLeft ? second : first;
     if (list.current && kept && kept.index !== -1) {

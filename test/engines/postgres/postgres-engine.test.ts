@@ -83,7 +83,10 @@ async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
 const jsonsOf = ({ changes }: News) => [...changes].map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => jsonsOf(await engine.pull());
 
-/** Lets the next commit reach the server, calls `afterCommit` once it is stored, and then loses the server's answer. */
+/**
+ * Lets a commit with the text "mark" reach the server, calls `afterCommit` once it is stored, and then loses the
+ * server's answer.
+ */
 function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
   wire.onceSent("mark", async (pass) => {
     wire.held = true;
@@ -98,7 +101,7 @@ function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
   });
 }
 
-/** Until the trigger `disk` is dropped, the server answers every write as if there were no space left. */
+/** Until the trigger `disk` is dropped, the server refuses every new row, as if there were no space left. */
 async function fillDisk(): Promise<void> {
   await store.run(`
     CREATE FUNCTION todoitems.full() RETURNS trigger LANGUAGE plpgsql AS
@@ -292,7 +295,8 @@ describe("queries to PostgreSQL", () => {
     // Each of these batches fits into one chunk. If there were two chunks, an answer between them would count as a
     // second round trip.
     for (const size of [1, 20]) {
-      // After these commits, the statements are prepared and the engine has found that nobody changes the same items.
+      // These commits make the engine prepare its statements, and show it that nobody else commits now. So the next
+      // commit does not lock the clock first, which would take another round trip.
       for (let count = 0; count < 3; count++) await commitMany(1);
       expect(await commitMany(size)).toBe(1);
       const elsewhere = await commit(other, here);
@@ -358,7 +362,7 @@ describe("queries to PostgreSQL", () => {
       const { whole, changes } = await engine.pull({ epoch, version: since.version - 1 });
       expect([whole, [...changes].length]).toEqual([false, 1]);
     }
-    // The server counts the rows that a connection has read only when the connection ends.
+    // The server counts the rows that a connection has read only when the connection ends, so end both connections.
     await Promise.all([engine.close(), other.close()]);
     await eventually(async () => expect(await rowsRead()).toBeGreaterThan(before));
     expect((await rowsRead()) - before).toBeLessThan(1_000);

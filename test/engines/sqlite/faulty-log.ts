@@ -1,6 +1,6 @@
-// Makes the disk fail under an open SQLite store. SQLite calls the system through a table of functions that belongs to
-// each open file. This class replaces two functions in the table of the write-ahead log. Everything else is the real
-// SQLite.
+// Makes the disk fail under an open SQLite store. Each open file points to a table of functions, through which SQLite
+// calls the system. This class makes the write-ahead log point to a copy of its table, with two functions replaced.
+// Everything else is the real SQLite.
 
 import { CFunction, JSCallback, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 import { constants, type Database } from "bun:sqlite";
@@ -17,7 +17,7 @@ const methodCount = 19;
 const pointerBytes = 8;
 
 export class FaultyLog {
-  /** Whether each of the next syncs fails. All later syncs succeed. */
+  /** Whether each of the next syncs fails. All later syncs succeed, but a sync that succeeds does nothing. */
   syncs: ("fails" | "succeeds")[] = [];
   /** If true, every write to the log fails as on a full disk. */
   isFull = false;

@@ -51,9 +51,12 @@ async function commit(count = 1, length = 0): Promise<void> {
   bookmark = { epoch: bookmark.epoch, version: bookmark.version + count };
 }
 
-// `expect(...).rejects` waits without returning to the event loop. If it is called while a message of the thread is
-// being delivered, no other message arrives, and it waits forever. So these tests first wait for one turn of the event
-// loop.
+/**
+ * Call this between an awaited call of the engine and `expect(...).rejects`. After the awaited call, the test runs
+ * while a message of the engine's thread is being delivered. `rejects` waits without returning to the event loop, so no
+ * other message would arrive, and it would wait forever.
+ */
+const untilDelivered = () => turns(1);
 
 /** Commits until a checkpoint has copied the log into the file. */
 async function commitUntilCheckpoint(): Promise<void> {
@@ -97,7 +100,7 @@ describe.each([
   afterEach(() => folder.dispose());
 
   async function expectRefusal(finding: string): Promise<void> {
-    await turns(1);
+    await untilDelivered();
     for (let count = 0; count < 2; count++) {
       await expect(commit()).rejects.toThrow(finding);
       await expect(engine.checkReady()).rejects.toThrow(finding);
@@ -149,7 +152,7 @@ describe.each([
     const how = keepsTime ? "with its old modification time" : "with a new modification time";
     test(`an old copy that is copied back ${how}, after another process has run a checkpoint, is noticed`, async () => {
       const { atime, mtime } = statSync(path);
-      // This rounds the file's times to milliseconds, before the engine sees them. So the second `utimesSync` below can
+      // This rounds the file's times to milliseconds, before `watched` sees them. So the second `utimesSync` below can
       // restore them exactly.
       utimesSync(path, atime, mtime);
       const watched = await open();
@@ -159,7 +162,7 @@ describe.each([
       other.run("PRAGMA wal_checkpoint");
       writeFileSync(path, old);
       if (keepsTime) utimesSync(path, atime, mtime);
-      await turns(1);
+      await untilDelivered();
       await expect(watched.commit(batchOf(start, () => [row(start.version + 1)]))).rejects.toThrow(
         "another program has",
       );
@@ -238,7 +241,7 @@ describe.each([
     const second = await open();
     const start = await second.pull();
     copyFileSync(backup, path);
-    await turns(1);
+    await untilDelivered();
     await expect(commit()).rejects.toThrow("another program has written into the file");
     await expect(second.commit(batchOf(start, () => [row(start.version + 1)]))).rejects.toThrow(
       "while the service runs",
