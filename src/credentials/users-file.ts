@@ -97,11 +97,7 @@ export async function editUser(path: string, name: string, hash: string | undefi
   const target = existsSync(path) ? realpathSync(path) : path;
   return attempt(path, () =>
     withFileLock(target, () => {
-      const lines = existsSync(target)
-        ? readFileSync(target, "utf8")
-            .replace(/^\uFEFF/, "")
-            .split(/\r?\n/)
-        : [];
+      const lines = existsSync(target) ? readText(target).split(/\r?\n/) : [];
       if (lines.at(-1) === "") lines.pop();
       const others = lines.filter((line) => !line.startsWith(`${name}:`));
       const existed = others.length < lines.length;
@@ -145,6 +141,7 @@ async function attempt<Result>(path: string, action: () => Promise<Result>): Pro
   try {
     return await action();
   } catch (error) {
+    if (error instanceof UsersFileError) throw error;
     throw new UsersFileError(`${path}: the users file cannot be changed: ${systemReason(error)}.`);
   }
 }

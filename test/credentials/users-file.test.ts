@@ -100,6 +100,13 @@ describe("the users file", () => {
     expect(readFileSync(path, "utf8")).toBe(`# staff\nann:${argon}\n`);
   });
 
+  test("an edit of a file that is not UTF-8 is refused and leaves every byte as it is", async () => {
+    const bytes = Buffer.concat([Buffer.from([0x61, 0xff]), Buffer.from(`:${bcrypt}\nbob:${bcrypt}\n`)]);
+    writeFileSync(path, bytes);
+    await expect(editUser(path, "bob", argon)).rejects.toThrow("is not valid UTF-8");
+    expect(readFileSync(path)).toEqual(bytes);
+  });
+
   test("an edit that cannot be written fails with a UsersFileError", async () => {
     await expect(editUser(join(folder.path, "missing", "users"), "ann", argon)).rejects.toThrow(UsersFileError);
   });
