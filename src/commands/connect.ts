@@ -9,7 +9,7 @@ import type { Credentials } from "../client/basic.ts";
 import { jsonText } from "../client/codecs.ts";
 import type { RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
-import { systemReason } from "../credentials/system-reason.ts";
+import { systemReason } from "../files/system-reason.ts";
 import { noticeConnection } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
 import { dataFolder } from "../tls/data-folder.ts";

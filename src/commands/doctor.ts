@@ -2,8 +2,8 @@
 // It says what is wrong and what to do, and changes nothing.
 
 import { StoreError } from "../collection/engine.ts";
-import { isSystemError } from "../credentials/system-reason.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
+import { isSystemError } from "../files/system-reason.ts";
 import { asTyped } from "../program-name.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";

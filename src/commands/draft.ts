@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemReason } from "../credentials/system-reason.ts";
+import { systemReason } from "../files/system-reason.ts";
 import { indented } from "../items/indented.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";

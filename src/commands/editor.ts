@@ -1,6 +1,6 @@
 // The user's editor, which VISUAL or EDITOR names. If the editor fails, this class says why in plain words.
 
-import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import { isSystemError, systemReason } from "../files/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";
 
 /** Matches text that is more than the name of a program and its arguments. Only a shell can run such text. */

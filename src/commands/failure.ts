@@ -2,8 +2,8 @@
 
 import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
-import { FileLocked } from "../credentials/file-lock.ts";
-import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import { FileLocked } from "../files/file-lock.ts";
+import { isSystemError, systemReason } from "../files/system-reason.ts";
 import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";

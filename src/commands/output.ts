@@ -1,7 +1,7 @@
 // Writes to standard output: in order, and no faster than the reader reads. Remarks for people go to standard error, so
 // that they never mix with what a program reads.
 
-import { systemReason } from "../credentials/system-reason.ts";
+import { systemReason } from "../files/system-reason.ts";
 import { widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { Flag } from "./command.ts";
 import { CommandError } from "./failure.ts";

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import { isSystemError, systemReason } from "../files/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";
 import { UsageError } from "./command.ts";
 import { remark } from "./output.ts";

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { isSystemError, systemReason } from "../credentials/system-reason.ts";
+import { isSystemError, systemReason } from "../files/system-reason.ts";
 import { CommandError } from "./failure.ts";
 
 const refusals = ["EACCES", "EPERM", "EROFS"];

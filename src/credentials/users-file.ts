@@ -16,9 +16,9 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { withFileLock } from "../files/file-lock.ts";
+import { systemReason } from "../files/system-reason.ts";
 import { asTyped } from "../program-name.ts";
-import { withFileLock } from "./file-lock.ts";
-import { systemReason } from "./system-reason.ts";
 
 /** Maps each name to its hash, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;

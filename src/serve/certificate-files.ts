@@ -4,7 +4,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
-import { systemReason } from "../credentials/system-reason.ts";
+import { systemReason } from "../files/system-reason.ts";
 import type { Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
 import { dataFolder } from "../tls/data-folder.ts";

@@ -1,8 +1,8 @@
 // `todoitems serve`: reads the settings, starts one instance or several workers, and runs until it gets a signal.
 
 import { StoreError } from "../collection/engine.ts";
-import { systemReason } from "../credentials/system-reason.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
+import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
 import { CertificateError } from "./certificate-files.ts";

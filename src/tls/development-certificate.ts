@@ -22,7 +22,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import { withFileLock } from "../credentials/file-lock.ts";
+import { withFileLock } from "../files/file-lock.ts";
 import { nameConstraints, permits } from "./name-constraints.ts";
 
 export interface CertificateFiles {

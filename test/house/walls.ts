@@ -19,20 +19,17 @@ const runtime = /^(?:node:|bun(?::|$))/;
 export const rooms: Readonly<Record<string, Room>> = {
   "program-name.ts": { rooms: [], packages: none },
   items: { rooms: [], packages: none },
+  files: { rooms: [], packages: runtime },
   collection: { rooms: ["items"], packages: /^node:zlib$/ },
   engines: {
-    rooms: [
-      ...["collection/engine.ts", "collection/binary-search.ts", "items", "credentials/system-reason.ts"],
-      "program-name.ts",
-    ],
+    rooms: ["collection/engine.ts", "collection/binary-search.ts", "items", "files", "program-name.ts"],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
   // `wire` is a library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
-  credentials: { rooms: ["program-name.ts"], packages: runtime },
+  credentials: { rooms: ["files", "program-name.ts"], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
-  // `tls` locks the certificate in the same way as `credentials` locks the users file.
-  tls: { rooms: ["credentials/file-lock.ts"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
+  tls: { rooms: ["files"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
   // `client` is published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
@@ -40,14 +37,14 @@ export const rooms: Readonly<Record<string, Room>> = {
   metrics: { rooms: ["http", "wire/message.ts"], packages: /^prom-client$/ },
   serve: {
     rooms: [
-      ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+      ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
       ...["description", "metrics", "program-name.ts"],
     ],
     packages: runtime,
   },
   commands: {
     rooms: [
-      ...["items", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
+      ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
       ...["description", "serve", "program-name.ts"],
     ],
     packages: runtime,

@@ -3,8 +3,8 @@
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { systemReason } from "../../credentials/system-reason.ts";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { systemReason } from "../../files/system-reason.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";

@@ -4,9 +4,9 @@
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { withFileLock } from "../../credentials/file-lock.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { modeLike } from "../../engines/sqlite/private-file.ts";
+import { withFileLock } from "../../files/file-lock.ts";
+import { modeLike } from "../../files/private-file.ts";
 import { CommandError } from "../failure.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { unwritable } from "../unwritable.ts";

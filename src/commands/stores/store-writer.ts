@@ -7,9 +7,9 @@ import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import type { Bookmark, Change, PlannedChange } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { makePrivateFile } from "../../engines/sqlite/private-file.ts";
 import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
+import { makePrivateFile } from "../../files/private-file.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
 
 /** A commit ends once it has this many items or this many characters. Both numbers limit the memory that is needed. */

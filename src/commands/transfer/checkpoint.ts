@@ -2,7 +2,7 @@
 // continues from there.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { isSystemError, systemReason } from "../../credentials/system-reason.ts";
+import { isSystemError, systemReason } from "../../files/system-reason.ts";
 import { remark } from "../output.ts";
 
 const saveEveryMs = 1_000;

@@ -4,7 +4,7 @@
 import { chmodSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makePrivateFile, modeLike } from "../../engines/sqlite/private-file.ts";
+import { makePrivateFile, modeLike } from "../../files/private-file.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { outputError } from "../output.ts";

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
-import { makePrivateFile, modeLike } from "./private-file.ts";
+import { makePrivateFile, modeLike } from "../../files/private-file.ts";
 import { currentSchema, migrate, schemaOf } from "./schema.ts";
 import { isSqliteBusy } from "./sqlite-errors.ts";
 

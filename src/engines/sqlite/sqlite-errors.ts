@@ -4,7 +4,7 @@ import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
-import { systemReason } from "../../credentials/system-reason.ts";
+import { systemReason } from "../../files/system-reason.ts";
 import { asTyped } from "../../program-name.ts";
 
 /** True if SQLite has failed because somebody else holds the lock at the moment. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { withFileLock } from "../../src/credentials/file-lock.ts";
+import { withFileLock } from "../../src/files/file-lock.ts";
 import { bunCommand } from "../../src/serve/bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { projectFolder } from "../program.ts";
@@ -108,7 +108,7 @@ describe("locks that are held: the error says who holds the lock and what to do"
 test("processes that remove stale locks at the same time never remove one that another has just taken", async () => {
   const script = `
     import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
-    import { withFileLock } from ${JSON.stringify(join(projectFolder, "src/credentials/file-lock.ts"))};
+    import { withFileLock } from ${JSON.stringify(join(projectFolder, "src/files/file-lock.ts"))};
     const [path, dead] = process.argv.slice(1);
     async function takeTurns() {
       for (let round = 0; round < 15; round++) {
