@@ -113,6 +113,18 @@ test("an item that was deleted and created again is last, even if the server rep
   expect(await todo.list()).toEqual([longItem, item(ids.two)]);
 });
 
+test("an item that is nested as deeply as a service can allow is read from a list of changes and from a refusal", async () => {
+  const nestingDepthMax = 1_000;
+  const { service, network, todo } = await open({ nestingDepthMax });
+  await service.create(longItem);
+  await todo.list();
+  const deepest = item(ids.two, `"Deep":${"[".repeat(nestingDepthMax - 1)}${"]".repeat(nestingDepthMax - 1)}`);
+  await service.create(deepest);
+  expect(await todo.list()).toEqual([longItem, deepest]);
+  expect(network.exchanges).toEqual(["/api/todoitems/ 200", "/changes?since=… 200"]);
+  await expect(todo.update(deepest, { ifMatch: '"other"' })).rejects.toMatchObject({ current: deepest });
+});
+
 test("if the client cannot find an item's ID, because the server nests the item too deeply, list() says that the answer is invalid", async () => {
   const { service, network } = await open();
   const deep = `${"[".repeat(2_000)}${"]".repeat(2_000)}`;
