@@ -21,7 +21,7 @@ export class Checkpoint {
    */
   readonly #subject: string;
   #savedAt = performance.now();
-  /** How many items of the source have been imported or skipped, from its beginning. */
+  /** How many items, from the beginning of the source, are created, replaced, already present or skipped. */
   done = 0;
   counts: ImportCounts = { created: 0, present: 0, replaced: 0, skipped: 0 };
 

@@ -91,9 +91,9 @@ export function readClock(sql: Sql) {
 }
 
 /**
- * Reads the changes after `since`. The answer also says whether the history still contains `known`, the newest point
- * that the engine knows. Uses one statement, so that everything is from the same moment. The first line of the answer
- * is the clock, and `onFirst` is called when that line arrives.
+ * Reads the changes after `since`. The answer also says whether the history still contains `since` and `known`, the
+ * newest point that the engine knows. Uses one statement, so that everything is from the same moment. The first line of
+ * the answer is the clock, and `onFirst` is called when that line arrives.
  */
 export async function readChanges(
   sql: Sql,

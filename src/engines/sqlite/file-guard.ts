@@ -71,7 +71,11 @@ export class FileGuard {
   readonly #log: HeldFile;
   readonly #index: HeldFile;
   #last: Look;
-  /** The state of the folder when the store, its log and its wal-index were last seen at their places. */
+  /**
+   * The state of the folder when the store, its log and its wal-index were last seen at their places. If this is empty,
+   * the next check looks at the files in any case. It is empty if the last check found that the folder had changed just
+   * before, or that something was wrong.
+   */
   #lastFolder = "";
 
   /** Call this after SQLite has opened the store, and has created its log. `path` must not be a symbolic link. */
