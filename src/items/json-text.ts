@@ -5,7 +5,10 @@
 import { ItemError } from "./item-error.ts";
 import { type Member, ObjectText } from "./object-text.ts";
 
-/** The default limit for nesting, and the highest limit of a service. It is far below the depth that would overflow the stack. */
+/**
+ * The default limit for nesting, and the highest that `--depth-limit` allows. It is far below the depth that would
+ * overflow the stack.
+ */
 const depthMaxDefault = 1_000;
 
 /** Checks one JSON object and indexes its members. Throws an `ItemError` for any other text. */

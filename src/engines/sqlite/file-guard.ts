@@ -100,9 +100,9 @@ export class FileGuard {
   }
 
   // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up
-  // only if the folder's time is new, or was only seconds old when last seen. Looking up the log each time would make
-  // the next sync of the log slower by a third. Once a program has asked for the time of a file, Linux notes an exact
-  // time with the next write, and has to sync that time too.
+  // only if the folder's time has changed, or was too recent at the last check (see `hasSettled`). Looking up the log
+  // each time would make the next sync of the log slower by a third. Once a program has asked for the time of a file,
+  // Linux notes an exact time with the next write, and has to sync that time too.
   #checkNames(): Interference | undefined {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";

@@ -142,7 +142,7 @@ const steps = [
   { step: "adopt the file", statement: "UPDATE store SET epoch", beside: ["-shm", "-wal", ".before-schema-2"] },
 ];
 
-/** Opens a store. Kills itself when it is about to prepare, for the nth time, a statement that begins with this text. */
+/** Opens a store. Kills itself when it is about to run `statement` (or one that begins like this) for the nth time. */
 const dyingProgram = `
   const [module, path, statement, count] = process.argv.slice(1);
   const { Database } = await import("bun:sqlite");
