@@ -1,5 +1,8 @@
-// `npm run bench`: installs what it needs, measures everything, and writes docs/performance.md.
-// `npm run bench -- --quick` measures less, takes under three minutes, and writes nothing.
+// `npm run bench`: installs what it needs, measures everything, and writes docs/performance.md and its charts. Only the
+// section about PostgreSQL stays as it is (see postgres.ts).
+//
+// `npm run bench -- --quick` measures less, and takes under three minutes. `npm run bench -- --only TEXT` measures the
+// scenes that have TEXT in their titles. Both write nothing, and print the figures instead.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -6,14 +6,20 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
 const packageName = "chromium";
+/** How long to wait while another process, perhaps another test process, uses apt-get. */
+const lockSecondsMax = 300;
 
 /** Installs Chromium for all users of this machine. Needs root. */
 export function installForAll(): void {
   console.error("Chromium is not on this machine; installing it with apt-get …");
-  // If another test process is installing it, wait for that process.
-  const flags = ["-o", "DPkg::Lock::Timeout=300"];
-  apt([...flags, "update"]);
-  apt([...flags, "install", "-y", "--no-install-recommends", packageName]);
+  updateLists();
+  apt(["-o", `DPkg::Lock::Timeout=${lockSecondsMax}`, "install", "-y", "--no-install-recommends", packageName]);
+}
+
+/** Runs `apt-get update`. If another process has locked the lists, apt-get fails at once, so this tries again. */
+function updateLists(): void {
+  const giveUpAt = performance.now() + lockSecondsMax * 1_000;
+  while (apt(["update"]).stderr.includes("lists/lock") && performance.now() < giveUpAt) Bun.sleepSync(1_000);
 }
 
 /** Unpacks Chromium for this user, if that was not done before. Returns its path, or undefined if it did not work. */
@@ -48,8 +54,8 @@ function unpack(folder: string, home: string): boolean {
     "Debug::NoLocking": "true",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
-  if (!apt([...flags, "update"])) return false;
-  if (!apt([...flags, "install", "-y", "--no-install-recommends", "--download-only", packageName])) return false;
+  const install = ["install", "-y", "--no-install-recommends", "--download-only", packageName];
+  if (!apt([...flags, "update"]).success || !apt([...flags, ...install]).success) return false;
   for (const name of readdirSync(join(cache, "archives")).filter((name) => name.endsWith(".deb"))) {
     const { success } = Bun.spawnSync(["dpkg-deb", "--extract", join(cache, "archives", name), root]);
     if (!success) return false;
@@ -77,7 +83,7 @@ function fontSettings(root: string): string {
   return `<?xml version="1.0"?>\n<fontconfig>${folders.join("")}<cachedir>${root}/font-cache</cachedir></fontconfig>\n`;
 }
 
-function apt(args: readonly string[]): boolean {
+function apt(args: readonly string[]): { readonly success: boolean; readonly stderr: Buffer } {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  return Bun.spawnSync(["apt-get", ...args], { env }).success;
+  return Bun.spawnSync(["apt-get", ...args], { env });
 }

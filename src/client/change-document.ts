@@ -4,7 +4,7 @@
 import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { InvalidResponseError } from "./errors.ts";
-import type { Reply } from "./reply.ts";
+import { documentDepthMax, type Reply } from "./reply.ts";
 
 export interface Change {
   /** In lower case. */
@@ -52,7 +52,7 @@ export async function readChangeDocument(reply: Reply): Promise<ChangeDocument> 
     version: Number(version),
     whole: values.get("whole") === "true",
     changes: reply
-      .parse(values.get("changes") ?? "", (text) => scanArray(text))
+      .parse(values.get("changes") ?? "", (text) => scanArray(text, documentDepthMax))
       .map((change) => readChange(reply, change)),
   };
 }

@@ -5,7 +5,10 @@ import { scanObject } from "../items/json-text.ts";
 import { type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 
-/** Reads an item's text. Throws a `TypeError` if it is not a JSON object, because that is the caller's mistake. */
+/**
+ * Reads an item's text. Throws a `TypeError` if it is not a JSON object. That is the right error for the caller's text.
+ * For the server's text, use this inside `Reply.parse`, which throws an `InvalidResponseError` instead.
+ */
 export function readObject(json: string): ObjectText {
   try {
     return scanObject(json);

@@ -75,7 +75,7 @@ export class ListReader {
       const reply = await this.#requester.send({ method: "GET", url, signal, ...onlyIfChanged(kept) });
       if (reply.status === 304) return { reply, list: kept };
       if (reply.isJson && reply.etag !== undefined) {
-        const list = withChanges(kept, await readChangeDocument(reply), reply.etag);
+        const list = withChanges(kept, await readChangeDocument(reply), reply, reply.etag);
         return list && { reply, list };
       }
       reply.discard();
@@ -119,10 +119,15 @@ function onlyIfChanged({ etag }: KeptList) {
 }
 
 /** Applies changes to a list. Returns undefined if the server now spells field names differently than in this list. */
-function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: string): KeptList | undefined {
+function withChanges(
+  kept: KeptList,
+  { whole, changes }: ChangeDocument,
+  reply: Reply,
+  etag: string,
+): KeptList | undefined {
   if (!whole && spellingOf(etag) !== spellingOf(kept.etag)) return undefined;
   const listedAt = whole ? 0 : kept.listedAt;
-  const places = new Map<string, Place>(whole ? [] : (kept.places ?? placesIn(kept.texts)));
+  const places = new Map<string, Place>(whole ? [] : (kept.places ?? placesIn(reply, kept.texts)));
   for (const { id, json, position } of changes) {
     const before = places.get(id);
     // An item with a position up to `listedAt` was already in the list that was read at that version. It keeps the
@@ -140,8 +145,11 @@ function withChanges(kept: KeptList, { whole, changes }: ChangeDocument, etag: s
  * Gives negative positions to items whose positions are unknown, in the order of the list. Items that are added later
  * have positions above zero, so they come after these items.
  */
-function placesIn(texts: readonly string[]): [id: string, place: Place][] {
-  return texts.map((json, index) => [idOf(json)?.toLowerCase() ?? "", { json, position: index - texts.length }]);
+function placesIn(reply: Reply, texts: readonly string[]): [id: string, place: Place][] {
+  return texts.map((json, index) => {
+    const id = reply.parse(json, idOf)?.toLowerCase() ?? "";
+    return [id, { json, position: index - texts.length }];
+  });
 }
 
 /**

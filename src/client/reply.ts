@@ -6,6 +6,9 @@ import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLar
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
 import type { SilenceTimeout } from "./silence-timeout.ts";
 
+/** An item may be nested 1000 levels deep. The documents that contain items add a few levels. */
+export const documentDepthMax = 1_010;
+
 /** Makes an item from its JSON text, which is a part of this reply. */
 export type ParseItem<Item> = (reply: Reply, json: string) => Item;
 
@@ -115,7 +118,7 @@ export class Reply {
 
   /** The values in a JSON object from this reply, by name, each as JSON text. */
   values(json: string): ReadonlyMap<string, string> {
-    return this.parse(json, (text) => scanObject(text).toMap());
+    return this.parse(json, (text) => scanObject(text, documentDepthMax).toMap());
   }
 
   /**
@@ -125,7 +128,7 @@ export class Reply {
   async refusal(): Promise<ErrorReply & { readonly current: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text();
-    const members = this.isJson ? scanIfObject(text)?.toMap() : undefined;
+    const members = this.isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;
     const current = members?.get("current");

@@ -220,7 +220,10 @@ export class TodoCollection {
     await this.#engine.close();
   }
 
-  /** Decides the writes, based on the newest state. Makes the result durable first, and then visible to readers. */
+  /**
+   * Decides the writes. Makes the result durable first, and then visible to readers. If others commit first, the engine
+   * has the writes decided again. Or it stores the writes after those changes, if they do not depend on the changes.
+   */
   async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly DecidedOutcome[]> {
     const startedAtMs = performance.now();
     const batch = new WriteBatch(this.#replica, writes, options);

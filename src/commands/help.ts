@@ -66,7 +66,7 @@ export function commandHelp({ name, parameters, summary, flags, notes, example }
     `Usage: ${asTyped([name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" "))}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):"] : []),
     ...labelledRows(described, width),
-    // Indented lines are examples. They are not wrapped, so that they can be copied.
+    // Indented lines are commands for the shell. They are not wrapped, so that they can be copied.
     ...(notes === undefined
       ? []
       : ["", ...notes.split("\n").map((line) => (line.startsWith(" ") ? line : wrap(line, width)))]),

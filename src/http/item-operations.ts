@@ -38,13 +38,13 @@ export interface ItemOperationsOptions {
 /** The specification's own client does not read responses with more bytes than this (section Limits, note 2). */
 const clientBufferBytes = 256_000;
 
-/** The two answers to a request for the list: with status 200 and with status 304. */
+/** Prepared answers to requests for the list: one with status 200, and one with status 304. */
 interface ListAnswers {
   readonly whole: Answer;
   readonly notModified: Answer;
 }
 
-/** The list at one version: its ETag, and the answers to requests for it. */
+/** The list at one version: its ETag, and the prepared answers. */
 interface SentList extends Bookmark {
   readonly etag: string;
   readonly plain: ListAnswers;

@@ -1,5 +1,5 @@
-// How the top-level field names of items are spelled in answers. One family of clients reads `ID, Name, Done`, the
-// other `id, name, done`, and both distinguish letter case. The store keeps names as they were sent.
+// How the top-level field names of items are spelled in answers. Some clients read only `ID, Name, Done`, and others
+// only `id, name, done`. The store keeps names as they were sent.
 
 import { scanObject } from "./json-text.ts";
 import { unquote } from "./object-text.ts";

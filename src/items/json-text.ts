@@ -5,7 +5,10 @@
 import { ItemError } from "./item-error.ts";
 import { type Member, ObjectText } from "./object-text.ts";
 
-/** The default limit for nesting. It is far below the depth that would overflow the stack. */
+/**
+ * The default limit for nesting, and the highest that `--depth-limit` allows. It is far below the depth that would
+ * overflow the stack.
+ */
 const depthMaxDefault = 1_000;
 
 /** Checks one JSON object and indexes its members. Throws an `ItemError` for any other text. */
@@ -31,9 +34,9 @@ export function scanArray(source: string, depthMax = depthMaxDefault): string[] 
 }
 
 /** Like `scanObject`, but returns undefined instead of throwing an `ItemError`. */
-export function scanIfObject(source: string): ObjectText | undefined {
+export function scanIfObject(source: string, depthMax = depthMaxDefault): ObjectText | undefined {
   try {
-    return scanObject(source);
+    return scanObject(source, depthMax);
   } catch (error) {
     if (error instanceof ItemError) return undefined;
     throw error;

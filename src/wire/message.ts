@@ -111,7 +111,10 @@ export class PieceBody {
 
 /** A body whose length is not known in advance. */
 export interface StreamBody {
-  /** Called once, when the connection is ready for the first bytes. */
+  /**
+   * Called once: when the connection is ready for the first bytes, or when the connection is gone. If it is gone, the
+   * sink ignores everything, and `cancel` is called at once.
+   */
   open(sink: StreamSink): StreamSource;
 }
 

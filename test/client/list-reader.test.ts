@@ -3,7 +3,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonText, TodoClient } from "../../src/client/index.ts";
+import { InvalidResponseError, jsonText, TodoClient } from "../../src/client/index.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { engineKinds } from "../engines/engine-kinds.ts";
 import { Network } from "../page/network.ts";
@@ -111,6 +111,33 @@ test("an item that was deleted and created again is last, even if the server rep
   await service.fetch("DELETE", `/api/todoitems/${ids.two}`);
   await service.create(item(ids.two));
   expect(await todo.list()).toEqual([longItem, item(ids.two)]);
+});
+
+test("an item that is nested as deeply as a service can allow is read from a list of changes and from a refusal", async () => {
+  const nestingDepthMax = 1_000;
+  const { service, network, todo } = await open({ nestingDepthMax });
+  await service.create(longItem);
+  await todo.list();
+  const deepest = item(ids.two, `"Deep":${"[".repeat(nestingDepthMax - 1)}${"]".repeat(nestingDepthMax - 1)}`);
+  await service.create(deepest);
+  expect(await todo.list()).toEqual([longItem, deepest]);
+  expect(network.exchanges).toEqual(["/api/todoitems/ 200", "/changes?since=… 200"]);
+  await expect(todo.update(deepest, { ifMatch: '"other"' })).rejects.toMatchObject({ current: deepest });
+});
+
+test("if the client cannot find an item's ID, because the server nests the item too deeply, list() says that the answer is invalid", async () => {
+  const { service, network } = await open();
+  const deep = `${"[".repeat(2_000)}${"]".repeat(2_000)}`;
+  const fetch = async (url: string, init: RequestInit) => {
+    const response = await network.fetch(url, init);
+    if (url.includes("/changes")) return response;
+    return new Response((await response.text()).replace('"Deep":[]', `"Deep":${deep}`), { headers: response.headers });
+  };
+  const todo = new TodoClient("http://localhost/", { fetch });
+  await service.create(longItem.replace("}", ',"Deep":[]}'));
+  expect(await todo.list()).toHaveLength(1);
+  await service.create(item(ids.two));
+  await expect(todo.list()).rejects.toBeInstanceOf(InvalidResponseError);
 });
 
 test("the list of a read-only service is brought up to date as well", async () => {

@@ -22,7 +22,7 @@ interface Sample {
   readonly store: Buffer;
   readonly log: Buffer | undefined;
   readonly items: Items;
-  /** The items before the last write, and before the last two. */
+  /** The items before the last write, and before the last two. Empty if there is no log. */
   readonly earlier: readonly Items[];
 }
 
@@ -116,7 +116,7 @@ async function damageOnce(path: string, sample: Sample, random: Random, tally: T
   await remove(path);
 }
 
-/** True if the store is complete except for the last writes, of which at most `count` are missing. */
+/** True if the store lacks only its newest writes: at least one, and at most `count`. */
 function lacksLast(stored: Items, { earlier }: Sample, count: number): boolean {
   return earlier.slice(0, count).some((items) => areEqual(stored, items));
 }

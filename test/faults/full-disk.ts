@@ -43,12 +43,13 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
     writeFileSync(ballast, Buffer.alloc(isMounted ? ballastBytes : 0));
     const args = ["--port", "0", "--store", `sqlite:${path}`];
     program = await Program.start({ args, ...(isMounted ? {} : { launcher: limited }) });
-    await fill(program, random, answers);
+    await fill(program, random, answers, tally);
     tally.faults++;
     if ((await program.fetch("/api/todoitems/")).status !== 200) tally.noteWrong("the list is refused on a full disk");
     if (isMounted) {
       rmSync(ballast);
-      if ((await create(program, answers, 100)) !== 201) tally.noteWrong("a write is refused although there is room");
+      if ((await create(program, answers, 100, tally)) !== 201)
+        tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
     // Opening the store also needs some room, for the index of the log. By now, the small file system has room again.
@@ -60,14 +61,13 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
     if (isMounted) run("umount", disk);
     folder.dispose();
   }
-  tally.operations += answers.size;
 }
 
 /** Creates items, four at a time, until many creates in a row were refused or a limit on their number is reached. */
-async function fill(program: Program, random: Random, answers: Map<string, number>): Promise<void> {
+async function fill(program: Program, random: Random, answers: Map<string, number>, tally: Tally): Promise<void> {
   for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
     const sizes = Array.from({ length: 4 }, () => random.below(40_000));
-    const statuses = await Promise.all(sizes.map((size) => create(program, answers, size)));
+    const statuses = await Promise.all(sizes.map((size) => create(program, answers, size, tally)));
     for (const status of statuses) {
       if (status !== 201 && status !== 503) throw new Error(`a create on a full disk was answered with ${status}`);
       refusals = status === 503 ? refusals + 1 : 0;
@@ -75,16 +75,17 @@ async function fill(program: Program, random: Random, answers: Map<string, numbe
   }
 }
 
-async function create(program: Program, answers: Map<string, number>, size: number): Promise<number> {
+async function create(program: Program, answers: Map<string, number>, size: number, tally: Tally): Promise<number> {
   const id = crypto.randomUUID();
   const { status } = await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"x".repeat(size)}"}`);
   answers.set(id, status);
+  tally.operations++;
+  if (status === 503) tally.count("refused");
   return status;
 }
 
 function verify(answers: ReadonlyMap<string, number>, stored: ReadonlySet<string>, tally: Tally): void {
   for (const [id, status] of answers) {
-    if (status === 503) tally.count("refused");
     if (status === 201 && !stored.has(id)) tally.noteLost(`an answered write is lost: ${id}`);
     if (status === 503 && stored.has(id)) tally.noteWrong(`a refused write is stored: ${id}`);
   }

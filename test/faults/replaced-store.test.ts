@@ -9,8 +9,8 @@ test("a backup that is copied over the store while clients write is served exact
 }, 60_000);
 
 test("three services on one file, with backups and checkpoints of other programs, raise no false alarm", async () => {
-  const totals = await shareFile(3_000);
-  expect(totals.alarms).toEqual([]);
-  expect(totals.answered).toBeGreaterThan(0);
-  expect(totals.disturbances).toBeGreaterThan(0);
+  const tally = await shareFile(3_000);
+  expect(tally.findings).toEqual([]);
+  expect(tally.operations).toBeGreaterThan(0);
+  expect(tally.faults).toBeGreaterThan(0);
 }, 60_000);

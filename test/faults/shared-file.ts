@@ -9,54 +9,53 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program } from "../program.ts";
+import { Tally } from "../torture/part.ts";
 
 const serviceCount = 3;
 const writersPerService = 6;
 
-export interface SharedTotals {
-  answered: number;
-  /** How many checkpoints, backups and reads the other program has run. */
-  disturbances: number;
-  /** Every refused write, failed health check, warning and error, and every exit code other than 0. */
-  readonly alarms: string[];
-}
-
-export async function shareFile(durationMs: number): Promise<SharedTotals> {
+/**
+ * The tally counts answered writes as operations, and checkpoints, backups and reads of the other program as faults.
+ * These are wrong: refused writes, failed health checks, warnings, errors, and exit codes other than 0.
+ */
+export async function shareFile(durationMs: number, tally = new Tally()): Promise<Tally> {
   const folder = temporaryFolder();
   const path = join(folder.path, "store.db");
-  const totals: SharedTotals = { answered: 0, disturbances: 0, alarms: [] };
+  const programs: Program[] = [];
   try {
     const args = ["--port", "0", "--store", `sqlite:${path}`];
-    const programs = [await Program.start({ args })];
     while (programs.length < serviceCount) programs.push(await Program.start({ args }));
     const until = performance.now() + durationMs;
     const writers = programs.flatMap((program) =>
-      Array.from({ length: writersPerService }, () => write(program, until, totals)),
+      Array.from({ length: writersPerService }, () => write(program, until, tally)),
     );
-    await Promise.all([...writers, disturb(path, until, totals)]);
+    await Promise.all([...writers, disturb(path, until, tally)]);
     for (const program of programs) {
       const ready = await program.fetch("/health/ready");
-      if (ready.status !== 200) totals.alarms.push(`ready: ${ready.status} ${await ready.text()}`);
+      if (ready.status !== 200) tally.noteWrong(`ready: ${ready.status} ${await ready.text()}`);
+    }
+    for (const program of programs.splice(0)) {
       const { exitCode, stderr } = await program.stop();
-      if (exitCode !== 0 || stderr.includes("warn") || stderr.includes("error")) totals.alarms.push(stderr);
+      if (exitCode !== 0 || stderr.includes("warn") || stderr.includes("error")) tally.noteWrong(stderr);
     }
   } finally {
+    await Promise.allSettled(programs.map((program) => program.stop("SIGKILL")));
     folder.dispose();
   }
-  return totals;
+  return tally;
 }
 
 /**
  * Creates, updates and deletes items that no other writer touches. Most items are deleted soon, so that the services
  * have many old rows to remove.
  */
-async function write(program: Program, until: number, totals: SharedTotals): Promise<void> {
+async function write(program: Program, until: number, tally: Tally): Promise<void> {
   const expectStatus = async (response: Response, status: number) => {
     const text = await response.text();
-    if (response.status === status) totals.answered++;
-    else totals.alarms.push(`${response.status} ${text}`);
+    if (response.status === status) tally.operations++;
+    else tally.noteWrong(`${response.status} ${text}`);
   };
-  while (performance.now() < until && totals.alarms.length < 10) {
+  while (performance.now() < until && tally.wrong < 10) {
     const id = crypto.randomUUID();
     const path = `/api/todoitems/${id}`;
     const json = `{"ID":"${id}","Notes":"${"x".repeat(Math.random() * 8_000)}"}`;
@@ -64,11 +63,11 @@ async function write(program: Program, until: number, totals: SharedTotals): Pro
     await expectStatus(await program.send("PUT", path, json), 204);
     if (Math.random() < 0.9) await expectStatus(await program.fetch(path, { method: "DELETE" }), 204);
     const ready = await program.fetch("/health/ready");
-    if (ready.status !== 200) totals.alarms.push(`ready: ${ready.status} ${await ready.text()}`);
+    if (ready.status !== 200) tally.noteWrong(`ready: ${ready.status} ${await ready.text()}`);
   }
 }
 
-async function disturb(path: string, until: number, totals: SharedTotals): Promise<void> {
+async function disturb(path: string, until: number, tally: Tally): Promise<void> {
   const copy = `${path}.copy`;
   const actions = [
     "PRAGMA wal_checkpoint(TRUNCATE)",
@@ -84,7 +83,7 @@ async function disturb(path: string, until: number, totals: SharedTotals): Promi
       database.run("PRAGMA busy_timeout = 1000");
       try {
         database.run(sql);
-        totals.disturbances++;
+        tally.faults++;
       } catch (error) {
         // The services keep the file locked most of the time, so an action may be refused.
         if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
@@ -98,7 +97,7 @@ async function disturb(path: string, until: number, totals: SharedTotals): Promi
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" } } });
-  const totals = await shareFile(Number(values.minutes) * 60_000);
-  console.log(JSON.stringify(totals));
-  process.exit(totals.alarms.length > 0 ? 1 : 0);
+  const tally = await shareFile(Number(values.minutes) * 60_000);
+  console.log(JSON.stringify(tally));
+  process.exit(tally.wrong > 0 ? 1 : 0);
 }

@@ -11,7 +11,7 @@ interface LockedPackage {
   readonly license?: string;
 }
 
-/** Licences that ask for little more than that their own text is included. */
+/** Licences that ask for nothing, or for little more than that their text is shipped with the package. */
 const permissive = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT", "Unlicense"];
 
 const lock = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as {

@@ -13,7 +13,7 @@ let service: Service;
  * service's own copy of the list are not included.
  */
 let pulled: Bookmark[];
-/** Reading changes from the store waits for this promise. */
+/** The reads that `pulled` records wait for this promise. */
 let storeAnswers: Promise<void>;
 
 beforeEach(async () => {

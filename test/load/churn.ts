@@ -4,6 +4,7 @@
 
 import { connect } from "node:net";
 import type { Program } from "../program.ts";
+import type { Tally } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
 
 const stepMs = 100;
@@ -12,18 +13,18 @@ export class Churn {
   readonly #program: Program;
   readonly #random: Random;
   readonly #ids: string[];
+  readonly #tally: Tally;
   #isOver = false;
-  requests = 0;
-  /** Answers that a well-behaved client should not get. */
-  readonly failures: string[] = [];
   /** How long the answers took, in milliseconds, since this list was last emptied. */
   latencies: number[] = [];
   readonly #running: Promise<void>;
 
-  constructor(program: Program, ids: readonly string[], random: Random) {
+  /** Each request is an operation of the tally. An answer that a well-behaved client should not get is wrong. */
+  constructor(program: Program, ids: readonly string[], random: Random, tally: Tally) {
     this.#program = program;
     this.#ids = [...ids];
     this.#random = random;
+    this.#tally = tally;
     this.#running = this.#run();
   }
 
@@ -62,13 +63,13 @@ export class Churn {
 
   async #ask(path: string, init: RequestInit): Promise<void> {
     const startedAt = performance.now();
-    this.requests++;
+    this.#tally.operations++;
     try {
       const response = await this.#program.fetch(path, { ...init, signal: AbortSignal.timeout(30_000) });
       await response.arrayBuffer();
-      if (!response.ok) this.failures.push(`${init.method ?? "GET"} was answered with ${response.status}`);
+      if (!response.ok) this.#tally.noteWrong(`${init.method ?? "GET"} was answered with ${response.status}`);
     } catch (error) {
-      this.failures.push(`${init.method ?? "GET"} was not answered: ${error}`);
+      this.#tally.noteWrong(`${init.method ?? "GET"} was not answered: ${error}`);
     }
     this.latencies.push(performance.now() - startedAt);
   }

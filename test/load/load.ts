@@ -53,11 +53,9 @@ export async function load({ seconds, seed, tally, onSample }: LoadOptions): Pro
   try {
     const { descriptors } = processFigures(program.pid);
     clients.push(...startClients(program));
-    const churn = new Churn(program, ids, new Random(seed));
-    const samples = await sample(program, clients, churn, seconds, onSample);
-    await churn.stop();
-    noteFigures(tally, samples, churn);
-    tally.count("clients refused", sum(clients.map(({ report }) => report.refused)));
+    const churn = new Churn(program, ids, new Random(seed), tally);
+    const sampling = sample({ program, clients, churn, seconds, tally, onSample });
+    const samples = await sampling.finally(() => churn.stop());
     for (const client of clients.splice(0)) await client.stop();
     await expectFree(program, descriptors, tally);
     return samples;
@@ -88,13 +86,14 @@ function startClients(program: Program): ClientProcess[] {
   });
 }
 
-async function sample(
-  program: Program,
-  clients: readonly ClientProcess[],
-  churn: Churn,
-  seconds: number,
-  onSample?: (sample: Sample) => void,
-): Promise<Sample[]> {
+interface Sampling extends Pick<LoadOptions, "seconds" | "tally"> {
+  readonly program: Program;
+  readonly clients: readonly ClientProcess[];
+  readonly churn: Churn;
+  readonly onSample: LoadOptions["onSample"] | undefined;
+}
+
+async function sample({ program, clients, churn, seconds, tally, onSample }: Sampling): Promise<Sample[]> {
   const samples: Sample[] = [];
   const startedAt = performance.now();
   const open = (kind: ClientKind) =>
@@ -106,19 +105,19 @@ async function sample(
       ...processFigures(program.pid),
       ...{ idle: open("idle"), slow: open("slow"), feed: open("feed") },
       closed: sum(clients.map(({ report }) => report.closed)),
-      requests: churn.requests,
+      requests: tally.operations,
       ...latencyFigures(churn.latencies),
     };
     churn.latencies = [];
     samples.push(latest);
+    noteFigures(tally, samples, clients);
     onSample?.(latest);
   }
   return samples;
 }
 
-function noteFigures(tally: Tally, samples: readonly Sample[], churn: Churn): void {
+function noteFigures(tally: Tally, samples: readonly Sample[], clients: readonly ClientProcess[]): void {
   const most = (value: (sample: Sample) => number) => Math.max(...samples.map(value));
-  tally.operations += churn.requests;
   Object.assign(tally.notes, {
     "idle connections": most(({ idle }) => idle),
     "slow readers": most(({ slow }) => slow),
@@ -129,8 +128,8 @@ function noteFigures(tally: Tally, samples: readonly Sample[], churn: Churn): vo
     "MB resident at the end": samples.at(-1)?.residentMegabytes ?? 0,
     "median ms": latencyFigures(samples.map(({ medianMs }) => medianMs)).medianMs,
     "slowest ms": most(({ slowestMs }) => slowestMs),
+    "clients refused": sum(clients.map(({ report }) => report.refused)),
   });
-  for (const failure of churn.failures) tally.noteWrong(failure);
 }
 
 async function expectFree(program: Program, before: number, tally: Tally): Promise<void> {

@@ -51,7 +51,7 @@ export class PageDriver {
     return driver;
   }
 
-  /** Shows the page on another screen, with animations turned off. So colours and places can be examined at once. */
+  /** Shows the page on another screen. Transitions take no time there, so colours and places are final at once. */
   async show({ width, height, isPhone = false, colours = "light", scale = 1 }: Screen): Promise<void> {
     const size = { width, height, mobile: isPhone, deviceScaleFactor: scale };
     await this.view.cdp("Emulation.setDeviceMetricsOverride", size);

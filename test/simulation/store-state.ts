@@ -122,14 +122,12 @@ function pruned(state: StoreState): StoreState {
   return { ...state, rows, prunedThrough: newest.version };
 }
 
-/**
- * A row as one line of text, as statements send it. For a deleted item, the server leaves out the JSON. The engine
- * sends an empty text instead.
- */
+/** A row as the server sends it to the engine: a line of text, without JSON if the item was deleted. */
 export function lineOf({ version, position, id, json }: Row): string {
   return [version, position, id, ...(json === null ? [] : [json])].join("\t");
 }
 
+/** Reads a line that the engine sends to the server. The JSON is empty if the item is to be deleted. */
 function rowOf(line: string): Row {
   const [version, position, id = "", json = ""] = line.split("\t");
   return { version: Number(version), position: Number(position), id, json: json === "" ? null : json };

@@ -1,9 +1,9 @@
 // Runs the specification's tests once more, with a Prism proxy that sees every request and every answer. A test fails
 // if Prism has a complaint that argued-complaints.ts does not argue away.
 //
-// Prism reads JSON and writes it again, so `1.0` would become `1`, and it refuses what it cannot read. The tests are
-// about exact bytes, so the app gets the request itself. Prism gets a copy, and passes it on to a socket where it
-// expects the service. From that socket, it gets the app's answer.
+// Prism reads JSON and writes it again, so `1.0` would become `1`, and it refuses what it cannot read. But the tests
+// are about exact bytes. So the app gets each request directly, and Prism gets a copy of the request afterwards. Prism
+// passes the copy on to a server in this file, which repeats the app's answer.
 
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import type { Random } from "../wire/random.ts";
 /** One defect can break a promise thousands of times. Only this many findings are described, but all are counted. */
 const findingsMax = 20;
 
-/** What a part has done and found. The figures are kept up to date, so that they are right even if the part fails. */
+/** What a part has done and found. Update the figures during the work, so that they are not lost if the part throws. */
 export class Tally {
   operations = 0;
   faults = 0;

@@ -1,5 +1,5 @@
-// The parts that random requests are made of. An odd part is one that parsers refuse, or one that they are known to
-// disagree about.
+// The parts that random requests are made of. Some parts are odd: parsers refuse them or are known to disagree about
+// them, or they change what happens after the request (close, continue, upgrade).
 // biome-ignore-all format: long lists of short texts.
 
 export const methods = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"];

@@ -1,5 +1,5 @@
-// Random streams of HTTP/1.1 requests. Most are well formed. The others are wrong in places that parsers are known to
-// disagree about. Bytes are handled as text in Latin-1.
+// Random streams of HTTP/1.1 requests. Most requests are well formed. The others are wrong at random places, mostly in
+// ways that parsers are known to disagree about. Bytes are handled as text in Latin-1.
 
 import type { Random } from "./random.ts";
 import {
@@ -39,7 +39,7 @@ export interface RequestStream {
 /** A damaged byte usually becomes one of these characters, because they have a meaning to a parser. */
 const telling = '\r\n \t:;,\x00\x0b\x0c\x7f\xff0aA/HG="\\#?';
 
-/** The probability that a part of a request is odd: parsers refuse it or disagree about it. */
+/** The probability that a part of a request is odd. request-parts.ts says what this means. */
 const oddness = 0.015;
 
 export function requestStream(random: Random): RequestStream {

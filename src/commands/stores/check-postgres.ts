@@ -1,4 +1,5 @@
-// Checks the rows of a PostgreSQL store. PostgreSQL itself looks after its files.
+// Checks a PostgreSQL store: each row, and whether the rows, the clock and the history fit together. PostgreSQL itself
+// looks after its files.
 
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";

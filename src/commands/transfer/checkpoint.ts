@@ -25,7 +25,7 @@ export class Checkpoint {
   #savedAt = performance.now();
   /** True if the system has refused to save the progress. */
   #isRefused = false;
-  /** How many items of the source have been imported or skipped, from its beginning. */
+  /** How many items, from the beginning of the source, are created, replaced, already present or skipped. */
   done = 0;
   counts: ImportCounts = { created: 0, present: 0, replaced: 0, skipped: 0 };
 

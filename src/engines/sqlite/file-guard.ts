@@ -71,7 +71,11 @@ export class FileGuard {
   readonly #log: HeldFile;
   readonly #index: HeldFile;
   #last: Look;
-  /** The state of the folder when the store, its log and its wal-index were last seen at their places. */
+  /**
+   * The state of the folder when the store, its log and its wal-index were last seen at their places. If this is empty,
+   * the next check looks at the files in any case. It is empty if the last check found that the folder had changed just
+   * before, or that something was wrong.
+   */
   #lastFolder = "";
 
   /** Call this after SQLite has opened the store, and has created its log. `path` must not be a symbolic link. */
@@ -96,9 +100,9 @@ export class FileGuard {
   }
 
   // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up
-  // only if the folder's time is new, or was too recent when last seen (see `hasSettled`). Looking up the log each time
-  // would make the next sync of the log slower by a third. Once a program has asked for the time of a file, Linux notes
-  // an exact time with the next write, and has to sync that time too.
+  // only if the folder's time has changed, or was too recent at the last check (see `hasSettled`). Looking up the log
+  // each time would make the next sync of the log slower by a third. Once a program has asked for the time of a file,
+  // Linux notes an exact time with the next write, and has to sync that time too.
   #checkNames(): Interference | undefined {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";

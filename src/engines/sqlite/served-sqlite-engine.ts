@@ -81,7 +81,10 @@ export class ServedSqliteEngine implements Engine {
     }
   }
 
-  /** Ends the thread, if there is one. If it cannot close the store properly, the operator knows the reason already. */
+  /**
+   * Ends the thread, if there is one. Ignores a failure to close the store, because the caller reports what made it end
+   * the thread.
+   */
   async #closeThread(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;

@@ -88,7 +88,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         event.preventDefault();
       }
       if (isTyping(event.target)) return;
-      // Somebody who clicks beside a field of an editor still means the editor.
+      // A click beside the fields of an editor takes the focus from them, but the next keys are still for the editor.
       const editor = document.querySelector<HTMLFormElement>(`[data-id="${editedId.current}"] form`);
       if (editor && event.target === document.body) {
         if (event.key === "Escape") editor.reset();

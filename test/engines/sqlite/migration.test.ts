@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
-import { eventually } from "../../eventually.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { latest } from "../latest-changes.ts";
 
@@ -115,25 +114,57 @@ test("a damaged old store is refused before its rows get checksums", () => {
   expect(existsSync(`${path}.before-schema-2`)).toBeFalse();
 });
 
-test("if the program is killed during the migration, the store can be opened afterwards", async () => {
-  const script = `
-    const { SqliteEngine } = await import(process.argv[1]);
-    new SqliteEngine(process.argv[2], { readOnly: false });
-    console.log("done");`;
-  const module = join(import.meta.dir, "../../../src/engines/sqlite/sqlite-engine.ts");
-  // Each of these files appears at a different step of the migration. Each round kills the program when one of them
-  // appears.
-  const traces = ["-journal", ".before-schema-2.unfinished", ".before-schema-2", "-shm"];
-  for (const trace of traces) {
-    copyFileSync(schema1, path);
-    const program = Bun.spawn([process.execPath, "-e", script, module, path], { stdout: "ignore" });
-    await eventually(() => program.exitCode !== null || existsSync(`${path}${trace}`));
-    program.kill("SIGKILL");
-    await program.exited;
-    expect(await namesIn(path)).toEqual(names);
-    expect(readdirSync(folder.path).filter((name) => name.endsWith(".unfinished"))).toEqual([]);
-    folder.dispose();
-    folder = temporaryFolder();
-    path = join(folder.path, "store.db");
-  }
+test("a copy that a killed program has left unfinished is made again", async () => {
+  const unfinished = `${path}.before-schema-2.unfinished`;
+  writeFileSync(unfinished, readFileSync(schema1).subarray(0, 8_192));
+  const journalMagic = Buffer.from("d9d505f920a163d7", "hex");
+  writeFileSync(`${unfinished}-journal`, Buffer.concat([journalMagic, Buffer.alloc(4_096)]));
+  expect(await namesIn(path)).toEqual(names);
+  expect(await namesIn(`${path}.before-schema-2`)).toEqual(names);
+  expect(readdirSync(folder.path).filter((name) => name.includes(".unfinished"))).toEqual([]);
 });
+
+/** Each step of a migration begins with `statement`. Just before it, the files `beside` are next to the store. */
+const steps = [
+  { step: "leave WAL mode", statement: "PRAGMA journal_mode = DELETE", beside: ["-shm", "-wal"] },
+  { step: "read what the copy must contain", statement: "SELECT * FROM store", beside: ["-journal"] },
+  { step: "make the copy", statement: "VACUUM INTO", beside: ["-journal", ".before-schema-2.unfinished"] },
+  {
+    step: "check the copy",
+    statement: "SELECT * FROM store",
+    count: 2,
+    beside: ["-journal", ".before-schema-2.unfinished"],
+  },
+  { step: "change the schema", statement: "DROP VIEW item", beside: ["-journal", ".before-schema-2"] },
+  { step: "drop the old tables", statement: "DROP TABLE store_1", beside: ["-journal", ".before-schema-2"] },
+  { step: "give the lock back", statement: "PRAGMA locking_mode = NORMAL", beside: ["-journal", ".before-schema-2"] },
+  { step: "return to WAL mode", statement: "PRAGMA journal_mode = WAL", beside: [".before-schema-2"] },
+  { step: "adopt the file", statement: "UPDATE store SET epoch", beside: ["-shm", "-wal", ".before-schema-2"] },
+];
+
+/** Opens a store. Kills itself when it is about to run `statement` (or one that begins like this) for the nth time. */
+const dyingProgram = `
+  const [module, path, statement, count] = process.argv.slice(1);
+  const { Database } = await import("bun:sqlite");
+  let left = Number(count);
+  for (const name of ["run", "query"]) {
+    const original = Database.prototype[name];
+    Database.prototype[name] = function (sql, ...values) {
+      if (sql.startsWith(statement) && --left === 0) process.kill(process.pid, "SIGKILL");
+      return original.call(this, sql, ...values);
+    };
+  }
+  const { SqliteEngine } = await import(module);
+  new SqliteEngine(path, { readOnly: false });`;
+
+for (const { step, statement, count = 1, beside } of steps) {
+  test(`if the program is killed when it is about to ${step}, the store can be opened afterwards`, async () => {
+    const module = join(import.meta.dir, "../../../src/engines/sqlite/sqlite-engine.ts");
+    const program = Bun.spawn([process.execPath, "-e", dyingProgram, module, path, statement, String(count)]);
+    await program.exited;
+    const filesBeside = () => readdirSync(folder.path).flatMap((name) => name.split("store.db")[1] || []);
+    expect(filesBeside().sort()).toEqual(beside);
+    expect(await namesIn(path)).toEqual(names);
+    expect(filesBeside()).toEqual([".before-schema-2"]);
+  });
+}

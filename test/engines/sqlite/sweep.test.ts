@@ -5,7 +5,7 @@ import { Survey, Sweep, type SweepLimits } from "../../../src/engines/sqlite/swe
 
 const limits: SweepLimits = { obsoleteMin: 4, tombstonesMax: 3, prunedMin: 2 };
 
-/** A log of changes with one writer. Tests read it after each commit to see what a crash at that moment would leave. */
+/** A log of changes with one writer. `rows` is what a crash at this moment would leave. */
 class Log {
   readonly rows = new Map<Version, Change>();
   readonly live = new Map<string, Change>();
