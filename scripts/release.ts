@@ -103,10 +103,13 @@ if (flag !== "--skip" || skipped.some((name) => !steps.some((step) => step.name 
   process.exit(2);
 }
 
-// Files of an older version must not get into the checksums. If the executables are not built again, keep those that
-// are there.
-if (!skipped.includes("executables")) rmSync(folder, { recursive: true, force: true });
+// Files of an older version must not be published, and must not get into the checksums. But if the executables are not
+// built again, keep what `build:executables` has made, and remove only the packages and the container.
 mkdirSync(folder, { recursive: true });
+for (const name of readdirSync(folder)) {
+  if (!skipped.includes("executables") || /\.(?:deb|tar|tgz)$/.test(name))
+    rmSync(join(folder, name), { recursive: true });
+}
 for (const { name, run: take } of steps.filter((step) => !skipped.includes(step.name))) {
   console.log(`\n== ${name}`);
   try {

@@ -8,8 +8,6 @@ const probeMs = 2_000;
 /** The server uses HTTPS, but was asked without it. */
 export class HttpsExpected extends Error {
   override readonly name = "HttpsExpected";
-  /** The client keeps this code as the reason of its own error. */
-  readonly code = "HTTPS_EXPECTED";
 }
 
 type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;

@@ -27,7 +27,7 @@ export function styleOf(stream: { readonly isTTY?: boolean }, environment: Envir
 
 // Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text
 // direction would let an item's text rearrange the line.
-const harmful = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
+const harmful = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /** Untrusted text, made safe to print on one line. */
 export function printable(text: string): string {

@@ -101,10 +101,10 @@ describe("list, add, show", () => {
   test("list aligns wide characters, shortens IDs as far as they stay distinct, and prints no control characters", async () => {
     await store(
       '{"ID":"aaaaaaaa-0000-4000-8000-000000000001","Name":"日本語","Done":true}',
-      '{"ID":"aaaaaabb-0000-4000-8000-000000000002","name":"\\u001b[31mred\\nx\\u202e","Done":false,"Extra":[1.0]}',
+      '{"ID":"aaaaaabb-0000-4000-8000-000000000002","name":"\\u001b[31mred\\nx\\u202e\\u061c","Done":false,"Extra":[1.0]}',
     );
     expect((await run("list")).stdout).toBe(
-      ["✓  ID       Name         Extra", "✓  aaaaaaa  日本語", "   aaaaaab  �[31mred⏎x�  [1.0]", ""].join("\n"),
+      ["✓  ID       Name          Extra", "✓  aaaaaaa  日本語", "   aaaaaab  �[31mred⏎x��  [1.0]", ""].join("\n"),
     );
   });
 

@@ -177,7 +177,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "column ", ""],
     ["column ", "0", ""],
   ],
-  "/[\\p{Cc}\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]/gu": [["", "a", ""]],
+  "/[\\p{Cc}\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]/gu": [["", "a", ""]],
   "/^[a-z]+:\\/\\//i": [["", "a", ""]],
   "/^[A-Z][A-Z0-9_]+$/": [["", "A", "!"]],
   "/CERT|VERIFY/": [["", "CER", ""]],
