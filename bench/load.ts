@@ -1,5 +1,5 @@
-// Runs the load generator against one server. Returns the server's throughput, its latency and the CPU time that it
-// used.
+// Runs a load generator against one server: wrk, or h2load for HTTP/2. With wrk, returns the server's throughput, its
+// latency and the CPU time that it used. With h2load, returns only the throughput.
 
 import { join } from "node:path";
 import { benchFolder, cpuSeconds, type Server } from "./servers.ts";

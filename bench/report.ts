@@ -1,4 +1,4 @@
-// Writes docs/performance.md, except for its section about PostgreSQL, and its charts from the results.
+// Writes docs/performance.md and its charts from the results. The section about PostgreSQL stays as it is.
 
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// The results: one value per round for each work (a kind of load) and each contender.
+// The results: for each work (a kind of load) and each contender, the measured values in order. A round adds a value
+// for each turn of the contender.
 
 export class Results {
   readonly #values = new Map<string, number[]>();
@@ -23,7 +24,10 @@ export class Results {
     return [values[0] ?? Number.NaN, values.at(-1) ?? Number.NaN];
   }
 
-  /** The median of the rounds' ratios. Two contenders are compared within a round, never across rounds. */
+  /**
+   * The median of the ratios. The first value of one contender is divided by the first value of the other, and so on.
+   * So the contenders are compared within a round, never across rounds.
+   */
   ratio([work, contender]: readonly [string, string], [otherWork, other]: readonly [string, string]): number {
     const values = this.#values.get(keyOf(work, contender)) ?? [];
     const others = this.#values.get(keyOf(otherWork, other)) ?? [];

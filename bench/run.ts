@@ -37,7 +37,7 @@ if (!existsSync(join(import.meta.dir, "node_modules"))) {
   if (!success) process.exit(1);
 }
 
-// Import these only now, because the packages that they import have just been installed.
+// Import these only after the peers were installed, because servers.ts looks for PocketBase when it is imported.
 const { scenes } = await import("./scenes.ts");
 const { Results } = await import("./results.ts");
 const { writeReport } = await import("./report.ts");

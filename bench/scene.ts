@@ -17,11 +17,9 @@ export interface Scene {
   run(round: Round): Promise<void>;
 }
 
-/**
- * How often each contender has its turn in a round of `alternate`. A turn lasts a second, which is the shortest load
- * that wrk can make.
- */
+/** How often each contender has its turn in a round of `alternate`. */
 const turnCount = 3;
+/** How long each load of such a turn lasts. wrk cannot make a shorter one. */
 export const turnSeconds = 1;
 
 /**

@@ -26,7 +26,10 @@ export const peers = [fastify, jsonServer, pocketbase];
 const ours = todoitems();
 const writeConnections = [1, 64, 256];
 export const updateSizes = [100, 10_000, 1_000_000];
-/** How many items a scene adds in order to delete them: more than the service can delete in the scene's three runs. */
+/**
+ * How many items a scene adds in order to delete them. Each of its three runs lasts a second and has a third of these
+ * items, which is more than the service can delete in that time.
+ */
 const deletable = 200_000;
 
 export const work = {
@@ -176,7 +179,8 @@ function writes(items: number, contenders: readonly Contender[], connectionCount
           const create: Load = { connections, seconds, script: ["create.lua", server.listPath, id] };
           record(name, work.create(items, connections), await run(server, create));
         }
-        // Updates are measured for our own service only. An empty store has nothing to update.
+        // This scene measures updates of our own service only; `smallUpdates` compares them with those of others. An
+        // empty store has nothing to update.
         if (name !== ours.name || items === 0) return;
         for (const connections of connectionCounts) {
           const update: Load = { connections, seconds, script: updates(server, items, 100) };
@@ -280,7 +284,7 @@ const million: Scene = {
   async run({ results }) {
     await side(1_000_000, [ours], async (server, { name }) => {
       results.add(work.start(1_000_000), name, server.startMs);
-      // Within seconds, the process returns the memory that it needed only for starting.
+      // Wait until the process has returned the memory that it needed only for starting. That takes seconds.
       await Bun.sleep(3_000);
       results.add(work.memory, name, residentBytes(server.pid) / 1_000_000);
       await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();

@@ -1,4 +1,4 @@
-// What HTTPS costs, and what a new connection costs. The service is compared with nginx, and with bare listeners of the
+// What HTTPS, HTTP/2 and new connections cost. The service is compared with nginx, and with bare listeners of the
 // runtime. These listeners show how much of the cost comes from the runtime itself.
 
 import { type Load, run, runHttp2 } from "./load.ts";

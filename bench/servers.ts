@@ -1,4 +1,5 @@
-// The contenders. Each can be started on a free port of 127.0.0.1 with a number of items, and stopped again.
+// The contenders. Each can be started on a free port of 127.0.0.1 with a number of items, and stopped again. This file
+// also reads how much CPU time and memory a process uses.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -292,7 +293,6 @@ export function floor({ scheme = "http", gzip = false }: FloorOptions = {}): Con
   };
 }
 
-/** A bare HTTP/2 server of the runtime. */
 export const bareHttp2: Contender = {
   name: "bare node:http2",
   start(items) {

@@ -40,7 +40,7 @@ export const slowDisk: Scene = {
         seconds,
         script: ["create.lua", server.listPath, String(number * 1_000 + id)],
       });
-      // This load is not measured. By its end, the service knows that the disk is slow.
+      // This load is not measured. By its end, the service has noticed that the disk is slow, and commits in a thread.
       await run(server, creating(64, 1));
       for (const connections of connectionCounts) {
         const { perSecond } = await run(server, creating(connections, connections));

@@ -1,4 +1,4 @@
-// The npm scripts start Bun through this file.
+// All npm scripts that need Bun start it through this file, except `npm start`.
 
 import { runBun } from "./run-bun.js";
 

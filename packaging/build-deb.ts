@@ -33,8 +33,8 @@ const maintainer = process.env["DEBFULLNAME"]
   ? `${process.env["DEBFULLNAME"]} <${process.env["DEBEMAIL"]}>`
   : "unpublished build <root@localhost>";
 /**
- * SOURCE_DATE_EPOCH or, by default, the date of package.json. It is not the time of the build, so two builds from the
- * same folder give the same package.
+ * The date in the package: SOURCE_DATE_EPOCH or, by default, the date of package.json. The time of the build is not
+ * used, so two builds from the same folder give the same package.
  */
 const date = new Date(
   Number(process.env["SOURCE_DATE_EPOCH"] ?? statSync(join(project, "package.json")).mtimeMs / 1_000) * 1_000,

@@ -65,7 +65,7 @@ function italic(text: string): string {
   return text === "" ? "" : `\\fI${escaped(text)}\\fR`;
 }
 
-/** Indented lines of a note are examples, which are shown as they are. */
+/** Turns a line of a note into roff. An indented line is an example, which must not be wrapped. */
 function noteLine(line: string): string[] {
   return line.startsWith(" ") ? [".RS", ".nf", escaped(line.trimStart()), ".fi", ".RE"] : [".PP", escaped(line)];
 }

@@ -88,7 +88,10 @@ async function* follow(signal: AbortSignal, onReady: () => void): AsyncGenerator
   }
 }
 
-/** Reads server-sent events. Each ends with an empty line. Lines that begin with a colon are heartbeats. */
+/**
+ * Reads server-sent events. Each ends with an empty line. Lines that begin with a colon are heartbeats. They have no
+ * `event` field, so they are skipped.
+ */
 async function* events(response: Response): AsyncGenerator<{ event: string; id: string; data: string }> {
   let text = "";
   const decoder = new TextDecoder();

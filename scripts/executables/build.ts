@@ -1,5 +1,6 @@
-// `npm run build:executables`: writes an executable for each platform into release/. It also writes their checksums and
-// sizes, a bill of materials, and the licences of what is inside. Arguments select platforms, as in `-- linux-x64`.
+// `npm run build:executables`: writes an executable for each platform into release/. It also writes their checksums,
+// sizes and start times, a bill of materials, and the licences of what is inside. Arguments select platforms, as in
+// `-- linux-x64`.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

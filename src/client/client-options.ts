@@ -14,7 +14,10 @@ export interface TodoClientOptions<Item = TodoItem> {
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
   /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
-  /** The size limit for an answer, in bytes after decompression. Default: 2,147,483,647. */
+  /**
+   * The size limit for an answer, in bytes after decompression. In the change feed, it applies to each event. Default:
+   * 2,147,483,647.
+   */
   readonly maxResponseBytes?: number;
   /**
    * How long the server may be silent, both before its answer and between two pieces of the answer. Default: 30,000.
@@ -40,7 +43,10 @@ export interface ChangeOptions extends RequestOptions {
 }
 
 export interface ItemsOptions extends RequestOptions {
-  /** Called with the number of bytes that have arrived, and with the total if the server states it. */
+  /**
+   * Called with the number of bytes that have arrived, and with the total. The total is undefined if the server does
+   * not state it or compresses the list.
+   */
   readonly onProgress?: ((bytes: number, total: number | undefined) => void) | undefined;
 }
 
@@ -48,6 +54,6 @@ export interface ItemsOptions extends RequestOptions {
 export interface Stored<Item> {
   readonly id: string;
   readonly item: Item;
-  /** Identifies this state of the item, for `ifMatch`. Undefined if the server has no ETags. */
+  /** Identifies this state of the item, for `ifMatch`. Undefined if the server has sent no ETag for the item. */
   readonly etag: string | undefined;
 }

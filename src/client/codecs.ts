@@ -66,8 +66,8 @@ export function exactNumbers<Item>(): ItemCodec<Item> {
 // Matches strings as well as numbers, so that digits inside strings are skipped.
 const numberOrString = /"(?:[^"\\]|\\.)*"?|-?[0-9](?:[0-9.eE+-])*/g;
 
-// Replaces every number in the text with its index in `numbers`, then parses the text. So every number that
-// `JSON.parse` finds is an index.
+// The first `JSON.parse` only checks the text. Then every number in the text is replaced with its index in `numbers`.
+// So every number that the second `JSON.parse` finds is an index, and it becomes the exact number again.
 function parseExact(json: string): unknown {
   JSON.parse(json);
   const numbers: unknown[] = [];

@@ -35,7 +35,7 @@ export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
 
-/** The error for a request that `fetch` could not carry out. */
+/** The error for a request that got no answer, or whose answer broke off. */
 export function noAnswer(request: RequestName, cause: unknown): NetworkError {
   return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
 }

@@ -1,4 +1,4 @@
-// Examines the JSON text of items: finds an item's ID, and compares the content of two items.
+// Examines the JSON text of items: finds an item's ID, and compares the content of two items. Also generates new IDs.
 
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";

@@ -26,9 +26,9 @@ interface KeptList {
    */
   readonly places: ReadonlyMap<string, Place> | undefined;
   /**
-   * The version of the list that was read from /api/todoitems/, or 0 if all items came from the change feed. A list
-   * from /api/todoitems/ has no positions, so its items get negative positions in `places`. `listedAt` shows later
-   * which items these are.
+   * The version of the list that was read from /api/todoitems/, or 0 if all items came from a document of changes. A
+   * list from /api/todoitems/ has no positions, so its items get negative positions in `places`. If a later change says
+   * that an item's position is at most `listedAt`, the item is one of these.
    */
   readonly listedAt: number;
 }
@@ -118,7 +118,10 @@ function onlyIfChanged({ etag }: KeptList) {
   return { headers: { "If-None-Match": etag }, alsoAccept: 304 };
 }
 
-/** Applies changes to a list. Returns undefined if the server now spells field names differently than in this list. */
+/**
+ * Applies changes to a list. Returns undefined if the server now spells field names differently than in this list, and
+ * has not sent every item: the list would then mix both spellings.
+ */
 function withChanges(
   kept: KeptList,
   { whole, changes }: ChangeDocument,

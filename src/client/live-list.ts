@@ -12,12 +12,12 @@ export type LiveConnection =
   | WatchState
   /** Nobody is subscribed, so nothing is received. */
   | { readonly kind: "stopped" }
-  /** Somebody has just subscribed or called `reconnect`. */
+  /** The connection is being made: the first subscriber has come, or somebody has called `reconnect`. */
   | { readonly kind: "connecting" }
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** The list at one moment. A snapshot never changes; every change of the list makes a new one. */
+/** The list at one moment. A snapshot never changes. If the list or the connection changes, there is a new snapshot. */
 export interface LiveListSnapshot<Item> {
   /**
    * In the order of the list. An entry stays the same object until the item, its ETag or its position changes. Its
@@ -64,9 +64,9 @@ export class LiveList<Item> {
   readonly getSnapshot = (): LiveListSnapshot<Item> => this.#snapshot;
 
   /**
-   * Calls the listener after every change, until the returned function is called. The first subscriber opens the
-   * connection and the last one closes it. If somebody subscribes again later, the known items are still there. If the
-   * server has a change feed, it then sends only what has changed since the last connection closed.
+   * Calls the listener whenever there is a new snapshot, until the returned function is called. The first subscriber
+   * opens the connection and the last one closes it. If somebody subscribes again later, the known items are still
+   * there. If the server has a change feed, it then sends only what has changed since the last connection closed.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
     // Each subscription is a separate object, because the same function may subscribe twice.

@@ -16,7 +16,10 @@ import { SilenceTimeout } from "./silence-timeout.ts";
 export interface RetryOptions {
   /** The maximum number of times that a request is sent again; 0 means never. */
   readonly limit?: number;
-  /** The pause before the first retry. It doubles with each further retry. */
+  /**
+   * The longest pause before the first retry. It doubles with each further retry. Each pause is a random time between
+   * half of this and all of it.
+   */
   readonly delayMs?: number;
   /** The longest pause. If the server asks for a longer one, the request is not sent again. */
   readonly delayMsMax?: number;

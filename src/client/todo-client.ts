@@ -157,7 +157,7 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Deletes an item. A todoitems service returns an ETag only if it is read-only and therefore did not keep the
-   * deletion. That ETag ends in `-not-kept`.
+   * deletion. That ETag ends in `-not-kept"`, with the quotation mark.
    */
   async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
     return this.#requester.retrying(options, async (replyWasLost) => {

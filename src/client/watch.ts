@@ -38,8 +38,9 @@ export type WatchEvent<Item> = WatchedChange<Item> & {
 
 type WatchedChange<Item> =
   /**
-   * The whole list. This event comes first, and again whenever changes may have been missed. It does not come first if
-   * the server can continue from `since`. Its items replace everything that earlier events said.
+   * The whole list. Its items replace everything that earlier events said. This event comes first, unless the server
+   * can continue from `since`. It comes again whenever changes may have been missed. While polling, it also comes if
+   * the order of the list has changed.
    */
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   /** An item was created or replaced. */
@@ -63,7 +64,10 @@ export interface WatchOptions extends RequestOptions {
    * changes since that event. If it no longer knows them, a `snapshot` comes first, as it does without this option.
    */
   readonly since?: string | undefined;
-  /** Called when the connection is made, lost or restored, and when the store's `epoch` changes. */
+  /**
+   * Called when the connection is made, lost or restored, after each further attempt that fails, and when the store's
+   * `epoch` changes.
+   */
   readonly onState?: (state: WatchState) => void;
   /** The time between two requests for the list, if there is no change feed. Default: 5,000. */
   readonly pollMs?: number;

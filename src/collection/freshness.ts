@@ -24,13 +24,11 @@ export class Freshness {
    * Resolves once the replica has them.
    */
   #taking: Promise<void> | undefined;
-  /** The turn token of the last refresh that asked the engine and found no news. `refresh` explains turn tokens. */
+  /** The turn token of the last refresh for which `hasNews` returned false at once. `refresh` explains turn tokens. */
   #askedInTurn: object | undefined;
-  /**
-   * How many times `doubt` was called, and for how many of these calls all changes were read from the engine
-   * afterwards.
-   */
+  /** How many times `doubt` was called. */
   #doubtCount = 0;
+  /** How many of these calls are settled: all changes were read from the engine after the call. */
   #settledCount = 0;
   /** How many calls of `pullAside` are under way. */
   #asideCount = 0;
