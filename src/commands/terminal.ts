@@ -1,4 +1,4 @@
-// The terminal: its styles, and which characters must not reach it.
+// Text for the terminal: its styles, which characters must not reach it, and how it is fitted to a number of columns.
 
 import { usesColour } from "../serve/colour.ts";
 import type { Environment } from "../serve/environment.ts";
@@ -26,7 +26,7 @@ export function styleOf(stream: { readonly isTTY?: boolean }, environment: Envir
 }
 
 // Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text
-// direction would let an item's text rearrange the line.
+// direction would let it rearrange the line. Unicode's line and paragraph separators would let it break the line.
 const harmful = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /** Untrusted text, made safe to print on one line. */

@@ -19,7 +19,7 @@ export function unwritable(path: string, error: unknown): unknown {
 function reasonFor(path: string, error: Error & { readonly code: string }): string {
   const folder = dirname(path);
   if (!existsSync(folder)) return `there is no folder ${folder}. Make it, or choose another name`;
-  // Whoever opens a new file needs the permission of its folder.
+  // Creating a file needs permission to write in its folder. So if opening the file is refused, name the folder.
   const isAboutFolder = refusals.includes(error.code) && "syscall" in error && error.syscall === "open";
   return `${systemReason(error)}${isAboutFolder ? ` in the folder ${resolve(folder)}` : ""}`;
 }

@@ -42,8 +42,8 @@ export const watch = defineCommand(
 );
 
 /**
- * Prints every state of the connection. The reason for a lost connection is printed once, not at every attempt to
- * reconnect.
+ * Prints every state of the connection. If an attempt to connect fails for the same reason as the one before, the
+ * reason is not printed again.
  */
 function statePrinter(): (state: WatchState) => void {
   let lastReason = "";

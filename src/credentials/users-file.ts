@@ -34,7 +34,7 @@ const argon2id =
 
 /**
  * True for a bcrypt or argon2id hash whose parameters make it neither too cheap nor too expensive to compute. An
- * argon2id hash needs between 4 MiB and 1 GiB of memory; its text has this number in KiB.
+ * argon2id hash must use at least 4 MiB of memory, and may use at most 1 GiB. Its text has this number in KiB.
  */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];

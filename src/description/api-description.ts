@@ -1,5 +1,5 @@
-// The description of one instance's API in OpenAPI 3.1: the single source for /openapi.json, /openapi.yaml, the file in
-// the repository, and the reference at /docs.
+// The description of one instance's API in OpenAPI 3.1: the single source for /openapi.json, /openapi.yaml,
+// /openapi-3.0.json, the file in the repository, and the reference at /docs.
 
 import type { DescribedInstance } from "./described-instance.ts";
 import type { ApiDescription, Part } from "./document.ts";
@@ -11,7 +11,10 @@ import { schemas } from "./schemas.ts";
 import { headers, parameters, securitySchemes } from "./shared-parts.ts";
 import { sizeText } from "./size-text.ts";
 
-/** `serverUrl` is the address under which the reader of the description reaches the instance, without a final slash. */
+/**
+ * `serverUrl` is the address under which the reader of the description reaches the instance, without a final slash.
+ * It may also be `/`, a relative address that is right for every reader.
+ */
 export function describeApi(instance: DescribedInstance, serverUrl: string): ApiDescription {
   const paths = { ...itemPaths(instance), ...otherPaths(instance) };
   return {
@@ -40,7 +43,7 @@ export function describeApi(instance: DescribedInstance, serverUrl: string): Api
   };
 }
 
-/** Only the parts that some path refers to. They depend on the instance's settings. */
+/** The parts that some path refers to. The settings of the instance decide which parts these are. */
 function usedIn(paths: Part, kind: string, parts: { readonly [name: string]: Part }): Part {
   const text = JSON.stringify(paths);
   return Object.fromEntries(

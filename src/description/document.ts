@@ -1,4 +1,5 @@
-// The types of an API description, as far as this folder uses them. OpenAPI allows far more than these types do.
+// The types of an API description, as far as this folder uses them, and functions that make references to its shared
+// parts.
 
 /** Any part of a description that needs no type of its own. */
 export type Part = { readonly [name: string]: unknown };

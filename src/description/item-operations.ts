@@ -1,5 +1,5 @@
-// The operations on items: list, read, create, update and delete. Create and update have the item's ID in the path
-// (form A) or in the body (form B). The settings of the instance decide which forms it offers.
+// The operations on items: list, read, create, update and delete. In form A, the path of create and
+// update contains the item's ID. In form B, it does not. The settings of the instance decide which forms it offers.
 
 import type { ProblemCode } from "../http/problem.ts";
 import type { DescribedInstance } from "./described-instance.ts";

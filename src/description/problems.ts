@@ -215,8 +215,8 @@ function problemResponse(
   codes: readonly ProblemCode[],
   context: ProblemContext,
 ): Part {
-  // Only reads are answered from memory while the store is unavailable. So only a read's 412 can have the headers for
-  // that.
+  // While the store is unavailable, only reads are answered from memory. So only the 412 of a read can have the headers
+  // of an answer from memory.
   const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
   const hasCurrent = codes.includes("PreconditionFailed");
   const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];

@@ -1,4 +1,4 @@
-// The current items of a store as they were at one moment. Backups are made from snapshots, whatever the engine.
+// The items that a store has at one moment. Backups are made from snapshots, whatever the engine.
 
 import type { Change } from "../collection/engine.ts";
 

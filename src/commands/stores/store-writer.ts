@@ -65,7 +65,6 @@ export function removeStore(path: string): void {
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${ending}`, { force: true });
 }
 
-/** Makes sure that what a file contains is on disk. */
 function syncFile(path: string): void {
   const file = openSync(path, "r+");
   try {

@@ -14,7 +14,8 @@ export function arrayAdvice(start: string): string {
 function objectAdvice(text: string): string {
   const [, field] = /"([^"\\]+)"\s*:\s*\[\s*\{/.exec(text) ?? [];
   const [line = "", next = ""] = text.split("\n");
-  // An item may have an array of objects itself, so a second object on the next line decides.
+  // An item may have an array of objects as a field. If another object begins on the next line, each line is an item,
+  // and the array is such a field.
   if (field !== undefined && !next.startsWith("{"))
     return `The array is in the field ${printable(field)}. Import that array alone.`;
   if (isJson(line)) return "Each line is an item of its own, so add --format ndjson.";

@@ -74,7 +74,8 @@ export class Checkpoint {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
     } catch {
-      // The file does not exist, or a crash left it incomplete. Starting over is safe, because no item is stored twice.
+      // The file does not exist, cannot be read, or was left incomplete by a crash. Starting over is safe, because no
+      // item is stored twice.
       return undefined;
     }
   }

@@ -17,7 +17,7 @@ export function checkedHeader(names: readonly string[], line: number): readonly 
   if (names.some((name) => isIdName(name) || isNameField(name) || isDoneField(name))) return names;
   const value = names.find((name) => isItemId(name) || literalOf("", name) !== undefined);
   if (value !== undefined) throw new CsvError(line, `${value} is a value and not the name of a field. ${headerAdvice}`);
-  // Items may have any fields, so these may well be names.
+  // Items may have any fields, so these may be names. So this is only a warning.
   remark(`warning: Line ${line} is taken for the names of the fields: ${names.join(", ")}. ${headerAdvice}.`);
   return names;
 }

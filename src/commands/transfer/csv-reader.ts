@@ -1,7 +1,7 @@
 // Reads the rows of a CSV text as the text arrives. The separator of cells is a comma, a semicolon or a tab: the one
 // that is most frequent in the first line. Spreadsheets choose one of the three by the user's language.
 
-/** The text is not valid CSV. The message says what to change, and `line` is where the mistake is. */
+/** There is a mistake in the CSV text or in its header. The message says what is wrong, and `line` says where. */
 export class CsvError extends Error {
   override readonly name = "CsvError";
   readonly line: number;

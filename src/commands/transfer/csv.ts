@@ -48,8 +48,8 @@ export function literalOf(column: string, cell: string): string | undefined {
   return isDoneField(column) ? yesAndNo.get(lowerCase) : undefined;
 }
 
-// Cells with semicolons or tabs are quoted too. To find the separator, CsvReader counts commas, semicolons and tabs,
-// but only those outside quotes.
+// Cells with semicolons or tabs are quoted too. CsvReader counts commas, semicolons and tabs to find the separator, and
+// it ignores those inside quotes.
 function quoteCell(cell: string): string {
   return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

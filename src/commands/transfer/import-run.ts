@@ -205,7 +205,7 @@ export class ImportRun {
     process.exit(interruptedExitCode);
   }
 
-  /** Says what is stored so far. If `isUnsure` is true, items were being sent whose answers are missing. */
+  /** Says what is stored so far. If `isUnsure` is true, more items were sent, and some of them may be stored too. */
   #describeStop(what: string, isUnsure: boolean, advice: string): string {
     const others = isUnsure ? "Of the next items, some may be stored." : "No other item was created.";
     return `${what} after ${countOf(this.#done)}: ${describeCounts(this.#counts)}. ${others} ${advice}`;

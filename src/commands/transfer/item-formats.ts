@@ -128,7 +128,10 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
   },
 };
 
-/** Warns if a mark for done is a text that does not mark the item. Returns whether it has warned. */
+/**
+ * Warns if a cell in a column for done is plain text, because such a cell does not mark the item as done. Returns
+ * whether it has warned.
+ */
 function warnOfTextMark(columns: readonly string[], cells: readonly string[], line: number): boolean {
   const index = columns.findIndex((column, at) => isDoneField(column) && isText(column, cells[at] ?? ""));
   if (index === -1) return false;

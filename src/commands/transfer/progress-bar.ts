@@ -15,7 +15,10 @@ export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt = this.#startedAt + firstDrawMs - redrawMs;
-  /** The progress when this run began. It is not zero if an earlier run did part of the work. */
+  /**
+   * The progress when this run began, estimated from the first update. It is not zero if an earlier run did part of the
+   * work.
+   */
   #begin: { readonly items: number; readonly fraction: number } | undefined;
   #shown = false;
 

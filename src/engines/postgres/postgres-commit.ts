@@ -198,8 +198,9 @@ export class PostgresCommit {
       const message = `${error.message}. Whether the last commit happened is not known`;
       throw new StoreError(message, { cause: error, undecided: true });
     }
-    // If a connection turns out to be dead, a second attempt may succeed on a new connection. If the second attempt
-    // fails too, the server probably cannot be reached, so give up.
+    // If the server refused the statement, it would refuse it again, unless the reason was a conflict with another
+    // transaction. If a connection turns out to be dead, a second attempt may succeed on a new connection. If the
+    // second attempt fails too, the server probably cannot be reached, so give up.
     const tryAgain = isServerError(error) ? isConflict(error) && !isOver : this.#attempt === 1;
     if (!tryAgain) throw error;
   }

@@ -1,5 +1,5 @@
 // What a PostgreSQL server says about itself, for operators: its version, the settings that matter for durability, its
-// standbys, and how far its time differs from ours.
+// standbys and connections, and how far its time differs from ours. Also the schema and the epoch of the store.
 
 import type { PostgresAddress } from "./postgres-address.ts";
 import { readSchemaVersion } from "./postgres-schema.ts";

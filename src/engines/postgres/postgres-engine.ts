@@ -29,7 +29,10 @@ export interface PostgresOptions {
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  /** The connection for reads: asks whether there are changes, and reads them. */
+  /**
+   * The connection for `hasNews` queries and for reading changes. It is also used to prepare the store, and to give it
+   * a new epoch.
+   */
   readonly #reader: PostgresSession;
   /** The connection for commits. */
   readonly #writer: PostgresSession;
@@ -139,7 +142,10 @@ export class PostgresEngine implements Engine {
     return whole;
   }
 
-  /** Loads the whole store, because `answer` does not lead from the bookmark to the current state. */
+  /**
+   * Loads the whole store, because `answer` does not lead from the bookmark to the current state. If the store was
+   * rolled back, it first gets a new epoch, unless this engine is read-only.
+   */
   async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News & Point> {
     if (this.#options.readOnly) return this.#load();
     if (answer.epoch !== since.epoch) this.#known.leave(since.epoch);

@@ -15,7 +15,6 @@ export class KnownHistory {
    */
   readonly #left = new Set<string>();
 
-  /** The newest point that this engine knows. */
   get newest(): Point {
     return this.#newest;
   }

@@ -208,7 +208,7 @@ export function standbyError(host?: PostgresHost): StoreError {
 
 const standbyCause = "standby";
 
-/** True if the server answers, but takes no writes at present. */
+/** True if the server is a standby: it answers, but takes no writes. */
 export function isStandby(error: StoreError): boolean {
   return error.cause === standbyCause;
 }
@@ -282,7 +282,8 @@ function explainPostgresError(error: unknown, host: PostgresHost, { database, us
   const known = advice[code]
     ?.replaceAll("NAME", () => database ?? user ?? "NAME")
     .replace("MESSAGE", () => error.message);
-  // Errors of sockets, certificates and the library have codes. A defect in our code has none.
+  // Errors of sockets, certificates and the library have codes. A defect in our code has none, so it is returned
+  // unchanged.
   if (!(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^[A-Z][A-Z0-9_]+$/.test(code)) {
     return error;
   }
@@ -306,10 +307,7 @@ export function isAnswer({ cause }: StoreError): boolean {
   return cause instanceof postgres.PostgresError;
 }
 
-/**
- * True if the server answered, but did not accept the connection: the user, the password or the database of the address
- * is wrong.
- */
+/** True if the server answered, but did not accept the user, the password or the database of the address. */
 export function isRefusal({ cause }: StoreError): boolean {
   return cause instanceof postgres.PostgresError && /^(?:28|3D)/.test(cause.code);
 }

@@ -163,8 +163,8 @@ export async function commitBatch(
 // cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
 /**
- * A tombstone, the row of a deleted item, gets an empty JSON field. No item has an empty field, because real JSON is
- * never empty.
+ * A tombstone, the row of a deleted item, gets an empty JSON field. The JSON text of an item is never empty, so the two
+ * cannot be confused.
  */
 export function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;

@@ -19,7 +19,8 @@ export type ToThread =
 export type FromThread =
   | readonly ["done"]
   /**
-   * `retired` is true if somebody has replaced or changed the files of the store. The thread then no longer uses them.
+   * `retired` is true if somebody has replaced, removed or changed the files of the store. The thread then no longer
+   * uses them.
    */
   | readonly ["failed", message: string, undecided: boolean, retired: boolean]
   | readonly ["missed", state: Bookmark, whole: boolean, rows: readonly Row[]]

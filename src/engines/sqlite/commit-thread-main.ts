@@ -7,7 +7,7 @@ import { SqliteEngine } from "./sqlite-engine.ts";
 declare const self: Worker;
 
 let engine: SqliteEngine | undefined;
-/** Set while a commit waits for another plan from the thread that answers requests. */
+/** The plan that the latest call of `decideAgain` has asked for. Undefined if there was no such call. */
 let planned: PromiseWithResolvers<Plan> | undefined;
 
 /**
@@ -34,8 +34,8 @@ function decideAgain(missed: News): Promise<Plan> {
 }
 
 /**
- * Runs a checkpoint, which copies the log into the store, when there is a pause between commits. If there is no pause,
- * runs it once the log is long.
+ * Runs a checkpoint, which copies the log into the store, when there is a pause between commits. (`checkpoint` does
+ * nothing if the log has hardly grown.) If there is no pause, runs it once the log is long.
  */
 function checkpointLater(): void {
   if (engine?.isLogLong()) engine.checkpoint();

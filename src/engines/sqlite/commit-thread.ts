@@ -10,7 +10,7 @@ import { type FromThread, newsOf, rowsOf, type ToThread } from "./commit-message
 
 export interface CommitThreadOptions {
   readonly onWarning: (message: string) => void;
-  /** Called if the thread has found that the files of the store were replaced. */
+  /** Called if the thread has found that the files of the store were replaced, removed or changed. */
   readonly onRetired: (reason: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// Notices when somebody replaces the files of an open store, removes its log, or writes into the store or its log. For
+// Notices when somebody replaces or removes the files of an open store, or writes into the store or its log. For
 // example, `cp backup.db todoitems.db` writes into the store. SQLite cannot notice this, and would mix the old store
 // with the new one.
 //
@@ -73,8 +73,8 @@ export class FileGuard {
   #last: Look;
   /**
    * The state of the folder when the store, its log and its wal-index were last seen at their places. If this is empty,
-   * the next check looks at the files in any case. It is empty if the last check found that the folder had changed just
-   * before, or that something was wrong.
+   * the next check looks at the files in any case. It is empty before the first check. It is also empty if the last
+   * check found that the folder had changed just before, or that something was wrong.
    */
   #lastFolder = "";
 
@@ -136,7 +136,8 @@ export class FileGuard {
     if (this.#last.file !== before.file && !hasCheckpoint(before.index, this.#last.index)) {
       return replaced("another program has written into the file");
     }
-    // Another process has run a checkpoint. Perhaps it has not checked the file afterwards, so we check the file.
+    // If `isQuiet` is false, another process or thread has run a checkpoint. Perhaps it has not checked the file
+    // afterwards, so we check the file.
     return isQuiet ? undefined : this.checkCheckpoint();
   }
 
@@ -190,8 +191,8 @@ export class FileGuard {
     // then differ from the log, so compare the two only after a checkpoint that has copied everything.
     const isWhole = copied === attempted && copied === frames;
     const isSame = !isWhole || this.#hasCopied(before.index);
-    // Another process may have changed the log or the store while we looked. Then the result of the comparison is not
-    // reliable.
+    // Another process may have changed the log or the store while we looked. Then the comparison proves nothing, and
+    // the next check compares again.
     if (hasCheckpoint(before.index, this.#readIndex())) return undefined;
     if (!isSame) return replaced("another program has written into the file during or after a checkpoint");
     this.#last = before;
@@ -266,7 +267,10 @@ export class FileGuard {
   }
 }
 
-/** Whether a checkpoint has run between two readings of the wal-index, or is running now. */
+/**
+ * Whether a checkpoint has run between two readings of the wal-index, or is running now. Also true if SQLite has
+ * started to write the log from its beginning again, because a checkpoint may have run just before that.
+ */
 function hasCheckpoint(before: WalIndex, after: WalIndex): boolean {
   return (
     after.attempted > after.copied ||
