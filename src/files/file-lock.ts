@@ -23,7 +23,7 @@ interface Holder {
 /** The IDs of the locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** Another process has held the lock for too long. The message says which process, if that is known, and what to do. */
+/** The lock was not free in time. The message says which process holds it, if that is known, and what to do. */
 export class FileLocked extends Error {
   override readonly name = "FileLocked";
 }

@@ -14,7 +14,10 @@ export function ensurePrivateFile(path: string): void {
   closeSync(openSync(path, "a", privateMode));
 }
 
-/** The permissions of the file at `path`, for a file that replaces it or is a copy of it. */
+/**
+ * The permissions of the file at `path`, for a file that replaces it or is a copy of it. If there is no file at `path`,
+ * the permissions of a private file.
+ */
 export function modeLike(path: string | undefined): number {
   const original = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
   return original ? original.mode & 0o777 : privateMode;

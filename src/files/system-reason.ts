@@ -1,4 +1,4 @@
-// Says in plain words why the system refused to read or write a file.
+// Says in plain words why the system refused an operation, such as reading a file or starting a program.
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -19,7 +19,7 @@ export function isSystemError(error: unknown): error is Error & { readonly code:
   return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 }
 
-/** The reason for an error of a file operation, in plain words. For other errors, the error's own message. */
+/** The reason for an error of the system, in plain words. If `reasons` has none, the error's own message. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return (isSystemError(error) && reasons[error.code]) || error.message;

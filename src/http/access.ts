@@ -28,7 +28,10 @@ export class Access {
     this.#options = options;
   }
 
-  /** Throws a `Problem` if the request is refused. Returns a promise only if a password must be verified. */
+  /**
+   * Throws a `Problem`, or rejects with one, if the request is refused. Returns a promise only if a password must be
+   * verified.
+   */
   admit(request: HttpRequest): undefined | Promise<void> {
     const { auth, mode, trustProxy } = this.#options;
     if (auth && (mode === "all" || request.method !== "GET")) {

@@ -132,7 +132,8 @@ export class App implements Handler {
   }
 
   /**
-   * Reads the body and ignores its content. So a body that is too large or malformed is refused, whatever the method.
+   * Answers a request that needs no body. A body is read and ignored. So a body that is too large or malformed is
+   * still refused.
    */
   #withoutBody(request: HttpRequest, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const body = request.readBody(this.#options.bodyBytesMax);

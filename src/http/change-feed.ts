@@ -53,8 +53,7 @@ interface Reader {
    */
   version: Version | undefined;
   /**
-   * The changes that the reader missed before it connected. Undefined if there are none, or once all of them are
-   * written.
+   * The changes that the reader missed before it connected. Undefined if none of them are left to write.
    */
   missed: MissedChanges | undefined;
   /** How many elements of `missed.portions` were written to the reader's sink. */

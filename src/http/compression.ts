@@ -56,8 +56,8 @@ export class Compression {
     if (!compressed) return varied;
     return compressed.then((bytes) => {
       const { ETag } = answer.headers;
-      // In an answer with status 200, the ETag belongs to the body, so a compressed body needs another ETag. In a
-      // problem document, the ETag names the current state of the item and must not change.
+      // In an answer with status 200, the ETag belongs to the body, so a compressed body needs another ETag. In other
+      // answers, the ETag names the state of the item (created, or current in a problem document) and must not change.
       const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
       const { closesConnection } = answer;
       return new Answer(status, { ...varied.headers, "Content-Encoding": "gzip", ...tag }, bytes, { closesConnection });

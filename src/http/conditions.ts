@@ -1,4 +1,5 @@
-// The entity tags of lists and items, and the conditions that clients set with them (RFC 9110, section 13).
+// The entity tags of lists, items and change documents, and the conditions that clients set with them (RFC 9110,
+// section 13).
 
 import type { Version } from "../collection/engine.ts";
 import type { Condition } from "../collection/write-rules.ts";
@@ -7,8 +8,8 @@ import { formatToken, withoutCoding } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
 
 /**
- * The tag of a list or an item. It depends on the store's history (`epoch`), the version and the spelling of field
- * names.
+ * The tag of a list, an item or a change document. It depends on the store's history (`epoch`), the version and the
+ * spelling of field names.
  */
 export function entityTag(epoch: string, version: Version, fieldNames: FieldNames): string {
   return `"${formatToken({ epoch, version }, fieldNames)}"`;

@@ -10,8 +10,8 @@ export function liveAnswer(): Answer {
 }
 
 /**
- * Asks the store whether it can be read and written. So even an instance that gets no other requests notices when the
- * store is available again.
+ * Asks the store whether it is available. So even an instance that gets no other requests notices when the store is
+ * available again.
  */
 export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   try {

@@ -28,8 +28,8 @@ const keptBytesMax = 32 * 1024 ** 2;
  */
 const keptMs = 30_000;
 /**
- * If changes cannot be sent, the result is `undefined`. Such a result is kept only while `#results` has at most this
- * many entries.
+ * If changes cannot be sent, the result is `undefined`. Such a result is not kept if `#results` has more entries than
+ * this.
  */
 const keptMax = 1_000;
 /**
@@ -50,7 +50,7 @@ export interface MissedChanges extends Bookmark {
 interface MissedChangesOptions {
   /** Returns the texts to send for these changes. `until` names the state after the last change. */
   readonly textsOf: (until: Bookmark, changes: readonly Change[]) => Iterable<string>;
-  /** How many characters one element of `portions` may have. A longer change gets an element of its own. */
+  /** How many characters one element of `portions` may have. A longer text gets an element of its own. */
   readonly portionCharacters: number;
 }
 

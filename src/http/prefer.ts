@@ -1,4 +1,4 @@
-// The preferences that a client states in the `Prefer` header (RFC 7240).
+// Reads from the `Prefer` header whether a client wants a short answer (RFC 7240).
 
 import type { HeaderFields } from "../wire/message.ts";
 

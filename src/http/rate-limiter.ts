@@ -64,6 +64,7 @@ export class RateLimiter {
 
 /**
  * The key under which an address is counted. For IPv6 it is the /64 network, because one user usually has a whole /64.
+ * An IPv4 address in IPv6 form (::ffff:192.0.2.1) counts as the IPv4 address.
  */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];

@@ -29,7 +29,7 @@ const usualPrefix = "/api/todoitems/";
 
 /**
  * Matches the template api/{controller}/{id}. The controller defaults to todoitems, and the ID is optional. It also
- * matches /changes and the paths under /health.
+ * matches /changes, /changes/events, /changes/delta, /health/live and /health/ready.
  */
 export function matchRoute(path: string): Route | undefined {
   // Most clients use the spellings below. They are recognised first, because splitting a path costs a microsecond.

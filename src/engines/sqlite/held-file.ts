@@ -58,7 +58,7 @@ export class HeldFile {
   }
 }
 
-/** Identifies a file while it is open. No other file can get the same number until the file is closed. */
+/** Identifies a file as long as somebody has it open: meanwhile, no other file of the device gets its inode number. */
 export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${dev} ${ino}`;
 }

@@ -1,5 +1,5 @@
-// Warns the operator when the write-ahead log cannot be copied into the store, or grows too long. Each warning is given
-// once, and again only after the trouble has passed.
+// Warns the operator when the write-ahead log cannot be copied into the store, or grows too long. A warning is
+// repeated only if the trouble has passed and comes back.
 
 import { StoreError } from "../../collection/engine.ts";
 

@@ -1,5 +1,6 @@
-// Finds every row of a damaged store that can be trusted, in the file and in its log. A row can be trusted if its
-// checksum is right, wherever it is found: rows are never rewritten, so all intact copies of a row are the same.
+// Finds the rows of a damaged store that can be trusted, in the file and in its log. A row can be trusted if its
+// checksum is right, wherever it is found: rows are never rewritten, so all intact copies of a row are the same. Rows
+// of schema 1 have no checksum. Such a row is trusted if its item is well-formed.
 //
 // Rows are found in two ways. First, each page with rows is read as SQLite reads it. Second, if a page is damaged, or
 // does not seem to have rows, the bytes of all its copies are searched for what looks like the start of one of our
@@ -89,8 +90,8 @@ class Salvage {
   }
 
   /**
-   * Saves the rows of a leaf, which is a page with rows. Returns the rows that cannot be trusted. Returns undefined if
-   * the page is not a leaf.
+   * Saves the trusted rows of a leaf, which is a page with rows. Returns the other rows. Returns undefined if
+   * the page is not a leaf, or if its header is damaged.
    */
   #readLeaf(page: Buffer, number: number): readonly LostRow[] | undefined {
     const offsets = kindOf(page, number) === "leaf" ? cellOffsets(page, number) : undefined;
@@ -118,13 +119,13 @@ class Salvage {
     this.#losses.push(...known.map((row) => ({ page: number, row })));
     for (let n = 0; n < unreadableCount; n++) this.#losses.push({ page: number, row: {} });
     // An interior page leads to other pages and has no rows. If rows were found on it, it is a leaf whose kind was
-    // damaged.
+    // damaged. Then the page has no children, and is itself expected to be part of a table.
     if (kindOf(newest, number) !== "interior") return;
     const expected = foundCount > 0 ? [number] : childrenOf(newest, number);
     for (const page of expected) this.#expected.add(page);
   }
 
-  /** Saves every row that begins somewhere in these bytes. Returns how many of them were not known yet. */
+  /** Saves every trusted row that begins somewhere in these bytes. Returns how many of them were not known yet. */
   #searchBytes(page: Buffer): number {
     const before = this.#rows.size;
     for (const offset of likelyCells(page)) {
@@ -144,7 +145,7 @@ class Salvage {
     return row !== undefined;
   }
 
-  /** True if another copy of the row was intact. The version itself may be damaged, so the ID must agree too. */
+  /** True if another copy of the row was intact. The version itself may be damaged, so a known ID must agree too. */
   #isSaved({ version, id }: LostRow): boolean {
     const saved = version === undefined ? undefined : this.#rows.get(version);
     return saved !== undefined && (id === undefined || id === saved.id);

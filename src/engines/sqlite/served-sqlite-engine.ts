@@ -8,7 +8,7 @@ import { SqliteEngine } from "./sqlite-engine.ts";
 
 export interface ServedSqliteOptions {
   readonly onWarning: (message: string) => void;
-  /** Called once commits run in a thread of their own, with the time that a sync took on average until then. */
+  /** Called when commits have moved to a thread of their own, with the average time of a sync before. */
   readonly onThread?: (syncMs: number) => void;
   /** Commits move to a thread of their own once their syncs take longer than this, on average. */
   readonly slowSyncMs?: number;
@@ -62,7 +62,7 @@ export class ServedSqliteEngine implements Engine {
   async commit(batch: Batch): Promise<void> {
     if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
     await this.#watched(this.#engine.commit(batch));
-    // One very slow sync alone must not count as a slow disk.
+    // Limit the time of a single sync, because one very slow sync does not mean that the disk is slow.
     const syncMs = Math.min(this.#engine.syncMs, 2 * this.#slowSyncMs);
     this.#syncMs += (syncMs - this.#syncMs) * newestShare;
     if (this.#syncMs > this.#slowSyncMs) this.#startThread();
@@ -115,7 +115,8 @@ export class ServedSqliteEngine implements Engine {
         onThread?.(syncMs);
       })
       .catch(async (error: unknown) => {
-        // The thread cannot be used, so commits stay in the thread that answers requests.
+        // The thread cannot be used, so commits stay in the thread that answers requests. As long as syncs are slow,
+        // each further commit starts a thread again.
         await this.#closeThread();
         if (!this.#engine.isRetired) onWarning(String(error));
       });

@@ -35,8 +35,7 @@ export interface SqliteEngineOptions {
 }
 
 /**
- * A batch whose plans may be made by another thread. Until `decide` has returned a plan, nothing else may be asked of
- * the engine.
+ * A batch whose plan may come from another thread. Until the plan has arrived, nothing else may be asked of the engine.
  */
 interface DecidedLater extends Pick<Batch, "since"> {
   decide(missed: News | undefined): Plan | Promise<Plan>;
@@ -191,7 +190,8 @@ export class SqliteEngine implements Engine {
     if (this.#lastFailed) await this.#eraseFailedCommit();
   }
 
-  // If another process is committing, this waits for it without blocking. If SQLite waited, it would block all reads.
+  // While another process is committing, this tries again every few milliseconds. Requests are answered in between.
+  // SQLite itself waits for 5 ms only (`busy_timeout`), because its wait blocks all requests.
   async #begin(): Promise<void> {
     const giveUpAt = performance.now() + busyMs;
     for (;;) {
@@ -271,7 +271,7 @@ export class SqliteEngine implements Engine {
     this.#table.remove(versions);
   }
 
-  /** How long SQLite took to write and sync the last commit, in milliseconds. */
+  /** How long SQLite took to write and sync the last successful commit, in milliseconds. */
   get syncMs(): number {
     return this.#syncMs;
   }

@@ -1,4 +1,4 @@
-// Turns errors of SQLite into errors that tell the operator what happened and what to do.
+// Tells errors of SQLite apart, and turns them into errors that tell the operator what happened and what to do.
 
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
@@ -17,7 +17,10 @@ export function isFailedWrite(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code === "SQLITE_FULL" || error.code === "SQLITE_IOERR_WRITE");
 }
 
-/** True if SQLite could not create its lock next to the file, for example because it lacks the permission. */
+/**
+ * True if SQLite could not open or write a file. If the store itself can be read, this file is SQLite's lock, which is
+ * next to the store. Usually SQLite lacks the permission to create it.
+ */
 export function cannotLock(error: unknown): boolean {
   return (
     error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))
@@ -26,7 +29,7 @@ export function cannotLock(error: unknown): boolean {
 
 /**
  * Turns an error of SQLite or of the file system into a StoreError that explains it. Returns any other error unchanged:
- * it is a defect.
+ * it is a StoreError already, or a defect.
  */
 export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
   if (error instanceof Error && "syscall" in error) {

@@ -16,7 +16,7 @@ import { type LogReport, scanLog } from "./write-ahead-log.ts";
 /** After the log has been copied into the store, the log file is cut back to this size. */
 const logBytesKept = 16 * 1024 ** 2;
 
-/** `onMigrated` is called if the store had an older schema, with a message for the operator. */
+/** If this call brings the store to the current schema, `onMigrated` gets a message for the operator. */
 export function openDatabase(
   path: string,
   readOnly: boolean,

@@ -1,4 +1,5 @@
-// The one row of table `store`: the name of the store's history, and which file the store is.
+// The one row of table `store`: the name of the store's history, up to which version tombstones may be missing, and
+// which file the store is.
 
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";

@@ -45,7 +45,7 @@ export interface SweepLimits {
    * deletions.
    */
   readonly tombstonesMax: number;
-  /** Tombstones beyond `tombstonesMax` are deleted only once there are at least this many of them. */
+  /** Tombstones are deleted only once there are at least this many more than `tombstonesMax`. */
   readonly prunedMin: number;
 }
 

@@ -29,7 +29,7 @@ export function kindOf(page: Buffer, number: number): "leaf" | "interior" | unde
   return kind === leafKind ? "leaf" : kind === interiorKind ? "interior" : undefined;
 }
 
-/** Where the cells of a page begin. Undefined if the page's header does not fit the page. */
+/** Where the cells of a page begin. Undefined if their number or one of these places does not fit the page. */
 export function cellOffsets(page: Buffer, number: number): number[] | undefined {
   const start = startOf(number);
   const count = page.readUInt16BE(start + 3);
