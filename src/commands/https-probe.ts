@@ -1,5 +1,5 @@
 // Finds out that a server uses HTTPS although its address begins with http. Such a server only closes the connection,
-// so without this, the message could not say what is wrong.
+// so the error of `fetch` does not say what is wrong.
 
 import { connect } from "node:tls";
 
@@ -8,7 +8,7 @@ const probeMs = 2_000;
 /** The server uses HTTPS, but was asked without it. */
 export class HttpsExpected extends Error {
   override readonly name = "HttpsExpected";
-  /** The client keeps this code as the reason of its own error. */
+  /** The errors of `fetch` have a code, so this error has one too. */
   readonly code = "HTTPS_EXPECTED";
 }
 
