@@ -82,8 +82,8 @@ export class ItemList {
   }
 
   apply({ id, position, version, json }: Change): void {
-    // If the version is also the position, the change creates an item. It replaces none: any earlier item with the same
-    // ID was deleted first.
+    // If the version is also the position, the change creates an item. Any earlier item with the same ID was deleted
+    // first, so there is none to look up.
     const item = version === position ? undefined : this.#items.get(id);
     if (item?.position !== position) {
       if (json !== null) this.#items.set(id, this.#document.insert(position, version, this.render(json)));

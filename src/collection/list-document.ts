@@ -27,7 +27,7 @@ interface Chunk {
    * instead, and the last chunk ends with the closing one. So nothing else has to be sent between or after the chunks.
    */
   readonly part: Part;
-  /** Undefined until somebody asks for the compressed list. */
+  /** Undefined until the chunk is compressed for the first time. That happens only if a client accepts gzip. */
   compressed: CompressedChunk | undefined;
   /** The length of the items' JSON and the commas between them. */
   byteLength: number;
@@ -77,7 +77,7 @@ export class ListDocument {
   insert(position: Version, version: Version, json: string): ListedItem {
     const chunk = this.#chunkFor(position);
     const item: ListedItem = { position, version, chunk, fresh: undefined, offset: 0, byteLength: 0 };
-    // The first item of a chunk has no comma before it.
+    // `byteLength` counts the commas between items, so the first item of a chunk adds none.
     if (chunk.items.length > 0) chunk.byteLength++;
     const index = firstIndexWhere(chunk.items, (other) => other.position > position);
     if (index === chunk.items.length) chunk.items.push(item);
@@ -186,7 +186,7 @@ export class ListDocument {
     }
     chunk.byteLength -= next.byteLength;
     chunk.freshCount -= next.freshCount;
-    // The comma between the halves belongs to neither.
+    // The `byteLength` of neither half counts the comma between the halves.
     next.byteLength--;
     this.#chunks.splice(this.#chunks.indexOf(chunk) + 1, 0, next);
   }

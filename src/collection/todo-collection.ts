@@ -221,8 +221,9 @@ export class TodoCollection {
   }
 
   /**
-   * Decides the writes. Makes the result durable first, and then visible to readers. If others commit first, the engine
-   * has the writes decided again. Or it stores the writes after those changes, if they do not depend on the changes.
+   * Decides the writes. Makes the result durable first, and then visible to readers. If other processes commit first,
+   * the engine has the writes decided again. If the writes do not depend on what those processes changed, the engine
+   * may store the writes after these changes instead.
    */
   async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly DecidedOutcome[]> {
     const startedAtMs = performance.now();

@@ -51,7 +51,7 @@ interface Current {
 interface Decision {
   readonly outcome: WriteOutcome;
   readonly change?: PlannedChange;
-  /** By how many bytes the change makes the list longer. */
+  /** By how many bytes the change makes the list longer, not counting commas. */
   readonly growth?: number;
 }
 

@@ -32,7 +32,7 @@ export const add = defineCommand(
       ...(notes === undefined ? [] : [{ name: "Notes", json: JSON.stringify(notes) }]),
     ];
     refuseDoubles([...named, ...fields]);
-    // If the user gives another mark, such as `completed`, a `Done` would contradict it.
+    // If the user gives a mark, such as `completed`, no `Done` is added, because the two could contradict each other.
     const marks = fields.some((field) => isDoneField(field.name)) ? [] : [{ name: "Done", json: "false" }];
     const json = setFields("{}", [...named, ...marks, ...fields]);
     const client = await connect(args, environment);

@@ -42,12 +42,12 @@ export const check = defineCommand(
 /** Matches an item's ID and the beginning of one. */
 const idPattern = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
-/** People also try `check` to mark an item as done. */
+/** People also try `check` to mark an item as done. So the message names the command that does this. */
 function markAdvice(id: string): string {
   return `. To mark an item as done, use: ${asTyped(`done ${id}`)}`;
 }
 
-/** `advice` is added to the message if there is no such file. */
+/** If a SQLite store has no file, `advice` is added to the error message. */
 export async function checkStore(store: KeptStore, advice = ""): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
   requireFile(store.path, `Name a store or a backup, as in: ${asTyped("check FILE")}${advice}`);

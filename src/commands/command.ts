@@ -17,7 +17,7 @@ export interface Flag extends FlagShape {
 
 export interface Command {
   readonly name: string;
-  /** Shown after the name in the help text. */
+  /** The positional arguments as the help text shows them, such as `ID…`. Completions are made from them too. */
   readonly parameters: string;
   readonly summary: string;
   readonly flags: readonly Flag[];

@@ -1,5 +1,5 @@
-// The flags of all commands that talk to a service. `serve` has to know their environment variables too, because it
-// warns about variables that no command reads.
+// The flags of all commands that read or change items through a service. `serve` has to know their environment
+// variables too, because it warns about variables that no command reads.
 
 import { variableOf } from "../serve/environment.ts";
 import type { Arguments, Flag } from "./command.ts";

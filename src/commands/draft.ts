@@ -1,4 +1,4 @@
-// The file in which the user edits an item's text.
+// The file in which the user edits an item's text, and the question whether to edit it again.
 
 import { isUtf8 } from "node:buffer";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ export class Draft {
     }
   }
 
-  /** Returns the error to throw when the edited text cannot be stored. It says in which file the text is. */
+  /** Returns the error to throw if the edited text is not stored. The message says in which file the text is. */
   keep(cause: unknown, reason = "The item was not changed."): CommandError {
     return new CommandError(`${reason} Your text is in ${this.path}`, { cause });
   }

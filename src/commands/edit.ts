@@ -110,8 +110,8 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
 }
 
 /**
- * Stores the item and returns undefined. If somebody else has changed the item, stores nothing and returns their
- * version.
+ * Stores the item, unless its text is unchanged, and returns undefined. If somebody else has changed the item, stores
+ * nothing and returns their version.
  */
 async function store(client: Client, { id, item, etag }: StoredText, mine: string): Promise<StoredText | undefined> {
   if (mine === item) return undefined;

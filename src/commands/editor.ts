@@ -1,4 +1,5 @@
-// The user's editor, which VISUAL or EDITOR names. If the editor fails, this class says why in plain words.
+// The user's editor: the one that VISUAL or EDITOR names or, if neither is set, vi (on Windows, notepad). If the editor
+// fails, this class says why in plain words.
 
 import { isSystemError, systemReason } from "../files/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";

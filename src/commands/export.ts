@@ -55,7 +55,8 @@ export const exportItems = defineCommand(
 );
 
 function refuseToReplace(path: string, force: boolean): void {
-  // The complete export is renamed to its final name. A device or a pipe with that name would be destroyed.
+  // The complete export is renamed to its final name. This would replace a device or a pipe with that name, so both are
+  // refused, even with --force.
   if (!statSync(path).isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
   if (!force) throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
 }

@@ -1,4 +1,5 @@
-// Reads a field in an item's JSON text, sets fields without touching the rest, and formats values for display.
+// Reads fields from flags and from an item's JSON text, sets fields without touching the rest, and formats values for
+// display.
 
 import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
@@ -106,8 +107,8 @@ export function isDoneField(name: string): boolean {
 }
 
 /**
- * Warns if one of these fields gave the item a second name, or a second mark for done. `json` is the item without these
- * fields. Apps read only the name and the mark that they know, so they would not see this change.
+ * Warns if one of these fields gave the item a second name, or a second mark for done. `json` is the item before these
+ * fields were set. Apps read only the name and the mark that they know, so they would not see this change.
  */
 export function warnOfSecondNames(json: string, fields: readonly Field[]): void {
   const old = scanObject(json);

@@ -1,4 +1,4 @@
-// Finds the item that a user names by the first few characters of its ID.
+// Finds the item that a user names by its ID or by the beginning of its ID. Also shortens IDs for display.
 
 import type { Stored } from "../client/client-options.ts";
 import { idOf } from "../client/item-text.ts";

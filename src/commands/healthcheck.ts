@@ -1,4 +1,5 @@
-// `todoitems healthcheck`: asks the service on this machine whether it is ready. Container engines and monitors run it.
+// `todoitems healthcheck`: asks a service, usually the one on this machine, whether it is ready. Container engines and
+// monitors run this command.
 
 import { asTyped } from "../program-name.ts";
 import { variableOf } from "../serve/environment.ts";

@@ -9,7 +9,10 @@ import { shortIds } from "./find-item.ts";
 import type { Column } from "./table.ts";
 import { printable } from "./terminal.ts";
 
-/** A field, other than the ID and the name, gets no column if fewer than one in this many items have a value for it. */
+/**
+ * If the user names no columns, a field gets one only if at least one in this many items has a value for it. This does
+ * not apply to the ID, the name and the mark for done.
+ */
 const sparseFactor = 4;
 
 export interface ListColumns {

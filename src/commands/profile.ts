@@ -18,7 +18,7 @@ export interface Profile {
 
 const knownNames = ["server", "username", "password", "form", "ca"];
 
-/** The file in which people keep their profiles. Not everybody has one. */
+/** The path of the file with the user's profiles. The file may not exist. */
 export function profilePath(environment: Environment, platform = process.platform): string {
   if (platform === "win32")
     return join(environment["APPDATA"] ?? join(homedir(), "AppData", "Roaming"), "todoitems", "profiles.json");

@@ -31,7 +31,8 @@ export const show = defineCommand(
     const width = Math.max(...fields.map(([name]) => Bun.stringWidth(name)));
     for (const [name, value] of fields) {
       const text = stringOf(value);
-      // Without its quotes, the text "true" would look like the value true.
+      // A text that is also a JSON value keeps its quotes. Without quotes, the text "true" would look like the value
+      // true.
       const lines = (text === undefined || isJson(text) ? indented(value) : text).split("\n").map(printable);
       await printLine(`${style.bold(padEnd(name, width))}  ${lines.join(`\n${" ".repeat(width)}  `)}`.trimEnd());
     }

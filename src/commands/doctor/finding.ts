@@ -1,4 +1,5 @@
-// What `doctor` finds: a verdict, a sentence and, if something is wrong, what to do about it.
+// What a check of `doctor` examines, and what it finds: a verdict, a sentence and, if something is wrong, what to do
+// about it.
 
 import type { Environment } from "../../serve/environment.ts";
 import type { Settings } from "../../serve/settings-table.ts";

@@ -88,7 +88,7 @@ function mayBeService(url: URL): boolean {
   return isOnThisMachine(url) && url.pathname === "/";
 }
 
-/** Listens on the service's port, and judges the request that comes through the proxy. */
+/** Listens on the service's port, sends a request through the proxy, and judges the request that arrives. */
 async function throughProxy(settings: Settings, port: number, publicUrl: URL): Promise<Finding[]> {
   const { promise, resolve } = Promise.withResolvers<Request>();
   const servers = addressesOf(settings.host).map((hostname) =>

@@ -1,4 +1,5 @@
-// The files that hold secrets: may other users of this machine read or change them?
+// Secrets: may other users of this machine read or change the files that hold them, or see the database's password in
+// the arguments?
 
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
 // Checks a PostgreSQL store: each row, and whether the rows, the clock and the history fit together. PostgreSQL itself
-// looks after its files.
+// looks after its files, so they are not checked.
 
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";

@@ -48,8 +48,9 @@ export function checkSqlite(path: string): CheckReport {
 }
 
 /**
- * Throws if the file is not a store at all. A store has two marks: the name of SQLite's file format, and "todo" at byte
- * 68. One of them is enough, because the file may be damaged.
+ * Throws if the file has neither of the two marks of a store: the name of SQLite's file format, and "todo" at byte 68.
+ * One mark is enough, because damage may have destroyed the other. So this accepts any SQLite file, and `checkOwner`
+ * refuses those of other programs.
  */
 export function refuseForeign(path: string): void {
   const start = Buffer.alloc(100);

@@ -8,7 +8,7 @@ import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import type { KeptStore } from "./store-setting.ts";
 
-/** `none` means that there is no store yet. Undefined if it cannot be read, which the check of the store reports. */
+/** `none` means that there is no store yet. Undefined if the epoch cannot be read; store-check.ts reports why. */
 export async function epochOf(store: KeptStore): Promise<string | "none" | undefined> {
   try {
     if (store.engine === "postgres") return (await readCondition(store)).epoch ?? "none";

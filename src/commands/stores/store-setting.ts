@@ -74,8 +74,8 @@ export function requireFile(path: string, advice = "Name the store with --store 
 }
 
 /**
- * The file that a symbolic link leads to. Any other path is returned unchanged. The link itself must not be used:
- * SQLite keeps the log beside the real file, and a rename would replace the link.
+ * The file that a symbolic link leads to. The link itself must not be used: SQLite keeps the log beside the real file,
+ * and a rename would replace the link. Any other path is returned unchanged, and so is a link to a missing file.
  */
 export function followLink(path: string): string {
   return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;

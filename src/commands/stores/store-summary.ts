@@ -1,4 +1,4 @@
-// How the commands for stores print sizes, counts and their summary.
+// How the commands for stores print sizes, counts and their summary, and the time stamps in their file names.
 
 import { countOf } from "../output.ts";
 import type { StoreSummary } from "./store-writer.ts";

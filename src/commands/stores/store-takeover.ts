@@ -64,7 +64,7 @@ export function keepOldStore(path: string, kept: string): void {
   rmSync(`${path}-shm`, { force: true });
 }
 
-/** Puts back the log that `lockStore` saved, if the store was not replaced after all. */
+/** Puts back the log that `lockStore` or `keepOldStore` saved. Call this if the store was not replaced after all. */
 export function putLogBack(path: string, kept: string): void {
   if (!existsSync(`${path}-wal`) && existsSync(`${kept}-wal`)) renameSync(`${kept}-wal`, `${path}-wal`);
 }
