@@ -8,7 +8,7 @@ type Send = (app: App, request: Request, peer: string) => Promise<Answer>;
 
 let send: Send = async (app, request, peer) => app.handle(requestOf(request, peer));
 
-/** From now on, `way` carries every request of a test to its app. */
+/** From now on, `appFetch` sends every request through `way`. */
 export function sendThrough(way: Send): void {
   send = way;
 }

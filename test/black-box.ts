@@ -12,7 +12,7 @@ import { engineKinds, type TestStore, temporaryFolder } from "./engines/engine-k
 import { executable, Program } from "./program.ts";
 import { ItemRequests, Service } from "./service.ts";
 
-/** The settings that a test may choose, and that become flags of a program. */
+/** The settings that a test may choose, besides `auth`. If an executable is tested, they become its flags. */
 const names = [
   "forms",
   "fieldNames",
@@ -42,7 +42,10 @@ export type StartBlackBox = (options?: BlackBoxOptions) => Promise<ItemRequests>
 /** For tests that look inside the service. They are skipped if an executable is tested. */
 export const whiteBoxTest = executable === undefined ? test : test.skip;
 
-/** Defines a group of tests that run on every engine. The services that a test starts are stopped after it. */
+/**
+ * Defines a group of tests that run on every engine. If an executable is tested, they run on every engine that a setting
+ * can choose. The services that a test starts are stopped after it.
+ */
 export function describeBlackBox(title: string, define: (start: StartBlackBox) => void): void {
   for (const kind of engineKinds.filter(({ isHidden }) => executable === undefined || !isHidden)) {
     describe(`${title} [${kind.name}]`, () => {

@@ -24,7 +24,10 @@ export interface Transport {
 
 export interface ConnectionLimits {
   readonly headerBytesMax: number;
-  /** How long a request may take to arrive, from its first byte to its last. */
+  /**
+   * How long a request may take to arrive, from its first byte to its last. A TLS handshake has the same limit. If an
+   * HTTP/1.1 request is answered before its body has arrived, the rest of the body gets this time again.
+   */
   readonly requestTimeoutMs: number;
   /** How long a connection may stay idle between requests, and how long a client may stop reading an answer. */
   readonly idleTimeoutMs: number;
@@ -63,9 +66,12 @@ export interface Connection {
   /** Called when the client will send no more. */
   ended(): void;
   closed(): void;
-  /** Called ten times a second. Enforces the time limits. */
+  /** Called ten times a second. Enforces the time limits, and reports the unsent bytes to `unsentBytes`. */
   look(now: number): void;
-  /** Makes the connection take no more requests, and close after the requests in progress are answered. */
+  /**
+   * Makes the connection close after the requests in progress are answered. An HTTP/1.1 connection still takes a
+   * request that has begun to arrive, and one that has just opened still takes its first request.
+   */
   finish(): void;
   /** Drops the connection at once, whatever is in progress. */
   cut(): void;

@@ -1,5 +1,4 @@
-// Finds the head of a request in the bytes that have arrived. Refuses an incomplete head that can no longer become
-// valid.
+// Finds the head of a request in the bytes that have arrived. Some mistakes are found before the head is complete.
 
 import { closingRefusal, headTooLarge, type Refusal } from "./refusal.ts";
 
@@ -35,7 +34,10 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
     : { start, text: text.slice(0, length), end: start + length + 4 };
 }
 
-/** Says why an incomplete head can no longer become a valid one. Undefined if it still can. */
+/**
+ * Says why an incomplete head must be refused. Undefined if no mistake is found yet: the other checks need the complete
+ * head.
+ */
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
   if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end with CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");

@@ -126,8 +126,9 @@ export class Http1Connection implements Connection, SlowReader {
 
   ended(): void {
     this.#inputEnded = true;
-    // A client that closes its side while it reads a streamed answer has left. Without a complete request, there is
-    // nothing left to wait for. In all other cases, the client may still wait for its answer, so do nothing.
+    // A client that closes its side during a streamed answer has left, so the connection is dropped. Between requests,
+    // no further request can arrive, so the connection closes. A body that is incomplete will stay so, and reading it
+    // fails. In all other cases the client may still wait for its answer, so do nothing.
     if (this.#source) this.cut();
     else if (this.#isBetweenRequests) this.#end();
     else if (this.#phase === "body") this.#failBody(leftEarly());
@@ -273,7 +274,7 @@ export class Http1Connection implements Connection, SlowReader {
     return true;
   }
 
-  /** Waits for the rest of an incomplete head. Refuses the head if it can no longer become valid. */
+  /** Waits for the rest of an incomplete head. If `refusalOfPart` finds a mistake already, refuses the head. */
   #awaitHead(text: string): void {
     const refusal = refusalOfPart(text, this.#host.limits.headerBytesMax);
     if (refusal) this.#refuse(refusal);
@@ -338,7 +339,7 @@ export class Http1Connection implements Connection, SlowReader {
   }
 
   #sendStream(answer: Answer, stream: StreamBody, inChunks: boolean): void {
-    // Without chunks, the body ends when the connection closes.
+    // Without chunks, only the end of the connection tells the client where the body ends. So the connection closes.
     this.#closes ||= !inChunks;
     this.#write(streamHead(answer, this.#host.clock.date, this.#closes, inChunks));
     const source = stream.open({

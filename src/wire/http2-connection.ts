@@ -1,4 +1,5 @@
-// One HTTP/2 connection. The runtime's HTTP/2 session runs on our socket, under the same limits as HTTP/1.1.
+// One HTTP/2 connection. The runtime's HTTP/2 session runs on our socket. As for HTTP/1.1, we limit what one client can
+// cost.
 
 import {
   constants,

@@ -27,14 +27,17 @@ const tlsPolicy = {
 const tickMs = 100;
 /** This many connections above the limit get an answer that refuses them. Further connections are closed at once. */
 const surplusMax = 1_000;
-/** When connections or descriptors run out, connections that have been idle for this long are closed to make room. */
+/**
+ * When connections or descriptors run out, connections that have been idle for this long are closed to make room. This
+ * is done at most once in this time.
+ */
 const spareIdleMs = 1_000;
 /**
  * This many descriptors are kept free for files, a database connection and so on. If the limit is low, only a quarter
  * of all descriptors is kept free.
  */
 const spareDescriptors = 32;
-/** Once every answer is sent, `stop` waits this many times `tickMs` for the clients to close their connections. */
+/** Once every answer is sent, `stop` waits at most this many times `tickMs` for the clients to close. */
 const closingTicks = 3;
 /**
  * If the system picks a port that is in use on another of the addresses, it picks again. After this many ports, we give

@@ -33,8 +33,8 @@ export interface HttpRequest {
    */
   readonly turn: Turn | undefined;
   /**
-   * Reads the whole body. Call this only once. If the body is too large, too slow or malformed, the call throws or
-   * rejects with a `Refusal`.
+   * Reads the whole body. Call this only once. The call throws or rejects with a `Refusal` if the body is too large, too
+   * slow, malformed or incomplete, or if the incomplete bodies of all clients exceed their limit.
    */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
 }

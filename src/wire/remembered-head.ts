@@ -6,7 +6,7 @@ import { parseHead, type RequestHead } from "./request-head.ts";
 export class RememberedHead {
   #head: RequestHead | undefined;
   #text = "";
-  /** The bytes of the last request, if they arrived in one piece and held nothing but the head. */
+  /** The bytes of the last request, if `remember` has kept them. */
   #bytes: Buffer | undefined;
 
   /** Returns the last head if these bytes are exactly the same request again. Otherwise returns undefined. */
@@ -23,7 +23,8 @@ export class RememberedHead {
   }
 
   /**
-   * Call this after `parse`. Pass the bytes of the head, or undefined if the head arrived together with other bytes.
+   * Call this after `parse`. Pass the bytes of the request if it consists of a head only. Pass undefined if the request
+   * has a body, or if other bytes arrived with the head.
    */
   remember(bytes: Buffer | undefined): void {
     // A slice of a larger buffer is not remembered, because it would keep all of that buffer in memory.

@@ -27,7 +27,7 @@ const fieldsMax = 200;
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const targetPattern = /^[\x21-\x7e]+$/;
 const requestLinePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\/([0-9])\.([0-9])$/;
-// Every control character except the tab. This also catches a lone CR or LF.
+// Every ASCII control character except the tab. This also catches a lone CR or LF.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const forbiddenInValue = /[\x00-\x08\x0a-\x1f\x7f]/;
 const schemePattern = /^https?:\/\//i;
@@ -46,7 +46,7 @@ export function parseHead(text: string, last?: RequestHead): RequestHead {
   const [, method = "", target = "", major, minor] = requestLinePattern.exec(requestLine) ?? [];
   if (major === undefined)
     throw closingRefusal("The request line must be METHOD, target and HTTP/1.1, with one space between them");
-  // RFC 9112 defines no HTTP/1.2, and parsers disagree on how to read such a request.
+  // RFC 9112 defines no HTTP/1.2, and parsers disagree on how to read such a request. So it is refused.
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
     throw closingRefusal("The HTTP version must be HTTP/1.1 or HTTP/1.0", "HttpVersionNotSupported");
   }
@@ -115,7 +115,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** RFC 9112, section 3.2: a request with an invalid Host must be refused. */
+/** RFC 9112, section 3.2: a request without a Host, or with an invalid one, must be refused. */
 export function checkHost(host: string | undefined): void {
   if (host !== undefined && hostPattern.test(host)) return;
   throw closingRefusal("The Host header must be the host, and the port if there is one, that the request is meant for");

@@ -1,4 +1,4 @@
-// Bytes that are waiting to be written to a socket.
+// Bytes that are waiting to be written to a socket or to an HTTP/2 stream.
 
 import type { Transport } from "./connection.ts";
 import type { BodyPiece, MemoryBlock } from "./message.ts";

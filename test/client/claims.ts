@@ -40,7 +40,10 @@ function client(deployment: Deployment, options: TodoClientOptions<TodoItem> = {
   return new TodoClient(deployment.url, { form: deployment.form, credentials: deployment.credentials, ...options });
 }
 
-/** Claims about any deployment. Each removes the items that it created. */
+/**
+ * Claims about deployments. A claim that needs our service, or credentials, does nothing for other deployments. Each
+ * claim removes the items that it created.
+ */
 export const deploymentClaims: readonly Claim<Deployment>[] = [
   {
     title: "creates, lists, reads, updates and removes an item",
@@ -521,7 +524,7 @@ class Watcher {
     this.#ended = run().catch((error: unknown) => error);
   }
 
-  /** Waits for the next event of this kind, and skips the events before it. */
+  /** Waits for the next event of this kind that `matches` accepts, and skips the events before it. */
   async next(
     kind: WatchEvent<TodoItem>["kind"],
     matches: (event: WatchEvent<TodoItem>) => boolean = () => true,

@@ -95,8 +95,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   drops: (_session, _request, response) => response.writeHead(200).write(`[${itemOf(0)},`, () => response.destroy()),
 
   /**
-   * Sends one more item each time, up to three. `/break` drops the connection. `/change` does that too, and changes the
-   * ETag.
+   * Each answer has one item more than the answer before. The first two answers stay unfinished, and the third one, with
+   * three items, is whole. `/break` drops the connections of unfinished answers. `/change` does that too, and changes
+   * the ETag.
    */
   "breaks-often": (session, _request, response, path) => {
     if (path === "/break" || path === "/change") {
@@ -162,6 +163,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 
   /**
    * A to-do service that answers any address outside the API with 404 and without CORS headers, even for a preflight.
+   * `startOddServer` sends these answers.
    */
   closed: async (session, request, response, path) => {
     const [status, body] = await operate(session, request, path);

@@ -193,7 +193,7 @@ describe("seeding", () => {
   });
 });
 
-/** An engine whose next `pull` takes as long as the test says. */
+/** An engine that has news if `slow` is set. The next `pull` then takes as long as the test says. */
 class SlowEngine extends MemoryEngine {
   readonly asked = Promise.withResolvers<void>();
   readonly arrived = Promise.withResolvers<void>();

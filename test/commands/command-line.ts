@@ -13,7 +13,7 @@ interface TerminalOptions {
   readonly answers?: readonly (readonly [waitFor: string, next: string | (() => unknown)])[];
 }
 
-/** A service without credentials, and a folder for files. */
+/** A service without credentials, a folder for files, and commands that use both. */
 export class CommandLine {
   readonly #folder: ReturnType<typeof temporaryFolder>;
   readonly service: Program;
@@ -45,7 +45,7 @@ export class CommandLine {
     return runProgram(command, { args, environment: { ...this.environment, ...environment } });
   }
 
-  /** Runs a command in a terminal, and returns everything that appears there. */
+  /** Runs a command in a terminal. Returns its exit code and everything that appears in the terminal. */
   async runInTerminal(command: string, args: readonly string[] = [], options: TerminalOptions = {}) {
     let output = "";
     const decoder = new TextDecoder();

@@ -1,4 +1,5 @@
-// `todoitems edit` when two people edit one item, and when the editor fails: nobody's text is lost.
+// `todoitems edit`: nobody's text is lost if two people edit one item or the editor fails. Also: how the editor is
+// started, and which fields hold the name and the mark of an item.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// What the commands say in a terminal of 60 columns: errors that begin with "error:", suggestions for what was
-// mistyped, and no red text except for errors.
+// What the commands say in a terminal: errors with suggestions, warnings, questions for passwords, and reports of
+// success. Errors begin with a red "error:", and success is never red.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

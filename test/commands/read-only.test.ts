@@ -1,4 +1,4 @@
-// The commands that write, on a service that accepts every write and stores none.
+// The commands on a read-only service, which accepts writes and stores none.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";

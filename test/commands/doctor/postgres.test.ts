@@ -1,4 +1,5 @@
-// `todoitems doctor` on PostgreSQL: whether the servers can be reached, and how safe a failover would be.
+// `todoitems doctor` on PostgreSQL: whether the servers can be reached, whether they may lose answered writes, and
+// whether the store is sound.
 
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { PostgresCluster } from "../../engines/postgres/postgres-cluster.ts";

@@ -1,4 +1,5 @@
-// `todoitems doctor URL`: the command listens in place of the service, and reports what a proxy does to a request.
+// `todoitems doctor URL` sends a request through a proxy, and reports what the proxy does to it. If the service is not
+// running, the command listens in its place.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Writes stores that contain every kind of page, and damages them at random.
+// Writes stores with tombstones and with rows that fill several pages, and damages files with random bytes.
 
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Change, PlannedChange } from "../../../src/collection/engine.ts";
