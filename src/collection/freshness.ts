@@ -65,6 +65,7 @@ export class Freshness {
       const hasNews = mustPull || this.#engine.hasNews();
       if (hasNews === false) {
         if (turn) this.#askedInTurn = turn;
+        this.#noteAnswer();
         return undefined;
       }
       if (hasNews === true) return this.#noted(this.#catchUp(hasNews));
@@ -140,10 +141,7 @@ export class Freshness {
       throw error;
     }
     this.wasFreshAt(startedAtMs);
-    if (this.#storeAway) {
-      this.#storeAway = false;
-      this.#notices.onStoreBack();
-    }
+    this.#noteAnswer();
   }
 
   /** Reads the changes from the engine into the replica, once for all readers that ask for this at the same time. */
@@ -173,6 +171,12 @@ export class Freshness {
       this.#settledCount = doubtCount;
       return;
     }
+  }
+
+  #noteAnswer(): void {
+    if (!this.#storeAway) return;
+    this.#storeAway = false;
+    this.#notices.onStoreBack();
   }
 
   #noteFailure(error: unknown): void {

@@ -52,15 +52,23 @@ export async function withFileLock<Result>(
 
 /** Returns false if the file already exists. */
 function create(path: string, text: string): boolean {
+  let file: number;
   try {
-    const file = openSync(path, "wx", 0o600);
-    writeSync(file, text);
-    closeSync(file);
-    return true;
+    file = openSync(path, "wx", 0o600);
   } catch (error) {
     if (isSystemError(error, "EEXIST")) return false;
     throw error;
   }
+  try {
+    writeSync(file, text);
+  } catch (error) {
+    // A lock that does not name its holder would block everybody for `unnamedStaleMs`.
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  return true;
 }
 
 // Two processes may both find that a lock is abandoned. The faster one removes it and takes a new lock, which the

@@ -242,6 +242,17 @@ describe("a store that is unavailable", () => {
     expect(notices).toEqual(["the disk reported an error"]);
   });
 
+  test("is reported as back also if the engine answers synchronously", () => {
+    const { hasNews } = engine;
+    engine.hasNews = () => {
+      throw new StoreError("the disk reported an error");
+    };
+    expect(() => freshness.refresh()).toThrow("the disk reported an error");
+    engine.hasNews = hasNews;
+    for (let count = 0; count < 2; count++) freshness.refresh();
+    expect(notices).toEqual(["the disk reported an error", "back"]);
+  });
+
   test("is not blamed for a defect", async () => {
     engine.hasNewsResult = Promise.reject(new TypeError("not a function"));
     await expect(freshness.refresh()).rejects.toThrow(TypeError);

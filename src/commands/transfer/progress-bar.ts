@@ -15,11 +15,11 @@ export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt = this.#startedAt + firstDrawMs - redrawMs;
-  /**
-   * The progress when this run began, estimated from the first update. It is not zero if an earlier run did part of the
-   * work.
-   */
-  #begin: { readonly items: number; readonly fraction: number } | undefined;
+  /** The progress when this run began. It is not zero if an earlier run did part of the work. */
+  #begunFraction: number | undefined;
+  /** Where and when the count of items began. It begins again if the items are read back. */
+  #begin: { readonly items: number; readonly at: number } | undefined;
+  #last = { items: 0, at: this.#startedAt };
   #shown = false;
 
   constructor(stream: NodeJS.WriteStream) {
@@ -29,16 +29,19 @@ export class ProgressBar {
 
   /** `fraction` is the finished part of the work, from 0 to 1. Undefined if that is not known. */
   update(items: number, fraction: number | undefined): void {
-    this.#begin ??= { items: items - 1, fraction: fraction ?? 0 };
     const now = performance.now();
+    this.#begunFraction ??= fraction ?? 0;
+    if (!this.#begin || items < this.#last.items) this.#begin = { items: items - 1, at: this.#last.at };
+    this.#last = { items, at: now };
     if (!this.#stream.isTTY || now - this.#drawnAt < redrawMs) return;
     this.#drawnAt = now;
     this.#shown = true;
-    const seconds = (now - this.#startedAt) / 1000;
-    const speed = `${Math.round((items - this.#begin.items) / seconds).toLocaleString("en")}/s`;
+    const perSecond = ((items - this.#begin.items) * 1_000) / (now - this.#begin.at);
+    const speed = `${Math.round(perSecond).toLocaleString("en")}/s`;
+    const seconds = (now - this.#startedAt) / 1_000;
     const timeLeft =
-      fraction !== undefined && fraction > this.#begin.fraction
-        ? `${duration((seconds * (1 - fraction)) / (fraction - this.#begin.fraction))} left`
+      fraction !== undefined && fraction > this.#begunFraction
+        ? `${duration((seconds * (1 - fraction)) / (fraction - this.#begunFraction))} left`
         : undefined;
     const width = (this.#stream.columns || 80) - 1;
     this.#stream.write(`\r\u001b[K${progressLine(fraction, { count: countOf(items), speed, timeLeft }, width)}`);

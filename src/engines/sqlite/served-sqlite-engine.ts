@@ -26,6 +26,8 @@ export class ServedSqliteEngine implements Engine {
   #thread: CommitThread | undefined;
   /** True once the thread has opened the store. From then on, the thread makes the commits. */
   #isInThread = false;
+  /** True if the thread could not open the store. It is not tried again. */
+  #hasFailedToStart = false;
   #syncMs = 0;
   /** True if a commit of the thread has failed, but may have been stored anyway. */
   #isUndecided = false;
@@ -96,7 +98,7 @@ export class ServedSqliteEngine implements Engine {
   }
 
   #startThread(): void {
-    if (this.#thread) return;
+    if (this.#thread || this.#hasFailedToStart) return;
     const { onWarning, onThread } = this.#options;
     const syncMs = this.#syncMs;
     this.#thread = new CommitThread(this.#path, {
@@ -115,8 +117,8 @@ export class ServedSqliteEngine implements Engine {
         onThread?.(syncMs);
       })
       .catch(async (error: unknown) => {
-        // The thread cannot be used, so commits stay in the thread that answers requests. As long as syncs are slow,
-        // each further commit starts a thread again.
+        // The thread cannot be used, so commits stay in the thread that answers requests.
+        this.#hasFailedToStart = true;
         await this.#closeThread();
         if (!this.#engine.isRetired) onWarning(String(error));
       });

@@ -69,6 +69,27 @@ test("a service whose commits are fast starts no thread", async () => {
   await engine.close();
 });
 
+test("if the thread cannot be started, commits go on without it, and the operator is told once", async () => {
+  await engine.close();
+  threads = [];
+  const warnings: string[] = [];
+  globalThis.Worker = class extends RealWorker {
+    constructor() {
+      super("data:text/javascript,throw new Error('broken')");
+      threads.push(this);
+    }
+  };
+  engine = new ServedSqliteEngine(path, { onWarning: (message) => warnings.push(message), slowSyncMs: -1 });
+  await engine.pull();
+  await commit(1);
+  await eventually(() => warnings.length > 0);
+  for (let version = 2; version <= 5; version++) await commit(version);
+  await eventually(() => threads.length === warnings.length);
+  expect(warnings).toHaveLength(1);
+  expect((await engine.pull()).version).toBe(5);
+  await engine.close();
+});
+
 test("while the thread waits for the disk, what is stored can be read", async () => {
   await commit(1);
   const held = lock();
