@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { runProgram } from "../program.ts";
+import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -170,6 +170,36 @@ test("if the progress cannot be saved, an import warns, and still says why it st
       /^warning: The progress of the import cannot be saved: it is a folder, not a file\. .*\nStopped after 1 item: .*\nerror: The service refused item 2: /,
     ),
   });
+});
+
+test("an import that stopped begins again if the service has another store now", async () => {
+  const args = ["--port", "0", "--store", "memory:"];
+  const strict = await Program.start({ args: [...args, "--require", "Name,Notes"] });
+  const other = await Program.start({ args });
+  let target = strict;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => target.fetch(new URL(request.url).pathname, new Request(request)),
+  });
+  const text = '[{"Name":"a","Notes":"n"},{"Name":"b"},{"Name":"c","Notes":"n"}]';
+  writeFileSync(commandLine.path("mix.json"), text);
+  const run = () => commandLine.run("import", [commandLine.path("mix.json")], { TODOITEMS_SERVER: server.url.origin });
+  expect(await run()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("Stopped after 1 item: 1 created"),
+  });
+  target = other;
+  expect(await run()).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringMatching(
+      /^The service now has another store than in the last run.* begins with the first item.*\nImported 3 items: 3 created/s,
+    ),
+  });
+  expect(JSON.parse(await other.list()).map(({ Name }: { Name: string }) => Name)).toEqual(["a", "b", "c"]);
+  await server.stop(true);
+  await strict.stop("SIGKILL");
+  await other.stop("SIGKILL");
 });
 
 describe("if the input is not a JSON array, the message says what to do about it", () => {

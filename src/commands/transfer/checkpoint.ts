@@ -15,6 +15,18 @@ export interface ImportCounts {
   skipped: number;
 }
 
+/** An item that an import has dealt with. `epoch` names the history of its store; undefined if the server has none. */
+export interface ImportedItem {
+  readonly id: string;
+  readonly epoch: string | undefined;
+}
+
+interface Progress {
+  readonly done: number;
+  readonly counts: ImportCounts;
+  readonly last?: ImportedItem;
+}
+
 export class Checkpoint {
   readonly #path: string;
   /**
@@ -27,7 +39,9 @@ export class Checkpoint {
   #isRefused = false;
   /** How many items, from the beginning of the source, are created, replaced, already present or skipped. */
   done = 0;
-  counts: ImportCounts = { created: 0, present: 0, replaced: 0, skipped: 0 };
+  counts: ImportCounts = noCounts();
+  /** The last of these items. Undefined if there is none. */
+  last: ImportedItem | undefined;
 
   constructor(source: string, server: string) {
     const { size, mtimeMs } = statSync(source);
@@ -37,6 +51,14 @@ export class Checkpoint {
     if (saved?.subject !== this.#subject) return;
     this.done = saved.done;
     this.counts = saved.counts;
+    this.last = saved.last;
+  }
+
+  /** Forgets the progress of the last run. */
+  startOver(): void {
+    this.done = 0;
+    this.counts = noCounts();
+    this.last = undefined;
   }
 
   /**
@@ -54,9 +76,9 @@ export class Checkpoint {
   save(): void {
     this.#savedAt = performance.now();
     if (this.#isRefused) return;
-    const { done, counts } = this;
+    const { done, counts, last } = this;
     try {
-      writeFileSync(this.#path, JSON.stringify({ subject: this.#subject, done, counts }));
+      writeFileSync(this.#path, JSON.stringify({ subject: this.#subject, done, counts, last }));
     } catch (error) {
       if (!isSystemError(error)) throw error;
       this.#isRefused = true;
@@ -70,7 +92,7 @@ export class Checkpoint {
     if (!this.#isRefused) rmSync(this.#path, { force: true });
   }
 
-  #read(): { subject: string; done: number; counts: ImportCounts } | undefined {
+  #read(): (Progress & { readonly subject: string }) | undefined {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
     } catch {
@@ -79,4 +101,8 @@ export class Checkpoint {
       return undefined;
     }
   }
+}
+
+export function noCounts(): ImportCounts {
+  return { created: 0, present: 0, replaced: 0, skipped: 0 };
 }

@@ -13,7 +13,7 @@ import { withId } from "../../items/todo-item.ts";
 import { parseToken } from "../../items/token.ts";
 import { CommandError, describeFailure, NotKeptError } from "../failure.ts";
 import { countOf, remark } from "../output.ts";
-import { Checkpoint, type ImportCounts } from "./checkpoint.ts";
+import { Checkpoint, type ImportCounts, type ImportedItem, noCounts } from "./checkpoint.ts";
 import type { FileItem } from "./item-formats.ts";
 import { ItemHash } from "./item-hash.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -50,7 +50,7 @@ export class ImportRun {
   readonly #bar = new ProgressBar(process.stderr);
   readonly #hash = new ItemHash();
   readonly #checkpoint: Checkpoint | undefined;
-  readonly #counts: ImportCounts;
+  #counts = noCounts();
   readonly #bytesTotal: number | undefined;
   #bytes = 0;
   #done = 0;
@@ -63,7 +63,6 @@ export class ImportRun {
     this.#options = options;
     this.#checkpoint = path === undefined ? undefined : new Checkpoint(path, client.url);
     this.#bytesTotal = path === undefined ? undefined : Bun.file(path).size;
-    this.#counts = this.#checkpoint?.counts ?? { created: 0, present: 0, replaced: 0, skipped: 0 };
   }
 
   /** Counts the bytes as they are read. It yields them in small pieces, so that the progress bar moves steadily. */
@@ -78,8 +77,7 @@ export class ImportRun {
 
   async store(items: AsyncIterable<FileItem>): Promise<ImportSummary> {
     process.on("SIGINT", () => this.#interrupt());
-    const resumed = this.#checkpoint?.done ?? 0;
-    if (resumed > 0) remark(`Continuing after item ${resumed}, where the last run stopped.`);
+    const resumed = await this.#resume();
     try {
       let batch = new Map<string, FileItem>();
       for await (const { json: given, place } of items) {
@@ -114,6 +112,33 @@ export class ImportRun {
     return { items: this.#hash.count, ...this.#counts, hash: String(this.#hash) };
   }
 
+  /** Returns how many items, from the beginning of the file, an earlier run has dealt with. */
+  async #resume(): Promise<number> {
+    if (!this.#checkpoint || this.#checkpoint.done === 0) return 0;
+    const { done, last } = this.#checkpoint;
+    if (last && (await this.#isStored(last))) {
+      remark(`Continuing after item ${done}, where the last run stopped.`);
+    } else {
+      this.#checkpoint.startOver();
+      remark(
+        `The service now has another store than in the last run, or item ${done} was deleted. So the import begins with the first item again, and stores no item twice.`,
+      );
+    }
+    this.#counts = this.#checkpoint.counts;
+    return this.#checkpoint.done;
+  }
+
+  /** False if the service has lost the item, or has another store by now. */
+  async #isStored({ id, epoch }: ImportedItem): Promise<boolean> {
+    try {
+      const { etag } = await this.#client.get(id);
+      return epochOf(etag) === epoch;
+    } catch (error) {
+      if (isTodoError(error, "NotFoundError")) return false;
+      throw error;
+    }
+  }
+
   /**
    * Sends these items all at once, and makes sure that they are stored in order. It looks for the first item that
    * failed or is out of order (see `firstMisplaced`). From there on, it deletes the created items and sends them again
@@ -131,7 +156,7 @@ export class ImportRun {
       const result = results[index];
       if (result?.status === "rejected") throw result.reason;
       const outcome = undone.has(index) ? await this.#storeItem(item) : outcomes[index];
-      if (outcome) this.#settle(outcome);
+      if (outcome) this.#settle(item, outcome);
     }
     const knowsVersions = outcomes.some((outcome) => versionOf(outcome) !== undefined);
     if (undone.size > 0) this.#batchSize = Math.ceil(this.#batchSize / 4);
@@ -157,13 +182,14 @@ export class ImportRun {
     return undone;
   }
 
-  #settle({ kind }: Outcome): void {
+  #settle({ json }: FileItem, { kind, etag }: Outcome): void {
     this.#counts[kind]++;
     this.#done++;
     this.#bar.update(this.#done, this.#bytesTotal && this.#bytes / this.#bytesTotal);
     if (!this.#checkpoint) return;
     this.#checkpoint.done = this.#done;
     this.#checkpoint.counts = this.#counts;
+    this.#checkpoint.last = { id: idOf(json) ?? "", epoch: epochOf(etag) };
     this.#checkpoint.saveSometimes();
   }
 
@@ -245,6 +271,10 @@ export function describeCounts({ created, present, replaced, skipped }: ImportCo
 
 function isAway(error: unknown): boolean {
   return isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
+}
+
+function epochOf(etag: string | undefined): string | undefined {
+  return parseToken(etag ?? "")?.epoch;
 }
 
 function versionOf(outcome: Outcome | undefined): number | undefined {
