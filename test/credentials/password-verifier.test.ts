@@ -1,4 +1,5 @@
-// Tests the limits on password hashes: how many are computed at the same time, and in which order.
+// Tests the queue of passwords: how many of one address may wait, in which order they are verified, and that the queue
+// goes on after a failed hash.
 
 import { expect, test } from "bun:test";
 import { PasswordVerifier } from "../../src/credentials/password-verifier.ts";

@@ -1,5 +1,6 @@
 // Tests the API's description: it is complete, it follows the instance's settings, and the file in the repository is
-// current.
+// current. Also tests what is made from the description: YAML, the variant for OpenAPI 3.0, and the files that an
+// instance serves.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -64,7 +64,7 @@ export async function checkedFetch(url: string | URL, init: BunFetchRequestInit 
 
 function held(answer: Answer, request: HttpRequest | undefined): Answer {
   const { status } = answer;
-  // Input that is not a valid request has no path.
+  // If the input is not a valid request, it has neither a method nor a path.
   const { method = "", path = "" } = request ?? {};
   hold({ method, path, status, headers: new Headers(answer.headers), body: bodyText(answer) });
   return withCheckedFeed(answer);

@@ -8,7 +8,7 @@ import { mismatches } from "./schema.ts";
 const feedBytesMax = 256 * 1024;
 const schemaOfEvent: Readonly<Record<string, string>> = { ready: "FeedReady", change: "Change", resync: "FeedResync" };
 
-/** Calls `onDifference` with what is wrong with an event, before the event is sent. */
+/** The same feed, but checked: if an event is not as described, `onDifference` is called before the event is sent. */
 export function checkedFeed(
   feed: StreamBody,
   description: ApiDescription,

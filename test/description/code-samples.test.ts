@@ -1,5 +1,5 @@
-// Tests the code that the page and the description offer. Whatever this machine can run is run against the real
-// program.
+// Tests the code that the page and the description offer. The code for curl, JavaScript and TypeScript is run against
+// the real program. Of the code in other languages, only the text is checked.
 
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";

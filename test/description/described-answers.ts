@@ -40,7 +40,8 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
   // Preflights of browsers are part of CORS, not of the API.
   if (answer.method === "OPTIONS" && answer.status === 204) return [];
   if (answer.status === 405 && !answer.headers.has("allow")) return ["405 without an Allow header"];
-  // The description has the operations of every kind of instance. The instance that answered may offer fewer.
+  // The description has the operations of every kind of instance. The instance that answered may offer fewer, so it may
+  // answer a described operation with 405.
   if (!operation || answer.status === 405) {
     if (pathItem && ![404, 405].includes(answer.status) && !isRefusal(operation, answer))
       return [`${answer.method} ${path} is not described`];

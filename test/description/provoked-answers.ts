@@ -15,7 +15,7 @@ export interface DescribedOperation {
   readonly responses: Operation["responses"];
 }
 
-/** Changes a valid request into one that is answered differently. */
+/** What a test changes in a valid request, to get a different answer. */
 export interface RequestChanges {
   readonly path?: string;
   readonly version?: string;
@@ -40,7 +40,7 @@ export const operations: readonly DescribedOperation[] = Object.entries(fullDesc
 export class ProvokedAnswers {
   /** What was seen: `operation status`, or `operation status code` for a problem. */
   readonly seen = new Set<string>();
-  /** The `detail` texts of each problem. The keys are those of `seen`. */
+  /** The `detail` texts of each problem. The key of a problem is its entry in `seen`. */
   readonly details = new Map<string, Set<string>>();
 
   async send(port: number, operation: DescribedOperation, changes: RequestChanges = {}): Promise<number> {

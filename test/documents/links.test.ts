@@ -1,4 +1,5 @@
-// Checks that the documents hang together: every link leads somewhere, and the index of docs/ names every document.
+// Checks that the documents hang together: every link leads somewhere, the indexes of docs/ and of the decisions are
+// complete, and every npm script that a document names exists.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";

@@ -14,8 +14,8 @@ export function markdownFiles(folder = "."): string[] {
 }
 
 /**
- * False for hidden folders and for folders that commands write. One of these is packages/, which gets a copy of
- * docs/client.md.
+ * False for hidden folders and for folders into which commands write. One of these is packages/: before the client is
+ * packed, a copy of docs/client.md is put there.
  */
 function isOurs(folder: string): boolean {
   return !folder.startsWith(".") && !["node_modules", "dist", "packages", "release", "generated"].includes(folder);

@@ -5,7 +5,7 @@ import { comparable, stepsOf } from "../examples/transcript.ts";
 import { Program } from "../program.ts";
 import { readDocument } from "./markdown.ts";
 
-/** The epoch (the name of the store's history) that all documents show. A real service makes a new one each time. */
+/** The epoch (the name of the store's history) in the documents below. A real service makes a new one each time. */
 const shownEpoch = "5e8a51dfb2464d34";
 let program: Program;
 beforeEach(async () => {

@@ -1,5 +1,4 @@
-// All kinds of engine, with a store for each. Suites that make claims about the service or about engines run once for
-// each kind.
+// All kinds of engine, with a store for each. Suites whose claims hold for every engine run once for each kind.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

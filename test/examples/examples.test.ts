@@ -1,5 +1,6 @@
 // Runs the clients in examples/ against the real program, and compares what they print with the transcripts beside
-// them. `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts.
+// them. `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts. Also sends the requests in
+// examples/todoitems.http.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -23,7 +24,7 @@ function environment() {
   return { ...process.env, TODOITEMS_SERVER: program.origin };
 }
 
-/** Runs a program to its end, and returns what it prints. */
+/** Runs a program to its end. Returns its standard output or, if that is empty, its standard error. */
 async function outputOf(...command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], {
     env: environment(),

@@ -73,7 +73,7 @@ async function runAll(client: Device, ...commands: string[]): Promise<string> {
   return printed;
 }
 
-/** The service carries out the next request with this method, but the answer gets lost. */
+/** The service carries out the next request with this method, but the client gets status 502 instead of the answer. */
 function loseAnswerTo(lost: string): void {
   intervene = async (method, send) => {
     if (method !== lost) return undefined;

@@ -1,4 +1,5 @@
-// Transcripts in documents: reading their steps, and comparing them with what a program prints now.
+// Transcripts in documents and in examples/: reading their steps, and comparing them with what a program prints now.
+// Also says whether this machine can run the examples in Python and C#.
 
 import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -31,8 +32,9 @@ export function expectTranscript(file: string, printed: string): void {
 }
 
 /**
- * Replaces what differs from run to run. IDs and epochs (names of a store's history) become numbers, in their order of
- * appearance. Dates are removed, and so are details of problems, because their wording may change.
+ * Replaces what may differ from run to run. IDs become numbers in their order of appearance, and so do epochs (names of
+ * a store's history). A shortened ID becomes `ID`. The headers Date and Content-Length are removed. The details of
+ * problems are removed too, because their wording may change.
  */
 export function comparable(text: string): string {
   const numbers = new Map<string, number>();

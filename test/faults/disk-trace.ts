@@ -21,7 +21,7 @@ export function tracing(trace: string): string[] {
   return ["strace", "-D", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "2000000", "-e", `trace=${calls}`, "-o", trace];
 }
 
-/** The events in a recording that concern the files of this folder. */
+/** The events in a recording: changes and syncs of the files in this folder, and answers to clients. */
 export function readDiskTrace(text: string, folder: string): DiskEvent[] {
   const events: DiskEvent[] = [];
   /** Syncs that have begun, by thread. A sync counts when it has ended. Everything else counts when it begins. */

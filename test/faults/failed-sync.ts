@@ -90,7 +90,9 @@ function brokenPromises({ outcomes, found }: Round): BrokenPromise[] {
   });
 }
 
-/** Runs one round and says whether the second write had the expected outcome and no promise was broken. */
+/**
+ * Runs one round. True if the first write was stored, the second had the expected outcome, and no promise was broken.
+ */
 async function passes(title: string, which: string, expected: Outcome): Promise<boolean> {
   const round = await failedSyncRound(which, 2);
   const broken = brokenPromises(round).map(({ text }) => text);

@@ -63,7 +63,10 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
   }
 }
 
-/** Creates items, four at a time, until many creates in a row were refused or a limit on their number is reached. */
+/**
+ * Creates items, four at a time. Stops once `refusalsAtMost` creates in a row were refused, or `writesAtMost` creates
+ * were answered.
+ */
 async function fill(program: Program, random: Random, answers: Map<string, number>, tally: Tally): Promise<void> {
   for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
     const sizes = Array.from({ length: 4 }, () => random.below(40_000));

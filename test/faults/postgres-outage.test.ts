@@ -1,4 +1,5 @@
-// What clients, health probes and the log learn while PostgreSQL is unavailable, and afterwards.
+// What clients, health probes and the log learn while PostgreSQL is unavailable or hangs, and afterwards. Also tests
+// that no answered write is lost, and that an instance can still be stopped.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer } from "../engines/postgres/postgres-server.ts";

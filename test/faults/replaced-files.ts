@@ -71,7 +71,10 @@ async function replaceOnce(name: keyof typeof replacements, random: Random, tall
   }
 }
 
-/** Makes a store with some items, and a copy of it. Returns the items. */
+/**
+ * Makes a store with some items, copies it to `backup`, and then adds more items to the store. Returns the items of the
+ * backup.
+ */
 async function makeBackup(path: string, backup: string, random: Random, sent: Map<string, Sent>): Promise<Items> {
   const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
   for (let count = 0; count < 40; count++) await create(program, random, sent, false);

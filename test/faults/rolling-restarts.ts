@@ -80,7 +80,8 @@ function describe({ requests, created, failures }: Totals): string {
 }
 
 /**
- * Clients that create, read, update and list items, each on a connection of its own, and note everything unexpected.
+ * Starts clients that create, update, read, delete and list items, each on a connection of its own. They note every
+ * failure.
  */
 function startLoad(port: number): { readonly totals: Totals; stop(): Promise<string[]> } {
   const totals: Totals = { requests: 0, created: 0, failures: [] };

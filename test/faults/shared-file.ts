@@ -16,7 +16,7 @@ const writersPerService = 6;
 
 /**
  * The tally counts answered writes as operations, and checkpoints, backups and reads of the other program as faults.
- * These are wrong: refused writes, failed health checks, warnings, errors, and exit codes other than 0.
+ * It counts as wrong: refused writes, failed health checks, warnings, errors, and exit codes other than 0.
  */
 export async function shareFile(durationMs: number, tally = new Tally()): Promise<Tally> {
   const folder = temporaryFolder();

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** Passes on what the client has sent. Resolves once the server has answered it. */
+/** Passes on the chunk that `onceSent` has held back. Resolves once the server has answered it. */
 export type Pass = () => Promise<unknown>;
 
 export class Wire {

@@ -15,7 +15,10 @@ const settings: ServerSettings = {
 export class PostgresCluster {
   #primary: PostgresServer;
   #standbys: readonly PostgresServer[];
-  /** The ports of all servers, past and present. Clients try each in turn until one takes writes. */
+  /**
+   * The ports of the servers. They stay the same, because a new standby takes the port of the lost primary. Clients try
+   * each port in turn until a server takes writes.
+   */
   readonly #ports: number[];
 
   private constructor(primary: PostgresServer, standbys: readonly PostgresServer[]) {

@@ -1,5 +1,5 @@
-// Faults that only a server has: it can refuse, hang, lose an answer or be replaced. Each is tested against a real
-// PostgreSQL.
+// Tests the PostgreSQL engine against a real server: its start, its queries, its commits beside other instances, and
+// the faults that only a server has. A server can refuse, hang, lose an answer or lose commits.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Tests what can go wrong with the thread that commits. What this engine has in common with others is tested by
-// engine-contract.test.ts.
+// Tests the thread that commits: when there is one, what it does besides committing, and what happens if it waits or
+// ends. What its engine has in common with others is tested by engine-contract.test.ts.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";

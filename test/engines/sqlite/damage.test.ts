@@ -1,4 +1,4 @@
-// Bits that flip while a store is at rest: in the file, and in the log that a crash has left.
+// Damage to a store at rest, in the file or in the log that a crash has left, and damage while the service runs.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";

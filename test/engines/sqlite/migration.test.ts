@@ -124,7 +124,10 @@ test("a copy that a killed program has left unfinished is made again", async () 
   expect(readdirSync(folder.path).filter((name) => name.includes(".unfinished"))).toEqual([]);
 });
 
-/** Each step of a migration begins with `statement`. Just before it, the files `beside` are next to the store. */
+/**
+ * Each step of a migration begins with `statement`. If `count` is 2, it begins when that statement runs for the second
+ * time. Just before a step, the files `beside` are next to the store.
+ */
 const steps = [
   { step: "leave WAL mode", statement: "PRAGMA journal_mode = DELETE", beside: ["-shm", "-wal"] },
   { step: "read what the copy must contain", statement: "SELECT * FROM store", beside: ["-journal"] },

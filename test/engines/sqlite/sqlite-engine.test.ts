@@ -1,4 +1,5 @@
-// Faults that only a file has: it can belong to another program, be too new, damaged, read-only or locked.
+// Tests the SQLite engine: its file, how the file is swept, and the faults that only a file has. A file can belong to
+// another program, be too new, damaged, read-only or locked.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";

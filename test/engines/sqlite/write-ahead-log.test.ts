@@ -212,7 +212,8 @@ test("a store without a log, or with an empty one, has no damage", () => {
   expect(scanLog(file)).toEqual(none);
 });
 
-// The kernel says of this file that it has 4,096 bytes, but there are only a few to read.
+// The kernel reports a size of 4,096 bytes for this file, but only a few can be read. A log looks the same if it is
+// emptied after its size was read.
 const shorterThanItsSize = "/sys/kernel/uevent_seqnum";
 
 test.skipIf(!existsSync(shorterThanItsSize))("a log that is emptied while it is opened is no damage", () => {
