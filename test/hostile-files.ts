@@ -7,7 +7,10 @@ import { join } from "node:path";
 /** The file that the code in a hostile folder creates when it is run. */
 export const marker = "code-was-run";
 
-/** Writes a bunfig.toml, a tsconfig.json and an .env. The .env names a server that client commands would use. */
+/**
+ * Writes code.ts, a bunfig.toml and a tsconfig.json that would run it, and an .env. The .env names a server that client
+ * commands would use.
+ */
 export function writeHostileFiles(folder: string, server = "http://127.0.0.1:9/"): void {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   write("bunfig.toml", 'preload = ["./code.ts"]\n[test]\npreload = ["./code.ts"]\n');

@@ -120,7 +120,10 @@ class System {
     else if (known) this.#model.set(id, json, response);
   }
 
-  /** Requests that arrive together are decided in the order of their arrival, so the first create of an ID succeeds. */
+  /**
+   * Requests that arrive together are decided in the order of their arrival. So if an ID is free, only the first create
+   * of this ID succeeds.
+   */
   async #createTogether(service: Service, ids: readonly string[]): Promise<void> {
     const answers = await Promise.all(ids.map((id) => service.send("POST", "/api/todoitems/", `{"ID":"${id}"}`)));
     for (const [index, answer] of answers.entries()) {

@@ -1,4 +1,5 @@
-// Tests the two packages as npm publishes them: they are packed, installed in another folder, and used there.
+// Tests the two packages as npm publishes them: they are packed, put into the node_modules of other
+// projects, and used there.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -123,7 +124,8 @@ describe("the package", () => {
     cpSync(project("bun/package.json"), join(modules, "bun/package.json"));
     writeFileSync(join(modules, "bun/bin/bun.exe"), "not yet");
     await expectAdvice();
-    // npm 9 also installs the packages for the other C library.
+    // Then the binary of a package for the platform is used. npm 9 also installs the packages for the other C library,
+    // so there may be several.
     for (const platform of readdirSync(project("@oven"))) {
       const binary = join(modules, "@oven", platform, "bin/bun");
       mkdirSync(dirname(binary), { recursive: true });

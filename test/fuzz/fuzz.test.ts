@@ -1,4 +1,5 @@
-// Does for a few seconds what `npm run test:fuzz` does for minutes. Also repeats every past finding.
+// Does for a few seconds what `npm run test:fuzz` does for minutes, except for the comparison with llhttp: that is in
+// test/wire/llhttp.test.ts. Also repeats every past finding.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Program } from "../program.ts";

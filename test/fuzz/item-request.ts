@@ -15,9 +15,9 @@ export interface ItemRequest {
 
 interface Expected {
   readonly status: number;
-  /** The ID that the request names, in the path or in the body. Undefined if a create leaves the ID to the service. */
+  /** The ID of the item that the request reads or writes. If a create has no ID, the service generates one. */
   readonly id?: string | undefined;
-  /** If the body has no ID: its members, to which the service adds the ID. */
+  /** If the body has no ID, or a null ID: its other members, to which the service adds the ID. */
   readonly addedTo?: string;
   /** If the body has an ID: the exact text that is stored. */
   readonly json?: string;

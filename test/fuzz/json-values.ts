@@ -63,7 +63,7 @@ export function jsonValue(random: Random, depth = 0): string {
   return `{${values.map((value) => `${jsonString(random)}:${value}`).join(",")}}`;
 }
 
-/** Members of an object, without an ID. Their names differ. */
+/** Members of an object, without an ID. Their names differ as text, but `I` and `\u0049` are the same name. */
 export function jsonMembers(random: Random): string[] {
   const chosen = new Set(Array.from({ length: random.below(5) }, () => random.pick(names)));
   return [...chosen].map((name) => `"${name}":${jsonValue(random)}`);

@@ -88,7 +88,7 @@ export class Target {
   }
 }
 
-/** The statuses that the documents do not allow. */
+/** The server errors (500 and above) that the documents do not allow. */
 export function undocumented(statuses: readonly number[]): number[] {
   return statuses.filter((status) => status >= 500 && !allowedFailures.has(status));
 }

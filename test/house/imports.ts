@@ -1,4 +1,4 @@
-// Finds the imports between source files. It reads the source text, so type imports count too.
+// Finds the imports of source files, and import cycles. It reads the source text, so type imports count too.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

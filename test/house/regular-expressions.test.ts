@@ -15,7 +15,7 @@ const repeats = 400_000;
 type Attack = readonly [prefix: string, repeated: string, suffix: string];
 
 const worstCases: Readonly<Record<string, readonly Attack[]>> = {
-  // The following expressions read what clients send before their credentials are checked.
+  // The following expressions read requests, and items.
   "/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/": [["", "a", " "]],
   "/^[\\x21-\\x7e]+$/": [["/", "a", " "]],
   "/^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([^ ]+) HTTP\\/([0-9])\\.([0-9])$/": [
@@ -96,7 +96,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "-", ""],
     ["0", "e", ""],
   ],
-  // The following expressions read what a server sends to the client.
+  // The following expressions run in clients. They read answers, addresses, generated IDs and errors.
   "/\\r\\n|\\n|\\r(?!$)/": [["", "a", "\r"]],
   "/^([^:]*)(?:: ?(.*))?$/s": [
     ["", "a", "\n"],
@@ -114,7 +114,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],
   "/^\\s|[^\\n\\x20-\\x7e]| \\n/": [["a", " ", ""]],
   "/\\n$/": [["", "\n", "a"]],
-  // The following expressions read files and arguments that come from the operator or from a person at a terminal.
+  // Most of the following expressions read what the operator or a user gives: files, settings, arguments, pasted text.
   "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],
   "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$[A-Za-z0-9+/]{11,}\\$[A-Za-z0-9+/]{22,}$/": [
     ["$argon2id$v=19$m=1,t=1,p=1$", "a", ""],

@@ -1,7 +1,7 @@
-// Finds every regular expression in a TypeScript source: literals, and what is passed to `new RegExp`.
+// Finds every regular expression in a TypeScript source: literals, and calls of `new RegExp`.
 
 export interface FoundExpression {
-  /** The expression as it is written: `/pattern/flags`, or the argument of `new RegExp`. */
+  /** The expression as it is written: `/pattern/flags`, or the line from `new RegExp(` to its end. */
   readonly text: string;
   readonly line: number;
 }
@@ -14,7 +14,7 @@ const skipped = /#![^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^
 export function regularExpressionsOf(source: string): FoundExpression[] {
   const found: FoundExpression[] = [];
   const lineAt = (offset: number) => source.slice(0, offset).split("\n").length;
-  /** How many braces are open inside each `${…}` of a template that has not ended. */
+  /** For each `${…}` of a template that has not ended yet: how many braces are open inside it. */
   const templates: number[] = [];
   let code = "";
   let at = 0;

@@ -30,7 +30,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   credentials: { rooms: ["files", "program-name.ts"], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
   tls: { rooms: ["files"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
-  // `client` is published for browsers, Node, Deno and Bun, so it needs nothing but `fetch`.
+  // `client` is published for browsers, Node, Deno and Bun, so it imports no packages and no modules of a runtime.
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },

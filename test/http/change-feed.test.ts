@@ -143,7 +143,8 @@ describeOnEveryEngine("the change feed", (start) => {
       await Promise.all(some.map((id) => service.create(item(id))));
       await Promise.all(some.map((id) => service.fetch("DELETE", `/api/todoitems/${id}`)));
     }
-    // SQLite removes old tombstones (rows of deleted items) in later commits, a few rows with each change.
+    // SQLite removes old tombstones (rows of deleted items) in later commits, a few rows with each change. So many more
+    // changes follow.
     for (let round = 0; round < 20; round++) {
       await Promise.all(
         Array.from({ length: 1_000 }, () => service.send("PUT", "/api/todoitems/", item(ids.one, `"n":${round}`))),
@@ -417,7 +418,7 @@ describe("the change feed on sockets and across processes", () => {
     );
     for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
     const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
-    // Each request uses a new connection, so that both workers get some of the requests.
+    // Each request uses a new connection, so that both workers are likely to get some of them.
     for (const json of written)
       expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
     for (const feed of feeds) {

@@ -1,4 +1,5 @@
-// Tests what is specific to HTTP/2: each stream has the same limits as an HTTP/1.1 connection.
+// Tests what is specific to HTTP/2: the limits of streams and connections, when they end, and clients that break the
+// protocol.
 
 import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";

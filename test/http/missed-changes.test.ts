@@ -64,7 +64,7 @@ function getDocument(version: number, headers: Record<string, string> = {}): Pro
   return service.fetch("GET", pathSince(version), { headers: { Accept: "application/json", ...headers } });
 }
 
-/** Opens a feed. The test reads its bytes one write at a time. */
+/** Opens a feed. `written` has the bytes of each write of the feed, and `text` returns those of the latest write. */
 async function openFeed(version: number) {
   const answer = await service.app.handle({
     method: "GET",

@@ -1,4 +1,5 @@
-// Tests TLS handshakes that never finish. test/serve/https.test.ts tests what comes after a handshake.
+// Tests TLS connections that the server must cut off: handshakes that never finish, and clients that do not close their
+// side. test/serve/https.test.ts has the other tests of HTTPS.
 
 import "reflect-metadata";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";

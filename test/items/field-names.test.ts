@@ -57,8 +57,8 @@ describe("field names", () => {
     const wanted = ['{"a":1,"b":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"b":1,"a":2}', '{"a,B":1}', '{"a\\",\\"B":1}'];
     for (let round = 0; round < 2; round++) {
       expect(shapes.map((json) => respell(json, "camel"))).toEqual(wanted);
-      // The code remembers some sequences of names. Here are enough others to push these out, and one that is too long
-      // to be remembered.
+      // `respell` remembers up to 100 sequences of names. The following 300 names push out the sequences above. The
+      // last name is too long to be remembered.
       for (let count = 0; count < 300; count++) expect(spelled(`N${count}`, "camel")).toBe(`n${count}`);
       expect(spelled("N".repeat(5_000), "camel")).toBe("n".repeat(5_000));
     }

@@ -33,7 +33,7 @@ export interface ListOperation extends Timed {
   readonly version: number;
   /** The exact body of the answer. */
   readonly body: string;
-  /** The items of the list that the clients wrote, in the order of the list. */
+  /** Those items in the list that the clients wrote, in the order of the list. */
   readonly items: readonly { readonly id: string; readonly n: number }[];
 }
 
@@ -55,7 +55,8 @@ const pauseMs = 20;
 
 /** Runs clients against a service and records what they see of their items. */
 export async function record({ origins, clientCount, goOn }: ClientOptions): Promise<History> {
-  // Every client writes to all these items, but only the first half of them is ever deleted.
+  // Every client writes to all these items, but deletes only those of the first half. `checkContents` in checker.ts
+  // leaves out items that were deleted, so it needs others.
   const ids: readonly string[] = Array.from({ length: 8 }, () => crypto.randomUUID());
   const deletable = ids.slice(0, ids.length / 2);
   const operations: ItemOperation[] = [];

@@ -19,7 +19,10 @@ export class Churn {
   latencies: number[] = [];
   readonly #running: Promise<void>;
 
-  /** Each request is an operation of the tally. An answer that a well-behaved client should not get is wrong. */
+  /**
+   * Each request is an operation of the tally, except for those that `#giveUp` sends. An answer with an error, or no
+   * answer, is wrong.
+   */
   constructor(program: Program, ids: readonly string[], random: Random, tally: Tally) {
     this.#program = program;
     this.#ids = [...ids];

@@ -1,4 +1,4 @@
-// Which items the list shows, in which order, and how a person sees that two versions of an item differ.
+// Which items the list shows, in which order, and how the page shows the differences between two versions of an item.
 
 import { describe, expect, test } from "bun:test";
 import { fieldDifferences } from "../../src/page/field-differences.ts";

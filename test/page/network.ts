@@ -9,13 +9,13 @@ export class Network {
   /** Every request that reached the service, such as `PUT /api/todoitems/`. */
   readonly requests: string[] = [];
   /**
-   * The same requests, each with the status of its answer, such as `/changes?since=… 304`. The value in the query is
-   * left out.
+   * The path and the status of each answer to these requests, such as `/changes?since=… 304`. The value in the query is
+   * left out. If the answer is a change feed, the text ends with `events`.
    */
   readonly exchanges: string[] = [];
   /**
-   * The state of the network. "down" fails every request. "lossy" passes requests on but loses the answers. A number is
-   * a status that replaces every answer.
+   * The state of the network. "down" fails every request. "lossy" passes requests on but loses the answers. If it is a
+   * number, every request is answered with this status and does not reach the service.
    */
   state: "up" | "down" | "lossy" | number = "up";
   /** The answers to writes wait for this promise, if there is one. */

@@ -64,7 +64,7 @@ test("everything can be done with the keyboard alone", async () => {
   }
   await page.untilNames("Three", "Two", "One");
   // Tab goes from the composer (the field for new items) through the controls to the first item. The Add button is
-  // hidden while the composer is empty.
+  // hidden while the composer is empty, so Tab skips it.
   for (let count = 0; count < 8 && (await page.focused()) !== "tick"; count++) await press("Tab");
   expect(await page.focused()).toBe("tick");
   await press("Space", "ArrowDown", "Space");
@@ -142,8 +142,8 @@ for (const [place, start] of [
     const tick = `(top) => [...document.querySelectorAll(".tick")]
       .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
       .find((tick) => tick.getBoundingClientRect().top > top)`;
-    // The page keeps the row at the edge of the window in place. If that row is ticked and goes away, the page keeps
-    // the next row in place.
+    // The page keeps the row at the upper edge of the window in place. If that row is ticked and goes away, the page
+    // keeps the next row in place. So tick a row further down first, then one at the edge.
     for (const top of [300, 0]) {
       await page.until(`(${tick})(${top})`);
       const next = await page.evaluate<string>(`(() => {

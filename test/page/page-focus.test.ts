@@ -185,7 +185,7 @@ test("on a read-only service, the empty list does not ask the user to add items"
   expect(await page.evaluate<string>("document.querySelector('.empty').innerText")).toContain("does not keep them");
 });
 
-/** Presses a control with the keyboard, as somebody without a mouse does. */
+/** Presses a control with the keyboard, and waits until the control has disappeared. */
 async function pressControl(page: PageDriver, selector: string): Promise<void> {
   await page.until(`document.querySelector('${selector}')`);
   await focus(page, selector);

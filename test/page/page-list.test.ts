@@ -1,4 +1,5 @@
-// The list of items in a real Chromium: fields, filters, other people's changes, pasted lines, done items.
+// The list of items in a real Chromium: fields, filters, other people's changes, pasted lines, done items, read-only
+// instances, and the connection to the service.
 
 import { expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";

@@ -234,7 +234,7 @@ test("what the user leaves with Escape comes back with the message's button, or 
   expect(await textIn(page, "name")).toBe("One, typed");
   await page.view.press("Escape");
   await page.untilText("Your change of “One” was not saved.");
-  // There is one text for the item, not two that could conflict.
+  // Opening the item again brings back the typed text. The message disappears, so the text cannot be opened twice.
   await page.clickItem("One", "text");
   await page.until("document.querySelector('[data-control=name]')?.value === 'One, typed'");
   await page.until("!document.querySelector('.notice')");
@@ -242,7 +242,7 @@ test("what the user leaves with Escape comes back with the message's button, or 
   await page.untilNames("One, typed");
   await page.until("document.activeElement.dataset.control === 'text'");
   await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
-  // If the item is deleted, the offer disappears.
+  // If the item is deleted, the message that offers to go on editing disappears.
   await page.clickItem("One, typed", "text");
   await page.fill('[data-control="name"]', "One, again");
   await page.view.press("Escape");

@@ -12,7 +12,7 @@ import { PageDriver } from "./page-driver.ts";
 const path = "/apps/api";
 
 const folder = temporaryFolder();
-/** The paths that the browser and curl requested from the proxy. */
+/** The paths that the browser, curl and the test itself requested from the proxy. */
 const requested = new Set<string>();
 let program: Program;
 let proxy: Bun.Server<undefined>;

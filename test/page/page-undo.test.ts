@@ -1,4 +1,5 @@
-// Tests in a real Chromium that a slip of the hand does no harm: Ctrl+Z undoes, and a double-click hits one item only.
+// Tests in a real Chromium that a slip of the hand does no harm: Ctrl+Z undoes, a double-click hits one item only, keys
+// pressed outside an open editor lose nothing, and a tick can be taken back.
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";
@@ -64,7 +65,7 @@ test("Ctrl+Z in the empty composer or the empty search undoes the last action, u
   await page.untilNames("One");
   await paste("Two\nThree");
   await page.untilNames("Two", "Three", "One");
-  // The user has erased this text, so the browser brings it back, and then takes it away again.
+  // The browser can undo typing here: the first Ctrl+Z brings the erased text back, and the second removes it again.
   await page.view.type("M");
   await page.view.press("Backspace");
   await pressUndo();
@@ -89,7 +90,10 @@ test("Ctrl+Z in the empty composer or the empty search undoes the last action, u
   await page.untilNames("Four");
 });
 
-/** Double-clicks an element. `between` is an expression in the page that must be true before the second click. */
+/**
+ * Double-clicks an element. `between` gets an expression for the element under the pointer, and returns an expression
+ * that must be true in the page before the second click.
+ */
 async function doubleClick(page: PageDriver, selector: string, between: (pointed: string) => string): Promise<void> {
   const { x, y } = await page.evaluate<{ x: number; y: number }>(`(() => {
     const { x, y, width, height } = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();

@@ -113,7 +113,7 @@ for (const scheme of ["http", "https"] as const) {
       expect(kept).not.toContain(btoa("ann:long enough"));
       await page.click('[data-control="sign-out"]');
       await page.until("document.querySelector('dialog.sign-in')");
-      // The next user may be somebody else.
+      // The next user may be somebody else, so the page shows neither the items nor the name.
       expect([await page.items(), await name()]).toEqual([[], ""]);
     });
 
