@@ -57,7 +57,7 @@ export interface ProgramOptions {
   readonly launcher?: readonly string[];
   /** The folder of another build of the program. */
   readonly folder?: string;
-  /** Another way to start the program and its command, such as `npm start --`. */
+  /** Words that replace the program and its command on the command line, such as `npm start --`. */
   readonly start?: readonly string[];
   /** The current folder of the program. */
   readonly cwd?: string;

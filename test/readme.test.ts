@@ -1,4 +1,5 @@
-// Checks that the README is true: its commands are run as they are written.
+// Checks that the README is true. Its commands are run, with the ports, folders and IDs of the test in place of those
+// in the README. `git clone` and `npm ci` are not run. Instead, the lock file is checked.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// A whole service for tests: engine, collection and app, without sockets.
+// A whole service for tests: engine, collection and app, without sockets. Also the IDs, the items and the check of a
+// problem that many tests share.
 
 import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/collection/engine.ts";

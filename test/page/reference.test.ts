@@ -134,7 +134,8 @@ test("the feed shows events as they come, until it is stopped", async () => {
 test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is wider than the window", async () => {
   await send("listItems");
   await answered("listItems", 200);
-  // Skip the other operations, schemas and errors. The same code draws them, and axe-core would need seconds for all.
+  // Skip all but the first operations, schemas and errors. The same code draws the rest, and axe-core would need
+  // seconds for all of them.
   const repeated = [".operation:nth-of-type(n+3)", ".schema:nth-of-type(n+3)", ".errors tr:nth-child(n+3)"];
   for (const { colours, width } of [
     { colours: "light", width: 1280 },
@@ -144,7 +145,7 @@ test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is
     expect({ width, barriers: await barriers(page, repeated) }).toEqual({ width, barriers: [] });
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
   }
-  // This is how a small window looks at 400 % zoom.
+  // A window of 1280 × 1024 pixels has this size at 400 % zoom.
   await page.show({ width: 320, height: 256, isPhone: true });
   expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
   const small = await page.evaluate<string[]>(`[...document.querySelectorAll("button, input, textarea, summary")]

@@ -78,7 +78,7 @@ async function take({ name, args, items = [], dark = false, width = 1100, height
   const page = await PageDriver.open(program.origin);
   await page.show({ width, height, scale: 2, isPhone: width < 500, colours: dark ? "dark" : "light" });
   await prepare?.(page, program);
-  // Wait until the note for unsent edits has appeared. It appears after a short delay.
+  // If edits are unsent, the page shows a note after a short delay. Wait longer than that, so that the picture has it.
   await page.evaluate("new Promise((resolve) => setTimeout(resolve, 900))");
   const path = join(projectFolder, "docs/images", `${name}.png`);
   await Bun.write(path, await page.view.screenshot());

@@ -1,5 +1,5 @@
-// One change feed for several tabs. The service is the real one, in this process. Only the browser's locks are
-// simulated.
+// One change feed for several tabs. The service is the real one, in this process. Only the network and the browser's
+// locks are simulated.
 
 import { afterEach, expect, test } from "bun:test";
 import type { WatchedItem } from "../../src/client/index.ts";
@@ -138,7 +138,8 @@ test("a tab that hears of a change without having the list asks for the list", a
   await eventually(() => first.state()?.kind === "live");
   const second = openTab();
   await eventually(() => second.state()?.kind === "live");
-  // A message with the list of a closed tab arrives late.
+  // The list of a closed tab arrives late, and the second tab takes it. The changes that the first tab sends afterwards
+  // belong to another list, which the second tab does not have.
   const late = new BroadcastChannel(name);
   late.postMessage({ kind: "event", from: "closed", event: { kind: "snapshot", items: [], version: 0 } });
   await service.create(named(ids.one, "One"));

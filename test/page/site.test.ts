@@ -1,4 +1,5 @@
-// The page's files as they are served: their size, their caching and their security headers. No other file is served.
+// The files of the page and of the reference, and the API's description, as they are served: size, caching, security
+// headers and access. No other file is served.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

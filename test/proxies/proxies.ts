@@ -1,5 +1,5 @@
-// Starts nginx, Caddy and HAProxy on loopback, each with its configuration file from operate/proxies/. Only the ports,
-// the name and the paths of the certificate are replaced.
+// Starts nginx, Caddy and HAProxy on loopback, each with its configuration file from operate/proxies/. Only the
+// addresses, the host name and the paths of the certificate are replaced.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -141,7 +141,7 @@ export class ProxiedService {
     return this.fetch("/api/todoitems/", { method: "POST", body: json, headers });
   }
 
-  /** What curl prints, for a request that comes from another loopback address. */
+  /** Sends a request with curl from the loopback address `from`, and returns what curl prints. */
   async curl(from: string, ...args: readonly string[]): Promise<string> {
     const process = Bun.spawn(
       ["curl", "--silent", "--show-error", "--cacert", this.authorityFile, "--ipv4", "--interface", from, ...args],

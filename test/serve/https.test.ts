@@ -92,7 +92,8 @@ describe("HTTPS", () => {
   test("a handshake that fails is logged once per address and reason, with what to do", async () => {
     const program = await serve("--port", "off");
     const url = `${program.origin}/api/todoitems/`;
-    // Use curl. The runtime's own `fetch` completes the handshake before it looks at the certificate.
+    // Use curl, which refuses the certificate during the handshake. The runtime's own `fetch` completes the handshake
+    // before it looks at the certificate, so the service would not notice the refusal.
     const refuse = (address: string) =>
       Bun.spawnSync(["curl", "--silent", address], { env: { NO_PROXY: "*" } }).exitCode;
     for (let count = 0; count < 3; count++) expect(refuse(url)).toBe(60);

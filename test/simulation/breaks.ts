@@ -20,7 +20,7 @@ export const breaks: Readonly<Record<string, Break>> = {
     part: "(known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown))",
     replacement: "true",
   },
-  // Broken: a read does not ask the store whether other instances have committed.
+  // Broken: a read asks the store whether other instances have committed, but ignores the answer.
   "no-refresh": {
     file: engine,
     part: "return !this.#known.isNewest(clock);",
@@ -52,13 +52,13 @@ export const breaks: Readonly<Record<string, Break>> = {
   },
   // Broken: after a failed commit, the next read does not ask the store what happened.
   "no-doubt": { file: "src/collection/freshness.ts", part: "this.#doubtCount++;", replacement: "" },
-  // Broken: a store that was rolled back keeps its epoch, the ID of its history.
+  // Broken: a store that was rolled back keeps its epoch, the name of its history.
   "no-new-epoch": {
     file: history,
     part: "|| !continues",
     replacement: "|| continues === undefined",
   },
-  // Broken: an epoch (the ID of a history) that the store had before is accepted again.
+  // Broken: an epoch (the name of a history) that the store had before is accepted again.
   "returned-epoch": {
     file: history,
     part: "return this.#left.has(epoch);",

@@ -1,5 +1,5 @@
 // What goes wrong, and how often. In a storm, messages are slow, statements fail, connections break and the server
-// cannot be reached. In calm weather everything works.
+// cannot be reached. In calm weather everything works, once the server can be reached again.
 
 import type { SeededRandom } from "./random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -42,7 +42,10 @@ export class Faults {
     return Math.max(this.#random.between(lowMs, highMs), this.#silentUntilMs - this.#time.nowMs);
   }
 
-  /** Holds back the messages that are sent within the next `ms` milliseconds. They arrive afterwards: none is lost. */
+  /**
+   * Holds back the messages that are sent within the next `ms` milliseconds of the storm. They arrive afterwards: none
+   * is lost.
+   */
   beSilent(ms: number): void {
     this.#silentUntilMs = this.#time.nowMs + ms;
   }

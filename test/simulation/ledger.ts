@@ -130,7 +130,7 @@ export class Ledger {
       if (!row) return false;
       if (!token) return true;
       if (state.epoch !== token.epoch || token.version <= versionBefore) return false;
-      // Of several writes to one item in one commit, only the last is stored.
+      // Of several writes to one item in one commit, only the last is stored. So the row may be that of a later write.
       return row.version === token.version ? row.json === json : row.version > token.version;
     });
     if (!isStored) {

@@ -226,7 +226,7 @@ class Connection {
     }
     const rows = [...result.rows];
     const { onRow } = query;
-    // The first row may arrive long before the others.
+    // The first row may arrive long before the others, so it is sent in a message of its own.
     const first = onRow && rows.shift();
     if (first) this.#toClient.send(() => onRow(first));
     if (result.isUnreplicated) this.#toClient.send(() => this.#options.onnotice({ code: "01000" }));

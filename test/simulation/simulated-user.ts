@@ -15,7 +15,10 @@ export interface UserOptions {
   readonly random: SeededRandom;
   readonly ledger: Ledger;
   readonly pickInstance: () => SimulatedInstance;
-  /** All operations so far. A write that was refused is replaced by undefined, because it did not happen. */
+  /**
+   * The answered reads of single items, and all writes, by all users. A write that was refused is replaced by
+   * undefined, because it did not happen.
+   */
   readonly operations: (ItemOperation | undefined)[];
   readonly lists: ListOperation[];
   /** Returns another number each time, which makes the content of each write unique. */

@@ -95,8 +95,8 @@ export class Simulation {
   }
 
   /**
-   * Returns whether the history of operations could be checked. It cannot be checked if failovers can lose commits, or
-   * if too many outcomes are unknown.
+   * Throws a `Violation` if the history of operations is not linearizable. Returns false if the history cannot be
+   * checked: if failovers can lose commits, or if too many outcomes are unknown.
    */
   #checkHistory(): boolean {
     const operations = this.#operations.filter((operation) => operation !== undefined);

@@ -129,8 +129,8 @@ export class VirtualTime {
   }
 
   /**
-   * True if the event at the first index is due before the one at the second. False if there is no event at the first
-   * index.
+   * True if the event at the first index is due before the one at the second. An index without an event comes after
+   * every event.
    */
   #isBefore(first: number, second: number): boolean {
     const [a, b] = [this.#events[first], this.#events[second]];

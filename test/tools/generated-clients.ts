@@ -61,8 +61,9 @@ test("NSwag: the generated C# client compiles and makes a round trip", async () 
 });
 
 /**
- * True if Mono has all that NSwag needs, after an attempt to install it. NSwag needs .NET Standard's classes, which
- * come with mono-devel. If `monop` is there, mono-devel is installed, because `monop` comes with it, too.
+ * Returns whether Mono has all that NSwag needs. If it is missing, root first tries to install it with apt-get. NSwag
+ * needs .NET Standard's classes, which come with mono-devel. `monop` comes with mono-devel too, so if `monop` is there,
+ * the classes are there.
  */
 function hasMono(): boolean {
   const isInstalled = () => ["mono", "mcs", "monop"].every((name) => Bun.which(name) !== null);

@@ -1,4 +1,5 @@
-// Checks that the documents about reliability and security name parts and tests that exist.
+// Checks that the documents about reliability and security name parts and tests that exist. Also checks what is
+// reported after a long run.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

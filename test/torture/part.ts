@@ -36,7 +36,7 @@ export class Tally {
   }
 }
 
-/** The time and the random numbers that a part gets. */
+/** What a part gets when it runs: random numbers, a tally for its findings, and a time. */
 export interface Turn {
   readonly random: Random;
   readonly tally: Tally;

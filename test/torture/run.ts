@@ -37,8 +37,8 @@ for (const part of chosen) {
   const missing = part.missing?.();
   if (missing !== undefined) skipped.set(part, missing);
 }
-// A part that cannot finish one round in its share of the time is skipped. The parts with the longest rounds are
-// skipped first.
+// If a part cannot finish one round in its share of the time, it is skipped, and the other parts divide its share. So
+// the parts with the longest rounds are examined first.
 for (const part of chosen.toSorted((one, other) => (other.secondsMin ?? 0) - (one.secondsMin ?? 0))) {
   const { secondsMin = 0 } = part;
   if (!skipped.has(part) && shareOf(part, minutes * 60, chosen) < secondsMin) {

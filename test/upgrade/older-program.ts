@@ -24,12 +24,12 @@ export function unpackProgram(commit: string, folder: string): string {
   mkdirSync(sources, { recursive: true });
   check(["git", "archive", `--output=${archive}`, commit], projectFolder);
   check(["tar", "-xf", archive, "-C", sources], folder);
-  // The client of that version is not built, because the service does not need it.
+  // The scripts would build the client of that version, which the service does not need.
   check(["npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder], sources);
   const packed = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   check(["tar", "-xzf", ...packed, "-C", folder], folder);
   const program = join(folder, "package");
-  // The packages that the older program needs have not changed since.
+  // The packages that the older program needs have not changed since, so it can use those of this project.
   symlinkSync(join(projectFolder, "node_modules"), join(program, "node_modules"));
   return program;
 }

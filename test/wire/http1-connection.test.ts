@@ -15,7 +15,10 @@ const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs:
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
 
-/** A host that records requests and echoes their method and body. It answers some requests at once and others later. */
+/**
+ * A host that records requests and echoes their method and body. It answers `/unread`, `/large` and `/later` without
+ * reading the body: the first two at once, the third in a later turn of the event loop.
+ */
 class Echo implements ConnectionHost, Handler {
   readonly handler: Handler = this;
   readonly limits = limits;

@@ -10,7 +10,7 @@ const { HTTPParser, methods } = createRequire(import.meta.url)("_http_common");
 
 /** Longer than any head in these streams, because llhttp must not refuse a head for its length. */
 const headBytesMax = 1024 ** 2;
-/** llhttp accepts SOURCE only for the ICE protocol, not for HTTP. */
+/** The methods that llhttp knows. It accepts SOURCE only for the ICE protocol, so SOURCE counts as unknown in HTTP. */
 const known = new Set(METHODS.filter((method) => method !== "SOURCE"));
 
 /** Reads the stream once. The last argument of `initialize` is 0, so llhttp is not lenient about anything. */

@@ -1,5 +1,6 @@
-// `npm run test:wire`: compares how we and llhttp read a million random messages. Prints the seed and every stream that
-// is read differently. `npm run test:wire -- --seed 1 --messages 20000` repeats a run.
+// `npm run test:wire`: compares how we and llhttp read a million random messages. Prints the seed, and the streams in
+// which we accept something that llhttp refuses or reads differently. Stops early if there are ten of them.
+// `npm run test:wire -- --seed 1 --messages 20000` repeats a run.
 
 import { parseArgs } from "node:util";
 import { compareRandom, describeFinding, Oracle } from "./llhttp-comparison.ts";
