@@ -6,7 +6,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
-import { forceFlag } from "./stores/store-setting.ts";
+import { followLink, forceFlag } from "./stores/store-setting.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
@@ -23,7 +23,7 @@ export const exportItems = defineCommand(
   },
   async (args, environment) => {
     const [file] = positionalsOf(args, 0, 1, "FILE");
-    const path = file === "-" ? undefined : file;
+    const path = file === undefined || file === "-" ? undefined : followLink(file);
     if (path === undefined && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);

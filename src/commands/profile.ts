@@ -39,9 +39,13 @@ export function readProfile(name: string | undefined, environment: Environment):
   const profiles = new Map(Object.entries(parseProfiles(path, text)));
   const profile = profiles.get(name ?? "default");
   if (profile === undefined && name === undefined) return {};
-  if (typeof profile !== "object" || profile === null)
+  if (profile === undefined)
     throw new UsageError(
       `${path} has no profile called ${name}. Its profiles: ${[...profiles.keys()].join(", ") || "none"}.${portHint(name ?? "")}`,
+    );
+  if (typeof profile !== "object" || profile === null)
+    throw new UsageError(
+      `${path}: the profile ${name ?? "default"} is not an object. A profile may have ${knownNames.join(", ")}; each is a text.`,
     );
   for (const [field, value] of Object.entries(profile))
     if (!knownNames.includes(field) || typeof value !== "string")

@@ -9,7 +9,7 @@ import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
-import { Answer, type AnswerHeaders, type HttpRequest, PieceBody } from "../wire/message.ts";
+import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { type Compression, gzipBytesMin } from "./compression.ts";
 import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
@@ -79,7 +79,7 @@ export class ItemOperations {
     const draft = await this.#readDraft(request);
     const item = identify(draft, pathIdOf(route), true);
     const outcome = await this.#collection.write({ kind: "create", item });
-    if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
+    if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
     const ETag = this.#tagOfWrite(outcome);
     const Location = `/api/todoitems/${item.id}`;
     if (prefersMinimal(request.headers)) {
@@ -92,7 +92,7 @@ export class ItemOperations {
     const draft = await this.#readDraft(request);
     const item = identify(draft, pathIdOf(route), false);
     const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
-    if (outcome.kind !== "done") return this.#notDone(outcome, item.id);
+    if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
     return new Answer(204, { ETag: this.#tagOfWrite(outcome) });
   }
 
@@ -101,7 +101,7 @@ export class ItemOperations {
     const id = parsePathId(route.segment);
     if (draft) checkAgainstPath(draft, id);
     const outcome = await this.#collection.write({ kind: "delete", id, condition: this.#condition(request) });
-    if (outcome.kind !== "done") return this.#notDone(outcome, id);
+    if (outcome.kind !== "done") return this.#notDone(request, outcome, id);
     return new Answer(204, outcome.kept ? {} : { ETag: this.#tagOfWrite(outcome) });
   }
 
@@ -161,7 +161,7 @@ export class ItemOperations {
     if (!item) throw recordNotFound(id);
     const etag = this.#tag(item.version);
     const caching = { ETag: etag, "Cache-Control": "no-cache" };
-    if (!ifMatchHolds(headers, etag)) return this.#preconditionFailed(item);
+    if (!ifMatchHolds(headers, etag)) return this.#preconditionFailed(headers, item);
     if (ifNoneMatchHits(headers, etag)) return new Answer(304, caching);
     return new Answer(200, { ...jsonHeaders, ...caching }, item.json);
   }
@@ -195,7 +195,7 @@ export class ItemOperations {
     return writeCondition(request.headers, (version) => this.#tag(version));
   }
 
-  #notDone(outcome: Exclude<DecidedOutcome, { kind: "done" }>, id: string): Answer {
+  #notDone({ headers }: HttpRequest, outcome: Exclude<DecidedOutcome, { kind: "done" }>, id: string): Answer {
     switch (outcome.kind) {
       case "id-in-use":
         throw new Problem(
@@ -210,14 +210,16 @@ export class ItemOperations {
           "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
         );
       case "condition-failed":
-        return this.#preconditionFailed(outcome.current, outcome.epoch);
+        return this.#preconditionFailed(headers, outcome.current, outcome.epoch);
     }
   }
 
-  #preconditionFailed({ version, json }: ItemState, epoch?: string): Answer {
-    const detail =
-      "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this answer in If-Match.";
-    return problemAnswer(new Problem("PreconditionFailed", detail), { ETag: this.#tag(version, epoch) }, json);
+  #preconditionFailed(headers: HeaderFields, { version, json }: ItemState, epoch?: string): Answer {
+    const ETag = this.#tag(version, epoch);
+    const detail = ifMatchHolds(headers, ETag)
+      ? "The item is in a state that If-None-Match names, so nothing was changed. Its current state is in `current`. To change the item in any state, send the request without If-None-Match."
+      : "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this answer in If-Match.";
+    return problemAnswer(new Problem("PreconditionFailed", detail), { ETag }, json);
   }
 
   #tag(version: number, epoch = this.#collection.epoch): string {

@@ -1,7 +1,18 @@
 // The commands that talk to a service, run as processes against a real service.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -254,6 +265,16 @@ describe("server and credentials", () => {
     writeFileSync(profiles, "{}");
   });
 
+  test("a profile that is not an object is named in the message, also if it is the default", async () => {
+    mkdirSync(path("config/todoitems"), { recursive: true });
+    writeFileSync(path("config/todoitems/profiles.json"), '{"default":5}', { mode: 0o600 });
+    expect(await run("list")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("the profile default is not an object."),
+    });
+    rmSync(path("config/todoitems/profiles.json"));
+  });
+
   test("a profile that --profile names comes before the environment, one that is used by default comes after it", async () => {
     mkdirSync(path("config/todoitems"), { recursive: true });
     const profiles = path("config/todoitems/profiles.json");
@@ -463,6 +484,17 @@ Hash ${hashOf(exported)}
       chmodSync(path("private.json"), 0o640);
       await run("export", [path("private.json"), "--force"]);
       expect(modeOf(path("private.json"))).toBe(0o640);
+    },
+  );
+
+  test.skipIf(process.platform === "win32")(
+    "export --force writes to the file that a symbolic link names",
+    async () => {
+      writeFileSync(path("target.json"), "old");
+      symlinkSync("target.json", path("link.json"));
+      expect(await run("export", [path("link.json"), "--force"])).toMatchObject({ exitCode: 0 });
+      expect(lstatSync(path("link.json")).isSymbolicLink()).toBe(true);
+      expect(readFileSync(path("target.json"), "utf8")).toStartWith("[");
     },
   );
 

@@ -221,6 +221,9 @@ describeBlackBox("Errors: conditional requests", (start) => {
         "PreconditionFailed",
       );
     }
+    expect(await (await service.send("PUT", path, "{}", { "If-None-Match": "*" })).text()).toContain(
+      "The item is in a state that If-None-Match names, so nothing was changed.",
+    );
     expect((await service.send("PUT", path, "{}", { "If-None-Match": '"x"' })).status).toBe(204);
   });
 
