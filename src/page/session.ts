@@ -3,6 +3,7 @@
 // state. Nothing here uses the browser's document.
 
 import type { Credentials, TodoClient } from "../client/index.ts";
+import { checkCredentials } from "./credential-check.ts";
 import type { Edit, KeptEdit } from "./edit.ts";
 import { EditDecisions } from "./edit-decisions.ts";
 import { FollowedList, type ListNews } from "./followed-list.ts";
@@ -173,7 +174,7 @@ export class Session {
   }
 
   #signsIn(): void {
-    // Read the whole list again. Its arrival shows that the credentials are correct.
+    // Read the whole list again. If the list needs credentials, its arrival shows that they are correct.
     this.list.forgetToken();
     this.reconnect();
   }
@@ -206,12 +207,25 @@ export class Session {
     // undone here.
     if (isOtherStore) this.undo.forget();
     if (event.kind === "removed") this.notices.closeAbout(event.id);
-    // The arrival of the list closes the sign-in form, with two exceptions. If nobody has signed in, the user may be
-    // typing a password, and without the form the rest of it would be typed into the page. If edits are due, the form
-    // stays open until the first of them is answered.
-    const isSignedIn = event.kind === "snapshot" && this.signIn.username !== undefined;
-    if (isSignedIn && !this.outbox.next(Date.now())) this.signIn.accepted();
+    // The list may have arrived although the credentials are wrong, because reading may need none. If edits are due,
+    // the answer to the first of them shows whether the credentials are correct. Otherwise they are checked now.
+    const isNewList = event.kind === "snapshot";
+    if (isNewList && this.signIn.isUnchecked && !this.outbox.next(Date.now())) void this.#checkCredentials();
     this.#changed();
+  }
+
+  async #checkCredentials(): Promise<void> {
+    const { client } = this.signIn;
+    const check = await checkCredentials(client);
+    // The user may have signed out meanwhile, or tried another password.
+    if (this.signIn.client !== client) return;
+    if (check.kind === "right") this.signIn.accepted();
+    else if (check.kind === "wrong") this.signIn.ask();
+    else {
+      this.signIn.giveUp(check.problem);
+      // The list may be hidden from those who are not signed in.
+      this.reconnect();
+    }
   }
 
   #sent(outcome: SendOutcome): void {
