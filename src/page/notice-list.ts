@@ -62,13 +62,6 @@ export class NoticeList {
     for (const { key, action } of this.#notices) if (action?.itemId === itemId) this.close(key);
   }
 
-  /** Runs the action of the message whose action would change this item. Returns false if there is no such message. */
-  actAbout(itemId: string): boolean {
-    const newest = this.#notices.findLast(({ action }) => action?.itemId === itemId);
-    if (newest) this.act(newest.key);
-    return newest !== undefined;
-  }
-
   /** Runs the message's action and closes the message. */
   act(key: number): void {
     this.withdraw(key)?.action?.run();
