@@ -5,6 +5,8 @@ export interface Notice {
   readonly kind: "done" | "problem";
   readonly text: string;
   readonly action: NoticeAction | undefined;
+  /** Returns true when the message is no longer true or of no use any more. */
+  readonly isOver: () => boolean;
 }
 
 export interface NoticeAction {
@@ -42,11 +44,11 @@ export class NoticeList {
    * Adds a message and returns its key. An older message with the same text and no action is closed. If there are more
    * than `noticesMax` messages, one is closed: the oldest that would disappear by itself, otherwise the oldest.
    */
-  add(kind: Notice["kind"], text: string, action?: NoticeAction): number {
+  add(kind: Notice["kind"], text: string, action?: NoticeAction, isOver = () => false): number {
     const key = this.#key++;
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);
     const oldest = this.#notices.find((notice) => !stays(notice)) ?? this.#notices[0];
-    this.#notices = [...this.#notices, { key, kind, text, action }];
+    this.#notices = [...this.#notices, { key, kind, text, action, isOver }];
     if (same) this.close(same.key);
     else if (oldest && this.#notices.length > noticesMax) this.close(oldest.key);
     else this.#onChange();
@@ -55,6 +57,11 @@ export class NoticeList {
 
   close(key: number): void {
     this.withdraw(key)?.action?.onClose?.();
+  }
+
+  /** Closes the messages that are over. */
+  closeOver(): void {
+    for (const { key, isOver } of this.#notices) if (isOver()) this.close(key);
   }
 
   /** Closes the messages whose action would change this item. */

@@ -8,11 +8,12 @@ import type { Edit, KeptEdit } from "./edit.ts";
 import { EditDecisions } from "./edit-decisions.ts";
 import { FollowedList, type ListNews } from "./followed-list.ts";
 import { ItemActions } from "./item-actions.ts";
-import { named, readFields, type Spelling } from "./item-fields.ts";
+import type { Spelling } from "./item-fields.ts";
 import { ItemUndo } from "./item-undo.ts";
 import { NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
+import { RefusalNotices } from "./refusal-notices.ts";
 import { Sender, type SendOutcome } from "./sender.ts";
 import { type Feed, ownFeed } from "./shared-feed.ts";
 import { SignIn } from "./sign-in.ts";
@@ -38,6 +39,7 @@ const lastRequestMs = 1_000;
 
 export class Session {
   readonly #sender: Sender;
+  readonly #refusals: RefusalNotices;
   readonly #listeners = new Set<() => void>();
   #shown: readonly ShownItem[] | undefined;
   readonly outbox: Outbox;
@@ -82,6 +84,7 @@ export class Session {
     });
     const { list } = this;
     this.#sender = new Sender({ outbox, client, onOutcome: (outcome) => this.#sent(outcome), onSilence: onChange });
+    this.#refusals = new RefusalNotices({ notices, isRefused: (edit) => this.#isRefused(edit) });
     this.undo = new ItemUndo({ outbox, list, items, notices, focus, onEdit, onRelease });
     this.actions = new ItemActions({ outbox, list, items, notices, undo: this.undo, spelling, onEdit });
     this.decisions = new EditDecisions({ outbox, focus, onEdit, onDrop: onChange });
@@ -147,6 +150,7 @@ export class Session {
 
   #changed(): void {
     this.#shown = undefined;
+    this.notices.closeOver();
     for (const listener of this.#listeners) listener();
   }
 
@@ -190,10 +194,12 @@ export class Session {
     if (news.kind === "change") this.#heardChange(news);
     else if (news.kind === "signed-out") this.signIn.ask();
     else if (news.kind === "unreadable")
-      this.notices.add("problem", `The list cannot be read: ${news.problem}`, {
-        label: "Try again",
-        run: () => this.reconnect(),
-      });
+      this.notices.add(
+        "problem",
+        `The list cannot be read: ${news.problem}`,
+        { label: "Try again", run: () => this.reconnect() },
+        () => this.list.connection === "live",
+      );
     else {
       // If a password was being checked, the form says why that was impossible: the connection failed, or there had
       // been too many wrong passwords.
@@ -239,13 +245,14 @@ export class Session {
     // A resting tab reads no feed. It would not notice if another store answered at this address later, so it stops
     // sending.
     else if (outcome.kind === "tryLater" && this.list.isResting) this.outbox.disconnected();
-    else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
+    else if (outcome.kind === "refused") this.#refusals.add(outcome.edit, outcome.problem);
     this.#changed();
   }
-}
 
-function refusalText(edit: Edit, problem: string): string {
-  if (edit.kind === "delete") return `The item was not deleted: ${problem}`;
-  const what = edit.kind === "create" ? "added" : "saved";
-  return `${named(readFields(edit.json))} was not ${what}: ${problem}`;
+  #isRefused({ id, kind }: Edit): boolean {
+    const edits = this.outbox.entries.filter(({ edit }) => edit.id === id);
+    // A refused deletion is not in the outbox any more.
+    if (kind === "delete") return edits.length === 0 && this.list.stored.has(id);
+    return edits.at(-1)?.state === "refused";
+  }
 }
