@@ -88,7 +88,7 @@ test("everything can be done with the keyboard alone", async () => {
   await page.view.press("z", { modifiers: ["Control"] });
   await page.untilNames("Three", "Two edited", "One");
   await page.until("document.activeElement.closest('li')?.innerText.includes('Two edited')");
-  await press("Delete");
+  await press("Backspace");
   await page.untilNames("Three", "One");
   await page.evaluate("document.querySelector('[data-control=dismiss]').click()");
   await page.until("document.activeElement.closest('li')?.innerText.includes('One')");
@@ -105,6 +105,7 @@ test("everything can be done with the keyboard alone", async () => {
   }
   await page.view.press("?");
   await page.until("document.querySelector('dialog.shortcuts[open]')?.innerText.includes('new item')");
+  for (const keys of ["Del Backspace", "PgUp PgDn"]) await page.untilText(keys);
   await press("Escape");
   await page.until("!document.querySelector('dialog')");
 });
