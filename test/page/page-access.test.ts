@@ -138,6 +138,8 @@ for (const [place, start] of [
     const page = await pages.openPage();
     await page.clickItem("Item 39", "tick");
     await page.click('[data-control="done-last"]');
+    // When the list is drawn in its new order, it keeps the rows in sight in place. So wait for that before scrolling.
+    await page.until("document.querySelector('li[data-index=\"0\"] .name')?.textContent === 'Item 38'");
     await page.evaluate(`scrollTo(0, ${start})`);
     await page.until(`scrollY === ${start}`);
     const tick = `(top) => [...document.querySelectorAll(".tick")]
