@@ -36,6 +36,8 @@ const outdatedTag = '"outdated"';
 export class ItemUndo {
   readonly #parts: ItemUndoParts;
   readonly #steps = new UndoList();
+  /** The key of the message that there is nothing to undo. */
+  #nothingKey: number | undefined;
 
   constructor(parts: ItemUndoParts) {
     this.#parts = parts;
@@ -46,7 +48,9 @@ export class ItemUndo {
    * offers to bring back an unsaved text, leaving that text counts as an action, too. Undoing it brings the text back.
    */
   undoNewest(): void {
-    if (!this.#steps.undoNewest()) this.#parts.notices.add("done", "There is nothing to undo.");
+    const { notices } = this.#parts;
+    if (!this.#steps.undoNewest()) this.#nothingKey = notices.add("done", "There is nothing to undo.");
+    else if (this.#nothingKey !== undefined) notices.close(this.#nothingKey);
   }
 
   /**

@@ -5,6 +5,8 @@ export interface Notice {
   readonly kind: "done" | "problem";
   readonly text: string;
   readonly action: NoticeAction | undefined;
+  /** Returns true when the message is no longer true or of no use any more. */
+  readonly isOver: () => boolean;
 }
 
 export interface NoticeAction {
@@ -42,11 +44,11 @@ export class NoticeList {
    * Adds a message and returns its key. An older message with the same text and no action is closed. If there are more
    * than `noticesMax` messages, one is closed: the oldest that would disappear by itself, otherwise the oldest.
    */
-  add(kind: Notice["kind"], text: string, action?: NoticeAction): number {
+  add(kind: Notice["kind"], text: string, action?: NoticeAction, isOver = () => false): number {
     const key = this.#key++;
     const same = this.#notices.find((notice) => notice.text === text && !notice.action);
     const oldest = this.#notices.find((notice) => !stays(notice)) ?? this.#notices[0];
-    this.#notices = [...this.#notices, { key, kind, text, action }];
+    this.#notices = [...this.#notices, { key, kind, text, action, isOver }];
     if (same) this.close(same.key);
     else if (oldest && this.#notices.length > noticesMax) this.close(oldest.key);
     else this.#onChange();
@@ -57,16 +59,14 @@ export class NoticeList {
     this.withdraw(key)?.action?.onClose?.();
   }
 
+  /** Closes the messages that are over. */
+  closeOver(): void {
+    for (const { key, isOver } of this.#notices) if (isOver()) this.close(key);
+  }
+
   /** Closes the messages whose action would change this item. */
   closeAbout(itemId: string): void {
     for (const { key, action } of this.#notices) if (action?.itemId === itemId) this.close(key);
-  }
-
-  /** Runs the action of the message whose action would change this item. Returns false if there is no such message. */
-  actAbout(itemId: string): boolean {
-    const newest = this.#notices.findLast(({ action }) => action?.itemId === itemId);
-    if (newest) this.act(newest.key);
-    return newest !== undefined;
   }
 
   /** Runs the message's action and closes the message. */

@@ -25,6 +25,8 @@ export interface OutboxEntry {
   maybeStored: boolean;
   /** True if the user must confirm the edit before it is sent, because it may belong to another store. */
   held: boolean;
+  /** True if the edit is held only because another store answers. It is released when its own store is back. */
+  isForeign: boolean;
   /** True if the user made the edit on a read-only service, and so knew that it would not be kept. */
   isTrial: boolean;
   /** The item's ETag and version after the service stored this edit. Undefined until then. */
@@ -42,6 +44,7 @@ export function newEntry(given: Pick<OutboxEntry, "number" | "edit" | "epoch" | 
     state: "waiting",
     maybeStored: false,
     held: false,
+    isForeign: false,
     storedAs: undefined,
     conflict: undefined,
     problem: undefined,

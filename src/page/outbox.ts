@@ -60,15 +60,16 @@ export class Outbox {
   restore(edits: readonly KeptEdit[], held: boolean, resendTime = 0): void {
     for (const { edit, epoch, maybeStored = false } of edits) {
       const notBefore = maybeStored ? resendTime : 0;
-      const isHeld = held || this.#isForeign(epoch);
-      Object.assign(this.#push(edit, false), { epoch, maybeStored, notBefore, held: isHeld });
+      const isForeign = !held && this.#isForeign(epoch);
+      Object.assign(this.#push(edit, false), { epoch, maybeStored, notBefore, held: held || isForeign, isForeign });
     }
     this.#mayMerge = true;
     this.#keepUnsent();
   }
 
   /**
-   * Call this when the page is connected to a store. Edits for another store then wait until the user confirms them.
+   * Call this when the page is connected to a store. Edits for another store then wait until the user confirms them, or
+   * until the page is connected to their own store again.
    */
   connected(epoch: string | undefined, isReadOnly = false): void {
     this.#epoch = epoch;
@@ -80,7 +81,10 @@ export class Outbox {
       // The user made this edit on a read-only service, and does not expect it to be stored. So the user must confirm
       // it.
       const isSurprising = entry.isTrial && !isReadOnly;
-      if (isSurprising || this.#isForeign(entry.epoch)) Object.assign(entry, { held: true, isTrial: false });
+      const isForeign = this.#isForeign(entry.epoch);
+      if (entry.isForeign && !isForeign) Object.assign(entry, { held: false, isForeign: false });
+      else if (!entry.held && (isSurprising || isForeign))
+        Object.assign(entry, { held: true, isForeign: !entry.isTrial, isTrial: false });
     }
     this.#keepUnsent();
   }
@@ -95,7 +99,7 @@ export class Outbox {
    * to.
    */
   confirmHeld(): void {
-    for (const entry of this.held) Object.assign(entry, { held: false, epoch: this.#epoch });
+    for (const entry of this.held) Object.assign(entry, { held: false, isForeign: false, epoch: this.#epoch });
     this.#keepUnsent();
   }
 

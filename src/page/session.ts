@@ -3,15 +3,17 @@
 // state. Nothing here uses the browser's document.
 
 import type { Credentials, TodoClient } from "../client/index.ts";
+import { checkCredentials } from "./credential-check.ts";
 import type { Edit, KeptEdit } from "./edit.ts";
 import { EditDecisions } from "./edit-decisions.ts";
 import { FollowedList, type ListNews } from "./followed-list.ts";
 import { ItemActions } from "./item-actions.ts";
-import { named, readFields, type Spelling } from "./item-fields.ts";
+import type { Spelling } from "./item-fields.ts";
 import { ItemUndo } from "./item-undo.ts";
 import { NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
 import { overlay, type ShownItem } from "./overlay.ts";
+import { RefusalNotices } from "./refusal-notices.ts";
 import { Sender, type SendOutcome } from "./sender.ts";
 import { type Feed, ownFeed } from "./shared-feed.ts";
 import { SignIn } from "./sign-in.ts";
@@ -37,6 +39,7 @@ const lastRequestMs = 1_000;
 
 export class Session {
   readonly #sender: Sender;
+  readonly #refusals: RefusalNotices;
   readonly #listeners = new Set<() => void>();
   #shown: readonly ShownItem[] | undefined;
   readonly outbox: Outbox;
@@ -81,6 +84,7 @@ export class Session {
     });
     const { list } = this;
     this.#sender = new Sender({ outbox, client, onOutcome: (outcome) => this.#sent(outcome), onSilence: onChange });
+    this.#refusals = new RefusalNotices({ notices, isRefused: (edit) => this.#isRefused(edit) });
     this.undo = new ItemUndo({ outbox, list, items, notices, focus, onEdit, onRelease });
     this.actions = new ItemActions({ outbox, list, items, notices, undo: this.undo, spelling, onEdit });
     this.decisions = new EditDecisions({ outbox, focus, onEdit, onDrop: onChange });
@@ -146,6 +150,7 @@ export class Session {
 
   #changed(): void {
     this.#shown = undefined;
+    this.notices.closeOver();
     for (const listener of this.#listeners) listener();
   }
 
@@ -173,7 +178,7 @@ export class Session {
   }
 
   #signsIn(): void {
-    // Read the whole list again. Its arrival shows that the credentials are correct.
+    // Read the whole list again. If the list needs credentials, its arrival shows that they are correct.
     this.list.forgetToken();
     this.reconnect();
   }
@@ -189,10 +194,12 @@ export class Session {
     if (news.kind === "change") this.#heardChange(news);
     else if (news.kind === "signed-out") this.signIn.ask();
     else if (news.kind === "unreadable")
-      this.notices.add("problem", `The list cannot be read: ${news.problem}`, {
-        label: "Try again",
-        run: () => this.reconnect(),
-      });
+      this.notices.add(
+        "problem",
+        `The list cannot be read: ${news.problem}`,
+        { label: "Try again", run: () => this.reconnect() },
+        () => this.list.connection === "live",
+      );
     else {
       // If a password was being checked, the form says why that was impossible: the connection failed, or there had
       // been too many wrong passwords.
@@ -206,12 +213,25 @@ export class Session {
     // undone here.
     if (isOtherStore) this.undo.forget();
     if (event.kind === "removed") this.notices.closeAbout(event.id);
-    // The arrival of the list closes the sign-in form, with two exceptions. If nobody has signed in, the user may be
-    // typing a password, and without the form the rest of it would be typed into the page. If edits are due, the form
-    // stays open until the first of them is answered.
-    const isSignedIn = event.kind === "snapshot" && this.signIn.username !== undefined;
-    if (isSignedIn && !this.outbox.next(Date.now())) this.signIn.accepted();
+    // The list may have arrived although the credentials are wrong, because reading may need none. If edits are due,
+    // the answer to the first of them shows whether the credentials are correct. Otherwise they are checked now.
+    const isNewList = event.kind === "snapshot";
+    if (isNewList && this.signIn.isUnchecked && !this.outbox.next(Date.now())) void this.#checkCredentials();
     this.#changed();
+  }
+
+  async #checkCredentials(): Promise<void> {
+    const { client } = this.signIn;
+    const check = await checkCredentials(client);
+    // The user may have signed out meanwhile, or tried another password.
+    if (this.signIn.client !== client) return;
+    if (check.kind === "right") this.signIn.accepted();
+    else if (check.kind === "wrong") this.signIn.ask();
+    else {
+      this.signIn.giveUp(check.problem);
+      // The list may be hidden from those who are not signed in.
+      this.reconnect();
+    }
   }
 
   #sent(outcome: SendOutcome): void {
@@ -225,13 +245,14 @@ export class Session {
     // A resting tab reads no feed. It would not notice if another store answered at this address later, so it stops
     // sending.
     else if (outcome.kind === "tryLater" && this.list.isResting) this.outbox.disconnected();
-    else if (outcome.kind === "refused") this.notices.add("problem", refusalText(outcome.edit, outcome.problem));
+    else if (outcome.kind === "refused") this.#refusals.add(outcome.edit, outcome.problem);
     this.#changed();
   }
-}
 
-function refusalText(edit: Edit, problem: string): string {
-  if (edit.kind === "delete") return `The item was not deleted: ${problem}`;
-  const what = edit.kind === "create" ? "added" : "saved";
-  return `${named(readFields(edit.json))} was not ${what}: ${problem}`;
+  #isRefused({ id, kind }: Edit): boolean {
+    const edits = this.outbox.entries.filter(({ edit }) => edit.id === id);
+    // A refused deletion is not in the outbox any more.
+    if (kind === "delete") return edits.length === 0 && this.list.stored.has(id);
+    return edits.at(-1)?.state === "refused";
+  }
 }

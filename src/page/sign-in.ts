@@ -61,6 +61,11 @@ export class SignIn {
     return this.#state.username;
   }
 
+  /** True if the user has signed in, and the service has not accepted the credentials yet. */
+  get isUnchecked(): boolean {
+    return this.#state.username !== undefined && !this.#state.isAccepted;
+  }
+
   /** What the form says, or would say if it were not postponed. */
   get problem(): string | undefined {
     return this.#state.problem;
@@ -114,6 +119,12 @@ export class SignIn {
   /** Call this when the connection failed. If credentials were being checked, the form says why that was impossible. */
   failed(problem: string): void {
     if (this.#state.form === "busy") this.#become({ form: "open", problem });
+  }
+
+  /** Call this when the service could not check the credentials. The page forgets them, and the form says why. */
+  giveUp(problem: string): void {
+    this.failed(problem);
+    this.#become({ client: this.#parts.connect(undefined), username: undefined });
   }
 
   /** Call this when the service asks for credentials. Opens the form, unless it is postponed. */

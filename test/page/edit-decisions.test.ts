@@ -279,6 +279,11 @@ describe("edits of an earlier visit or for another store", () => {
       3,
       false,
     ]);
+    // The first store is back. The edits were made for it, so there is nothing to ask.
+    network.service = service;
+    network.breakFeeds();
+    await untilSent(session);
+    await eventually(() => expect([session.decisions.heldNames, names()]).toEqual([[], ["Two", "Three"]]));
     session.list.rest();
     await other.collection.close();
   });

@@ -31,6 +31,16 @@ test("a list that cannot be read is reported with a way to try again", async () 
   await untilLive(session);
 });
 
+test("the message that the list cannot be read goes when the list is read again without its button", async () => {
+  const { network, session } = await open();
+  network.state = 500;
+  session.start();
+  await eventually(() => expect(session.notices.all).toHaveLength(1));
+  network.state = "up";
+  session.reconnect();
+  await eventually(() => expect(session.notices.all).toEqual([]));
+});
+
 test("edits made while the connection is lost are sent when it is back", async () => {
   const { service, network, session } = await open();
   network.state = "down";

@@ -116,6 +116,17 @@ test("added items are undone too: one by one if they were typed, at once if they
   expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
 });
 
+test("the message that there is nothing to undo goes when something is undone", async () => {
+  const { session, names } = await open();
+  session.start();
+  await untilLive(session);
+  session.undo.undoNewest();
+  expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+  session.actions.add(entry("One"));
+  session.undo.undoNewest();
+  expect([names(), session.notices.all]).toEqual([[], []]);
+});
+
 test("an item that was added again after a deletion elsewhere can be undone", async () => {
   const { session, names } = await open();
   session.start();

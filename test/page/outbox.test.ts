@@ -144,6 +144,27 @@ describe("edits of an earlier visit", () => {
     outbox.connected("other");
     expect([outbox.next(0), outbox.held.length]).toEqual([undefined, 2]);
   });
+
+  test("edits that are held because another store answers are released when their own store is back", () => {
+    const { outbox } = open();
+    outbox.add(create("a"));
+    outbox.connected("other");
+    outbox.restore([{ edit: create("b"), epoch: "e" }], false);
+    outbox.add(create("c"));
+    expect(outbox.held.map(({ edit }) => edit)).toEqual([create("a"), create("b")]);
+    outbox.connected("e");
+    expect([next(outbox).edit, outbox.held.map(({ edit }) => edit)]).toEqual([create("a"), [create("c")]]);
+  });
+
+  test("edits that are held for another reason stay held, whichever store answers", () => {
+    const { outbox } = open();
+    outbox.restore(kept("e"), true);
+    // The user made this edit on a read-only service, and does not expect it to be stored.
+    outbox.connected("e", true);
+    outbox.add(create("b"));
+    for (const epoch of ["other", "e"]) outbox.connected(epoch);
+    expect(outbox.held.map(({ edit }) => edit)).toEqual([create("a"), create("b")]);
+  });
 });
 
 describe("deletions that can be undone", () => {

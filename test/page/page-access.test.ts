@@ -88,7 +88,7 @@ test("everything can be done with the keyboard alone", async () => {
   await page.view.press("z", { modifiers: ["Control"] });
   await page.untilNames("Three", "Two edited", "One");
   await page.until("document.activeElement.closest('li')?.innerText.includes('Two edited')");
-  await press("Delete");
+  await press("Backspace");
   await page.untilNames("Three", "One");
   await page.evaluate("document.querySelector('[data-control=dismiss]').click()");
   await page.until("document.activeElement.closest('li')?.innerText.includes('One')");
@@ -105,6 +105,7 @@ test("everything can be done with the keyboard alone", async () => {
   }
   await page.view.press("?");
   await page.until("document.querySelector('dialog.shortcuts[open]')?.innerText.includes('new item')");
+  for (const keys of ["Del Backspace", "PgUp PgDn"]) await page.untilText(keys);
   await press("Escape");
   await page.until("!document.querySelector('dialog')");
 });
@@ -137,6 +138,8 @@ for (const [place, start] of [
     const page = await pages.openPage();
     await page.clickItem("Item 39", "tick");
     await page.click('[data-control="done-last"]');
+    // When the list is drawn in its new order, it keeps the rows in sight in place. So wait for that before scrolling.
+    await page.until("document.querySelector('li[data-index=\"0\"] .name')?.textContent === 'Item 38'");
     await page.evaluate(`scrollTo(0, ${start})`);
     await page.until(`scrollY === ${start}`);
     const tick = `(top) => [...document.querySelectorAll(".tick")]

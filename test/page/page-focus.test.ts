@@ -62,6 +62,66 @@ test("a conflict that is found while the user types opens no dialog, and no key 
   await page.until("!document.querySelector('.notice')");
 });
 
+test("after the Add button, the focus is in the field for new items, as after Enter", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  const untilButton = () => page.until("document.activeElement.type === 'submit'");
+  const tap = async () => {
+    const { x, y } = await page.evaluate<{ x: number; y: number }>(
+      "(({ x, y }) => ({ x: x + 5, y: y + 5 }))(document.querySelector('.composer button').getBoundingClientRect())",
+    );
+    await page.view.cdp("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] });
+    await page.view.cdp("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  };
+  const ways: readonly (readonly [name: string, press: () => Promise<void>])[] = [
+    ["click", () => page.clickButton("Add")],
+    [
+      "Enter",
+      () =>
+        page.view
+          .press("Tab")
+          .then(untilButton)
+          .then(() => page.view.press("Enter")),
+    ],
+    [
+      "Space",
+      () =>
+        page.view
+          .press("Tab")
+          .then(untilButton)
+          .then(() => page.view.press("Space")),
+    ],
+    ["tap", tap],
+  ];
+  await page.click('[data-control="composer"]');
+  for (const [name, press] of ways) {
+    await page.view.type(name);
+    await page.until("!document.querySelector('.composer button').disabled");
+    await press();
+    await page.until(`document.querySelector(".name")?.textContent === "${name}"`);
+    expect([name, await page.focused()]).toEqual([name, "composer"]);
+  }
+  // The next text is a name, although its first letter is also a shortcut.
+  await page.view.type("nuts");
+  await page.view.press("Enter");
+  await page.untilNames("nuts", "tap", "Space", "Enter", "click");
+});
+
+test("after a wrong password, the focus is in the field for the password, however the form was sent", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  await page.click('[data-control="sign-in"]');
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "wrong");
+  await page.click('dialog button[type="submit"]');
+  await page.untilText("The name or the password is wrong.");
+  expect(await page.focused()).toBe("password");
+  await page.view.type("long enough");
+  await page.view.press("Enter");
+  await untilClosed(page);
+  await page.until("document.querySelector('[data-control=sign-out]')?.innerText.includes('ann')");
+});
+
 test("if there are several conflicts, each decision leads to the next conflict", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
@@ -221,6 +281,8 @@ test("if no row is left when a button disappears, the composer gets the focus", 
   await page.click('[data-control="refused"]');
   await pressControl(page, "form.editor .problem button");
   await untilFocused(page, "composer");
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.untilText("There is nothing to undo.");
   await pressControl(page, '[data-control="dismiss"]');
   await untilFocused(page, "composer");
 });

@@ -220,10 +220,12 @@ test("if the browser cannot tell whether another tab is still open, it asks befo
   await page.untilNames();
 });
 
-test("what the user leaves with Escape comes back with the message's button, or by opening the item again", async () => {
+test("after Escape or Cancel, opening the item shows the stored text, and the message's button brings the typed text back", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"));
   const page = await pages.openPage();
+  const untilName = (name: string) => page.until(`document.querySelector("[data-control=name]")?.value === "${name}"`);
+  const messages = () => page.evaluate<number>("document.querySelectorAll('.notice').length");
   await page.clickItem("One", "text");
   await page.fill('[data-control="name"]', "One, typed");
   await page.view.press("Escape");
@@ -232,21 +234,33 @@ test("what the user leaves with Escape comes back with the message's button, or 
   await page.clickButton("Go on editing");
   await page.until("document.activeElement.dataset.control === 'name'");
   expect(await textIn(page, "name")).toBe("One, typed");
-  await page.view.press("Escape");
+  await page.clickButton("Cancel");
   await page.untilText("Your change of “One” was not saved.");
-  // Opening the item again brings back the typed text. The message disappears, so the text cannot be opened twice.
   await page.clickItem("One", "text");
-  await page.until("document.querySelector('[data-control=name]')?.value === 'One, typed'");
-  await page.until("!document.querySelector('.notice')");
+  await page.until("document.activeElement.dataset.control === 'name'");
+  expect([await textIn(page, "name"), await messages()]).toEqual(["One", 1]);
+  // The button replaces what is in the open editor, and that can be brought back in turn.
+  await page.clickButton("Go on editing");
+  await untilName("One, typed");
+  expect([await page.focused(), await messages()]).toEqual(["name", 0]);
+  await page.view.press("Escape");
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="name"]', "One, retyped");
+  for (const name of ["One, typed", "One, retyped"]) {
+    await page.clickButton("Go on editing");
+    await untilName(name);
+    expect([await page.focused(), await messages()]).toEqual(["name", 1]);
+  }
+  // Saving ends the offer, so no second text can conflict with the saved one.
   await page.clickButton("Save");
-  await page.untilNames("One, typed");
-  await page.until("document.activeElement.dataset.control === 'text'");
-  await pages.untilStored(([one]) => one?.["Name"] === "One, typed");
-  // If the item is deleted, the message that offers to go on editing disappears.
-  await page.clickItem("One, typed", "text");
+  await page.untilNames("One, retyped");
+  await page.until("document.activeElement.dataset.control === 'text' && !document.querySelector('.notice')");
+  await pages.untilStored(([one]) => one?.["Name"] === "One, retyped");
+  // If the item is deleted, the offer disappears.
+  await page.clickItem("One, retyped", "text");
   await page.fill('[data-control="name"]', "One, again");
   await page.view.press("Escape");
-  await page.untilText("Your change of “One, typed” was not saved.");
+  await page.untilText("Your change of “One, retyped” was not saved.");
   await pages.send("DELETE", `/api/todoitems/${ids.one}`);
   await page.until("!document.querySelector('.notice')");
 });

@@ -18,8 +18,8 @@ test("if the list needs credentials, the page asks for them, reports wrong ones,
     expect(session.signIn.form).toEqual({ problem: "The name or the password is wrong.", busy: false }),
   );
   session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(async () => expect(session.list.loaded).toBe(true));
-  expect([session.signIn.form, session.signIn.username]).toEqual([undefined, "ann"]);
+  await eventually(() => session.signIn.form === undefined);
+  expect([session.list.loaded, session.signIn.username]).toEqual([true, "ann"]);
   session.signIn.signOut();
   expect([session.items, session.list.loaded]).toEqual([[], false]);
   await eventually(async () => expect(session.signIn.form).toBeDefined());
@@ -35,6 +35,69 @@ test("if only writes need credentials, the first edit asks for them and is sent 
   await untilSent(session);
   expect(session.signIn.form).toBeUndefined();
   expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }]);
+});
+
+test("if only writes need credentials, a sign-in with wrong ones is refused although the list can be read", async () => {
+  const { service, network, session } = await open(await guarded("writes"));
+  await service.collection.write({ kind: "create", item: { id: ids.one, json: named(ids.one, "One") } });
+  session.start();
+  await untilLive(session);
+  for (const credentials of [
+    { username: "ann", password: "wrong" },
+    { username: "nobody", password: "secret" },
+  ]) {
+    const before = network.exchanges.length;
+    session.signIn.openForm();
+    session.signIn.submit(credentials);
+    await eventually(() =>
+      expect(session.signIn.form).toEqual({ problem: "The name or the password is wrong.", busy: false }),
+    );
+    expect(session.signIn.username).toBeUndefined();
+    // A wrong password is sent with one request that is refused. More would count as more wrong passwords.
+    expect(network.exchanges.slice(before).filter((exchange) => exchange.endsWith("401"))).toHaveLength(1);
+  }
+  const { version } = service.collection;
+  session.signIn.submit({ username: "ann", password: "secret" });
+  await eventually(() => session.signIn.form === undefined);
+  expect([session.signIn.username, service.collection.version]).toEqual(["ann", version]);
+});
+
+test("if the service cannot check the password now, the form says why, and nobody is signed in", async () => {
+  const { session } = await open(await guarded("writes"));
+  session.start();
+  await untilLive(session);
+  session.signIn.openForm();
+  // After five wrong passwords in a row, the service refuses to check more of them for a while.
+  for (let count = 1; count <= 5; count++) {
+    session.signIn.submit({ username: "ann", password: `wrong ${count}` });
+    await eventually(() => session.signIn.form?.problem === "The name or the password is wrong.");
+  }
+  session.signIn.submit({ username: "ann", password: "secret" });
+  await eventually(() => session.signIn.form?.problem?.startsWith("Too many wrong passwords") === true);
+  session.signIn.cancel();
+  await untilLive(session);
+  expect(session.signIn.username).toBeUndefined();
+});
+
+test("credentials that were never accepted are called wrong when an edit is refused, not outdated", async () => {
+  const { network, session } = await open(await guarded("writes"));
+  session.start();
+  await untilLive(session);
+  session.signIn.openForm();
+  session.signIn.submit({ username: "ann", password: "secret" });
+  await eventually(() => session.signIn.form === undefined);
+  const changed = await Service.on(new MemoryEngine(), await guarded("writes", "another"));
+  network.service = changed;
+  session.reconnect();
+  await untilLive(session);
+  session.actions.add(entry("One"));
+  const outdated = "You were signed out, because the service no longer accepts this name and password.";
+  await eventually(() => expect(session.signIn.form).toEqual({ problem: outdated, busy: false }));
+  session.signIn.submit({ username: "ann", password: "secret" });
+  const wrong = "The name or the password is wrong.";
+  await eventually(() => expect(session.signIn.form).toEqual({ problem: wrong, busy: false }));
+  session.list.rest();
+  await changed.collection.close();
 });
 
 test("while the user types, the form does not open by itself: the edits wait, and the user can open the form", async () => {

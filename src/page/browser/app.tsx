@@ -89,7 +89,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       }
       if (isTyping(event.target)) return;
       // A click beside the fields of an editor takes the focus from them, but the next keys are still for the editor.
-      const editor = document.querySelector<HTMLFormElement>(`[data-id="${editedId.current}"] form`);
+      const editor = editorOf(editedId.current);
       if (editor && event.target === document.body) {
         if (event.key === "Escape") editor.reset();
         return;
@@ -133,13 +133,15 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     if (edited.isGone(base.id)) actions.addAgain(base.id, json);
     else actions.save(base, json);
   };
-  // If the user closes an editor without saving, a message offers to continue with the draft. As long as the message is
-  // there, opening the item continues with the draft, too. Otherwise the user could save two texts for one item, and
-  // the second would conflict with the first.
-  const offerDraft = (draft: Draft) => undo.offerDraft(draft.base, () => edited.open(draft.base, draft));
-  const edit = (item: ShownItem) => {
-    if (!session.notices.actAbout(item.id)) edited.open(item);
-  };
+  // If the user closes an editor without saving, a message offers to continue with the draft. Opening the item itself
+  // shows the stored text, because the user has cancelled the change. The offer ends when the item is saved, so no
+  // second text can conflict with the saved one.
+  const offerDraft = (draft: Draft) =>
+    undo.offerDraft(draft.base, () => {
+      // If the editor is open again, the draft takes its place. What was typed there is then offered in turn.
+      editorOf(draft.base.id)?.reset();
+      edited.open(draft.base, draft);
+    });
 
   return (
     <>
@@ -173,7 +175,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           emptyText={loaded ? emptyText(session, filter, search) : undefined}
           onSignIn={list.connection === "signed-out" ? () => signIn.openForm() : undefined}
           edited={edited}
-          onEdit={edit}
+          onEdit={(item) => edited.open(item)}
           onDone={(item, isDone) => actions.setDone(item, isDone)}
           onSave={save}
           onCancel={offerDraft}
@@ -216,6 +218,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       {opened === "shortcuts" && <ShortcutsDialog onClose={() => setOpened(undefined)} />}
     </>
   );
+}
+
+/** The open editor of this item. Resetting the form cancels the edit. */
+function editorOf(id: string | undefined): HTMLFormElement | null {
+  return document.querySelector(`[data-id="${id}"] form`);
 }
 
 function conflictText({ conflict, fields }: ShownItem, count: number): string {

@@ -34,6 +34,8 @@ export function Composer({ inputRef, onAdd, isOffline }: ComposerProps) {
           if (name.trim() === "") return;
           onAdd([{ name: name.trim(), done: false }]);
           setName("");
+          // The Add button is disabled now and loses the focus. The user may go on with the next item.
+          inputRef.current?.focus({ preventScroll: true });
         }}
       >
         <PlusIcon />

@@ -65,9 +65,11 @@ export function ItemRows(props: ItemRowsProps) {
         >
           {edited.ids.has(item.id) ? (
             <ItemEditor
+              // An editor that is opened with another draft starts again, with the text of that draft.
+              key={edited.openingOf(item.id)?.number}
               item={item}
               isGone={edited.isGone(item.id)}
-              draft={edited.draftOf(item.id)}
+              draft={edited.openingOf(item.id)?.draft}
               onSave={(base, json) => {
                 props.onSave(base, json);
                 closeEditor(item.id, index);

@@ -1,7 +1,7 @@
 // Asks for a name and a password. They are kept only in the page's memory.
 
 import type { RefObject } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { SignIn, SignInForm } from "../sign-in.ts";
 import { CredentialFields } from "./credential-fields.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -18,6 +18,7 @@ interface SignInDialogProps {
 
 export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: SignInDialogProps) {
   const [password, setPassword] = useState("");
+  const passwordField = useRef<HTMLInputElement>(null);
   return (
     <Dialog title="Sign in" kind="sign-in" onClose={() => signIn.cancel()} nextFocus={nextFocus}>
       <p>
@@ -29,6 +30,8 @@ export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: 
           event.preventDefault();
           signIn.submit({ username, password });
           setPassword("");
+          // The button is disabled now and loses the focus. If the password was wrong, the user types another one.
+          passwordField.current?.focus();
         }}
       >
         <CredentialFields
@@ -38,6 +41,7 @@ export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: 
             setPassword(credentials.password);
           }}
           required
+          passwordRef={passwordField}
         />
         <p class="problem" role="alert">
           {form.problem}

@@ -14,9 +14,16 @@ export interface Edited {
   readonly withMissing: (shown: readonly ShownItem[]) => readonly ShownItem[];
   /** Opens an editor. If there is a draft, the user goes on with it. */
   readonly open: (item: ShownItem, draft?: Draft) => void;
-  /** The draft that the editor was opened with. */
-  readonly draftOf: (id: string) => Draft | undefined;
+  /** How the editor was opened. Undefined if it is not open. */
+  readonly openingOf: (id: string) => Opening | undefined;
   readonly close: (id: string) => void;
+}
+
+interface Opening {
+  /** Differs each time an editor is opened. */
+  readonly number: number;
+  /** The draft that the editor was opened with. */
+  readonly draft: Draft | undefined;
 }
 
 interface Place {
@@ -29,7 +36,8 @@ interface Place {
 export function useEdited(items: readonly ShownItem[], loaded: boolean): Edited {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const places = useRef(new Map<string, Place>()).current;
-  const drafts = useRef(new Map<string, Draft>()).current;
+  const openings = useRef(new Map<string, Opening>()).current;
+  const openingCount = useRef(0);
   const present = useMemo(() => new Set(ids.size === 0 ? [] : items.map(({ id }) => id)), [items, ids]);
   const isMissing = (id: string) => ids.has(id) && !present.has(id);
   return {
@@ -42,15 +50,15 @@ export function useEdited(items: readonly ShownItem[], loaded: boolean): Edited 
       return missing.reduce((rows, { item, index }) => rows.toSpliced(Math.min(index, rows.length), 0, item), shown);
     },
     open: (item, draft) => {
-      if (draft) drafts.set(item.id, draft);
+      openings.set(item.id, { number: openingCount.current++, draft });
       // If the item has been deleted, its editor comes first in the list.
       places.set(item.id, { item, index: 0 });
       setIds((before) => new Set([...before, item.id]));
     },
-    draftOf: (id) => drafts.get(id),
+    openingOf: (id) => openings.get(id),
     close: (id) => {
       places.delete(id);
-      drafts.delete(id);
+      openings.delete(id);
       setIds((before) => new Set([...before].filter((other) => other !== id)));
     },
   };
