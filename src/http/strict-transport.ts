@@ -2,10 +2,10 @@
 
 import type { Handler } from "../wire/message.ts";
 
-/** One year is the shortest time that the browsers' lists of HTTPS-only sites accept. */
+/** The time is one year, because the browsers' lists of HTTPS-only sites accept no shorter time. */
 const strictTransport = { "Strict-Transport-Security": "max-age=31536000" };
 
-/** Wraps the handler of an HTTPS listener so that each of its answers has this header. */
+/** Wraps the handler of an HTTPS listener so that each of its answers has the header `Strict-Transport-Security`. */
 export function withStrictTransport(handler: Handler): Handler {
   return {
     handle: async (request) => (await handler.handle(request)).with(strictTransport),

@@ -1,4 +1,4 @@
-// Which values mark an item as done. Apps write a boolean, a number or a string.
+// Which values mark an item as done or open. Apps write a boolean, a number or a string.
 
 /** The JSON texts with which apps mark an item as done and as open. */
 const marks = [

@@ -6,12 +6,15 @@ import { ItemError } from "./item-error.ts";
 import { type Member, ObjectText } from "./object-text.ts";
 
 /**
- * The default limit for nesting, and the highest that `--depth-limit` allows. It is far below the depth that would
- * overflow the stack.
+ * The limit for nesting if the caller gives none. It is also the highest limit that `--depth-limit` allows, and far
+ * below the depth that would overflow the stack.
  */
 const depthMaxDefault = 1_000;
 
-/** Checks one JSON object and indexes its members. Throws an `ItemError` for any other text. */
+/**
+ * Checks one JSON object and indexes its members. Throws an `ItemError` for any other text, and for an object that is
+ * nested too deeply.
+ */
 export function scanObject(source: string, depthMax = depthMaxDefault): ObjectText {
   const scanner = new Scanner(source, depthMax);
   const members: Member[] = [];
@@ -21,7 +24,10 @@ export function scanObject(source: string, depthMax = depthMaxDefault): ObjectTe
   return new ObjectText(scanner.finish(), members);
 }
 
-/** Checks one JSON array and returns the compact text of each element. Throws an `ItemError` for any other text. */
+/**
+ * Checks one JSON array and returns the compact text of each element. Throws an `ItemError` for any other text, and for
+ * an array that is nested too deeply.
+ */
 export function scanArray(source: string, depthMax = depthMaxDefault): string[] {
   const scanner = new Scanner(source, depthMax);
   const elements: Span[] = [];

@@ -3,10 +3,10 @@
 import { ItemError } from "./item-error.ts";
 import { type ObjectText, stringOf } from "./object-text.ts";
 
-/** Throws if one of these fields is missing or blank. Names are compared without regard to letter case. */
+/** Throws if one of these fields is missing, null or blank. Names are compared without regard to letter case. */
 export function checkRequiredFields(object: ObjectText, required: readonly string[]): void {
   if (required.length === 0) return;
-  // If a name repeats, its last value counts, as in `JSON.parse`.
+  // If a name repeats, also in another letter case, its last value counts.
   const values = new Map(object.entries().map(([name, value]) => [name.toLowerCase(), value]));
   const missing = required.filter((name) => isBlank(values.get(name.toLowerCase())));
   if (missing.length === 0) return;

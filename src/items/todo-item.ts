@@ -47,8 +47,8 @@ export function parseTodoItem(text: string, depthMax: number): TodoItemDraft {
 }
 
 /**
- * Takes the item's ID from the body or the path. If neither has one, creates an ID if `mint` is true, and throws
- * otherwise.
+ * Takes the item's ID from the body or the path. Throws if their IDs differ. If neither has an ID, creates one if
+ * `mint` is true, and throws otherwise.
  */
 export function identify(draft: TodoItemDraft, pathId: string | undefined, mint: boolean): IdentifiedItem {
   checkAgainstPath(draft, pathId);

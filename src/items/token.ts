@@ -20,7 +20,8 @@ export function formatToken({ epoch, version }: Token, fieldNames: FieldNames = 
 
 // Proxies that compress answers put `W/` before our tags, so we recognise tags with `W/` too.
 const pattern = /^(?:W\/(?="))?"?([0-9a-z]{1,64})-([0-9]{1,15})(?:-(?:camel|pascal))?(?:-read-only)?"?$/i;
-// We append `-gzip`. Proxies that compress answers append a suffix too: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
+// The suffix of a tag if the answer was compressed. We append `-gzip`. Proxies that compress answers append a suffix
+// too: Apache `-gzip`, Jetty `--gzip`, others `;gzip`.
 const codingSuffix = /(?:--?|;)(?:gzip|br|deflate|zstd)("?)$/;
 
 /** The entity tag or token of the same state without compression. */

@@ -1,4 +1,4 @@
-// A metric as plain data. One process can send it to another, and prom-client can add it up and render it.
+// Metrics as plain data. One process can send them to another, and prom-client can combine and render them.
 
 export type Labels = Readonly<Record<string, string>>;
 

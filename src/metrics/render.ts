@@ -1,4 +1,4 @@
-// Adds up the metrics of several processes and renders them in the text format of Prometheus.
+// Combines the metrics of several processes and renders them in the text format of Prometheus.
 
 import type { ProcessMetrics } from "./metric.ts";
 

@@ -9,9 +9,9 @@ export interface EditDecisionsParts {
   readonly outbox: Outbox;
   /** Gives the focus to this item. */
   readonly focus: (id: string) => void;
-  /** Called when edits were changed and may be sent now. */
+  /** Called after a conflict was resolved or the held edits were decided. Edits may be sent now. */
   readonly onEdit: () => void;
-  /** Called when edits were only dropped. */
+  /** Called after refused or unsent edits were dropped. */
   readonly onDrop: () => void;
 }
 

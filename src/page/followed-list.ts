@@ -14,8 +14,8 @@ export type ConnectionState = "connecting" | "live" | "lost" | "signed-out";
 /** What the feed has reported. The list and the outbox are updated before `onNews` is called. */
 export type ListNews =
   /**
-   * An item or the whole list has changed. `isOtherStore` is true if the list may have been that of another store until
-   * now.
+   * An item or the whole list has changed. `isOtherStore` is true if the list before this change may have come from
+   * another store.
    */
   | { readonly kind: "change"; readonly event: WatchEvent<string>; readonly isOtherStore: boolean }
   | { readonly kind: "live" }
@@ -27,9 +27,7 @@ export type ListNews =
 
 export interface FollowedListParts {
   readonly outbox: Outbox;
-  /**
-   * `client` and `feed` are called for each connection, because the user may have signed in or out since the last one.
-   */
+  /** `client` and `feed` are called at each `follow`, because the user may have signed in or out since the last one. */
   readonly client: () => TodoClient<string>;
   readonly feed: () => Feed;
   readonly readOnly: boolean;
@@ -58,7 +56,7 @@ export class FollowedList {
     this.readOnly = parts.readOnly;
   }
 
-  /** Follows the list until `rest` is called. */
+  /** Follows the list until `rest` is called or the list cannot be read. */
   async follow(): Promise<void> {
     this.isResting = false;
     const { signal } = this.#following;
@@ -106,7 +104,10 @@ export class FollowedList {
     this.#outbox.settle(this.version ?? 0, (id) => this.stored.has(id));
   }
 
-  /** Removes the deletions of closed pages from the outbox if their items are gone. */
+  /**
+   * If an item is gone, removes its deletion from the outbox if the deletion comes from a closed page or its answer was
+   * lost.
+   */
   dropDoneDeletions(): void {
     if (this.loaded && this.connection === "live") this.#outbox.dropDoneDeletions((id) => this.stored.has(id));
   }

@@ -1,5 +1,5 @@
-// What the user does to items: adds, changes, ticks and deletes them. Each action becomes an edit in the outbox, and can
-// be undone.
+// What the user does to items: adds, changes, ticks and deletes them. Each action becomes one or more edits in the
+// outbox. It can be undone, unless the service is read-only.
 
 import { newId } from "../client/item-text.ts";
 import type { Edit } from "./edit.ts";

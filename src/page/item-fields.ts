@@ -24,7 +24,7 @@ export interface ItemFields {
   readonly chips: readonly Chip[];
   /** The number of fields that the page does not show: all except the ID and the fields above. */
   readonly otherCount: number;
-  /** The text that a search looks through: the values of all fields except the ID, in lower case. */
+  /** The text that a search looks through: the values of all fields except the ID and the done mark, in lower case. */
   readonly searchText: string;
 }
 
@@ -137,7 +137,8 @@ export function shapeOf(json: string): ItemShape {
   return {
     id: id ? object.name(id) : fallback.id,
     name,
-    // An app that calls its name field `title`, say, may not expect a field called `notes`.
+    // An app that calls its name field `title`, say, may not expect a field called `notes`. So its new items get no
+    // notes.
     notes: nameOf("notes") ?? (name === fallback.name ? fallback.notes : undefined),
     done: nameOf("done") ?? fallback.done,
     doneLike: found.done && object.value(found.done),
@@ -173,7 +174,10 @@ function findFields(object: ObjectText): Partial<Record<FieldName, Member>> {
   return found;
 }
 
-/** Returns how an item spells its field names. The name field decides. If there is none, the ID field decides. */
+/**
+ * Returns how an item spells its field names. The name field decides. If there is none, the spelling is `camel` if the
+ * item has a field `id`, otherwise `pascal`.
+ */
 function spellingOf(object: ObjectText): Spelling {
   const member = findFields(object).name ?? object.find((name) => name === "id");
   if (!member) return "pascal";

@@ -1,4 +1,4 @@
-// The whole page, from top to bottom: header, banners, composer, toolbar, list, and the dialogs.
+// The whole page: header, banners, composer, toolbar, list, notices and dialogs. Also handles the keyboard shortcuts.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Draft } from "../draft.ts";
@@ -49,7 +49,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     [items, filter, search, doneLast, edited.ids, addedIds],
   );
   const rows = edited.withMissing(shown);
-  // The item whose editor was opened last.
+  // The ID of the item that is being edited. If there are several, it is the item whose editor was opened last.
   const editedId = useRef<string | undefined>(undefined);
   editedId.current = [...edited.ids].at(-1);
 
@@ -88,7 +88,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         event.preventDefault();
       }
       if (isTyping(event.target)) return;
-      // A click beside the fields of an editor takes the focus from them, but the next keys are still for the editor.
+      // A click beside the fields of an editor takes the focus from them. Then Escape still closes the editor, and no
+      // single key is a shortcut.
       const editor = editorOf(editedId.current);
       if (editor && event.target === document.body) {
         if (event.key === "Escape") editor.reset();

@@ -86,7 +86,7 @@ export function Banners({ session }: { session: Session }) {
   );
 }
 
-/** True if a banner has a sign-in button: edits wait for a sign-in, or the user must know why there is no sign-in. */
+/** True if a banner has a sign-in button: edits wait for a sign-in, or the service has refused the user's password. */
 export function offersSignIn({ signIn, outbox }: Session): boolean {
   return signIn.isPostponed && (outbox.unsentCount > 0 || signIn.problem !== undefined);
 }

@@ -1,4 +1,5 @@
-// Shows how two versions of an item differ, field by field, and asks which one to keep.
+// Asks the user to resolve a conflict. If both sides changed the item, shows how the two versions differ, field by
+// field.
 
 import type { ComponentChildren } from "preact";
 import { indented } from "../../items/indented.ts";

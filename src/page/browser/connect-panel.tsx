@@ -1,5 +1,5 @@
-// Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, and
-// the figures of the list.
+// Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, the
+// API's description, and the figures of the list.
 
 import { useState } from "preact/hooks";
 import { codeSamples } from "../../description/code-samples.ts";

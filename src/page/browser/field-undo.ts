@@ -2,7 +2,7 @@
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
-/** For each field, its value after the user last changed it, and how the user did that. */
+/** For each field, its value after the user last changed it, and whether that change was an undo. */
 const changes = new WeakMap<Field, { readonly value: string; readonly isUndo: boolean }>();
 
 /** Call this for every change that the user makes in a field. */

@@ -1,5 +1,5 @@
-// The top line: the title, the state of the connection, who is signed in, and buttons that open the connect panel and
-// the list of shortcuts.
+// The top line: the title, the state of the connection, and buttons to sign in or out, to open the connect panel and to
+// list the shortcuts.
 
 import type { ConnectionState } from "../followed-list.ts";
 import type { PageSettings } from "../page-settings.ts";

@@ -1,4 +1,4 @@
-// The page's icons, drawn as lines in the colour of the text.
+// The page's icons, drawn as lines in the colour of the text, and the mark beside the title.
 
 import type { ComponentChildren } from "preact";
 

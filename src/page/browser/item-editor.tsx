@@ -10,7 +10,7 @@ import type { ShownItem } from "../overlay.ts";
 
 interface ItemEditorProps {
   readonly item: ShownItem;
-  /** True if somebody has deleted the item since the editor was opened. */
+  /** True if somebody has deleted the item. */
   readonly isGone: boolean;
   /** `base` is the version of the item that the user started to edit. */
   readonly onSave: (base: ShownItem, json: string) => void;

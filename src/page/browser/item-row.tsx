@@ -23,8 +23,8 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
     onDelete();
   };
   const isSpace = (event: KeyboardEvent) => event.key === " " && !event.ctrlKey && !event.metaKey && !event.altKey;
-  // Space also ticks the item if the focus is on the item's text, which is a button. Browsers press a button when the
-  // Space key is released, so that must be prevented, too.
+  // Space also ticks or unticks the item if the focus is on the item's text. The text is a button, and browsers press a
+  // button when the Space key is released. So `onTextKeyUp` prevents that.
   const onTextKey = (event: KeyboardEvent) => {
     deleteByKey(event);
     if (!isSpace(event)) return;

@@ -16,7 +16,7 @@ interface ItemRowsProps extends RowFocusOptions {
   readonly items: readonly ShownItem[];
   /** What to say if there are no items. Undefined while the list is not known. */
   readonly emptyText: { readonly title: string; readonly hint: string } | undefined;
-  /** Opens the sign-in form. Undefined if the list can be seen without signing in. */
+  /** Opens the sign-in form. Undefined unless the service refuses to show the list without a sign-in. */
   readonly onSignIn: (() => void) | undefined;
   readonly edited: Edited;
   readonly onEdit: (item: ShownItem) => void;

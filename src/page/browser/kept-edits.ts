@@ -17,7 +17,10 @@ interface PageRecord {
 interface KeptEditsParts {
   /** The address of the page. */
   readonly address: string;
-  /** True if the page does not follow the list now. Such a page leaves the edits of others to another page. */
+  /**
+   * True if the page does not follow the list now. If another page is closed then, this page does not take its edits
+   * before `takeLeft` is called.
+   */
   readonly isResting: () => boolean;
   /**
    * Called with edits that another page has left. Before this function returns, it must call `write` with a list that
@@ -159,7 +162,7 @@ export class KeptEdits {
     return true;
   }
 
-  /** Holds the lock of this page until the user leaves the page. */
+  /** Returns once this page holds its own lock. The page then holds it until the user leaves the page. */
   #holdOwnLock(): Promise<void> {
     return new Promise((resolve, reject) => {
       const hold = () => {

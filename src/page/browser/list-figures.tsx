@@ -1,4 +1,5 @@
-// The size and the version of the list. A gauge compares the size with the longest list that one real client can read.
+// The figures of the list, such as its size and version. A gauge compares the size with the longest list that the app
+// of the Xamarin.Forms tutorial can read.
 
 import type { FollowedList } from "../followed-list.ts";
 

@@ -104,7 +104,7 @@ addEventListener("beforeunload", (event) => {
 });
 
 // The user leaves the page. The browser may keep the page in memory in case the user comes back. Meanwhile another tab
-// sends the edits.
+// may take over the edits and send them.
 addEventListener("pagehide", () => {
   session.leave();
   kept.leave();

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Notice, type NoticeList, stays } from "../notice-list.ts";
 import { CloseIcon } from "./icons.tsx";
 
-/** How long a message stays. Problems stay longer, because they take longer to read. */
+/** How long a message is shown if it closes by itself. Problems are shown longer, because they take longer to read. */
 const shownMs = { done: 8_000, problem: 20_000 };
 
 export function Notices({ notices }: { notices: NoticeList }) {

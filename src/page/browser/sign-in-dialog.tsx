@@ -12,7 +12,7 @@ interface SignInDialogProps {
   /** The name is kept outside the dialog, so that it is still there when the dialog opens again. */
   readonly username: string;
   readonly onUsername: (username: string) => void;
-  /** Gets the focus when the form closes, because the button that opened it is gone then. */
+  /** Gets the focus when the form closes, if the button that opened it is gone. */
   readonly nextFocus: RefObject<HTMLElement | null>;
 }
 

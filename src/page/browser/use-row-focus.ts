@@ -63,8 +63,8 @@ export function useRowFocus(
       if (items.length === 0) onNowhere();
       else focus(before);
     } else if (before && neighbour !== undefined)
-      // The focused row has moved away, because it was ticked and done items come last. The focus stays at the old
-      // place.
+      // The focused row has moved away, because it was ticked or unticked and done items come last. The focus stays at
+      // the old place.
       focus({ ...before, index: neighbour }, { preventScroll: true });
     else if (before && document.activeElement === document.body) {
       const row = focusedRow();
