@@ -124,8 +124,8 @@ describe("the package", () => {
     cpSync(project("bun/package.json"), join(modules, "bun/package.json"));
     writeFileSync(join(modules, "bun/bin/bun.exe"), "not yet");
     await expectAdvice();
-    // Then the binary of a package for the platform is used. npm 9 also installs the packages for the other C library,
-    // so there may be several.
+    // If there is a package with the binary for this platform, the launcher uses that binary. npm 9 installs several
+    // such packages, because it ignores which C library they are for.
     for (const platform of readdirSync(project("@oven"))) {
       const binary = join(modules, "@oven", platform, "bin/bun");
       mkdirSync(dirname(binary), { recursive: true });

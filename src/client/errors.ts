@@ -208,7 +208,7 @@ export class UnsupportedMediaTypeError extends HttpError {
   override readonly name = "UnsupportedMediaTypeError";
 }
 
-/** 429: too many requests or too many wrong passwords; see `retryAfterMs`. */
+/** 429: too many requests, wrong passwords or open feeds; see `retryAfterMs`. */
 export class TooManyRequestsError extends HttpError {
   override readonly name = "TooManyRequestsError";
 }

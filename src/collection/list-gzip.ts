@@ -1,4 +1,4 @@
-// The list as a gzip stream. Each chunk is compressed separately, so after a write only one chunk is compressed again.
+// The list as a gzip stream. Each chunk is compressed separately, so a write makes us compress one chunk again, or two.
 // The compressed form of a chunk refers to nothing outside the chunk. Because of a full flush, it ends at a byte
 // boundary. So compressed chunks can simply be put one after the other.
 

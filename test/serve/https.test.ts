@@ -1,4 +1,5 @@
-// Tests HTTPS as clients see it: real handshakes with the program, both protocols, and a certificate that changes.
+// Tests HTTPS as clients see it: real handshakes with the program, HTTP/1.1 and HTTP/2, HTTP beside
+// HTTPS, and a certificate that changes.
 
 import { checkedFetch } from "../description/checked-answer.ts";
 import "reflect-metadata";

@@ -50,8 +50,7 @@ export class SimulatedInstance {
         nestingDepthMax: 64,
         staleSecondsMax: 0,
         heartbeatMs: 15_000,
-        // A warning says that the store could not be reached. The simulation causes that on purpose. An error is a
-        // defect.
+        // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
         log: (level, message) => {
           if (level === "error") onDefect(new Violation(`the service has a defect: ${message}`));
         },

@@ -150,7 +150,7 @@ export async function compare(
 
 export interface Rounds {
   readonly messages: number;
-  /** How many requests we accepted. The comparison proves little if we refuse most of them. */
+  /** How many requests have a head that we accepted. The comparison proves little if we refuse most of them. */
   readonly accepted: number;
   readonly findings: readonly Finding[];
 }

@@ -119,8 +119,8 @@ export class KeptEdits {
   }
 
   /**
-   * Gives up the edits when the user leaves the page. Another page may take them over, or this page itself, if the user
-   * comes back. After this, the object is of no use any more.
+   * Gives up the edits when the user leaves the page. Another page may take them over. Do not use this object after
+   * `leave`: if the user comes back, the page makes a new one, which takes over the edits that are left.
    */
   leave(): void {
     this.#leaving.abort();
