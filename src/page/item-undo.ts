@@ -1,4 +1,5 @@
-// Undoes the user's actions on items, the newest first. Some actions also show a message with a button that undoes them.
+// Undoes the user's actions on items, the newest first. Some actions also show a message with a button that undoes
+// them.
 
 import { sameContent } from "../client/item-text.ts";
 import type { FollowedList } from "./followed-list.ts";
@@ -15,9 +16,12 @@ export interface ItemUndoParts {
   readonly notices: NoticeList;
   /** Gives the focus to this item. */
   readonly focus: (id: string | undefined) => void;
-  /** Called after each edit. Shows and sends it. */
+  /** Called after a change of an item was undone. Shows and sends the edit. A postponed sign-in form may open again. */
   readonly onEdit: () => void;
-  /** Called when edits were taken back or may be sent now. Shows and sends them, without asking for a sign-in again. */
+  /**
+   * Called after an addition or a deletion was undone, and when deletions no longer wait. Shows and sends the edits. A
+   * postponed sign-in form stays closed.
+   */
   readonly onRelease: () => void;
 }
 
@@ -144,7 +148,7 @@ export class ItemUndo {
     focus(items[0]?.id);
     for (const { id, json } of items) {
       const deletion = outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-      // The deletion was refused, or somebody else has brought the item back. Then nothing is left to do.
+      // The item is there, for example because the service refused the deletion. So there is nothing to bring back.
       if (!deletion && list.stored.has(id)) continue;
       // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.
       // Otherwise the item is created again with the same ID, and becomes the newest.

@@ -19,7 +19,9 @@ export interface ListView {
   readonly shown: readonly ShownItem[];
   /** For each filter, the number of items that match the search or were just added. */
   readonly counts: Readonly<Record<Filter, number>>;
-  /** The done items that match the search and are not being edited. Only these are deleted by "Clear done". */
+  /**
+   * The done items that "Clear done" deletes: they match the search or were just added, and they are not being edited.
+   */
   readonly clearable: readonly ShownItem[];
 }
 

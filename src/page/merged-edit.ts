@@ -8,7 +8,7 @@ export type Later = Exclude<Edit, { kind: "create" }>;
 /**
  * Returns the edit that does what the earlier edit and then the later one would do. Returns undefined if nothing is
  * left to do, because the later edit deletes what the earlier one would create. The result has the ETag of the earlier
- * edit. Only a deletion has `etag` instead, if that is given.
+ * edit. If `etag` is given and the later edit is a deletion, the result has `etag` instead.
  */
 export function mergedEdit(earlier: Edit, later: Later, etag?: string): Edit | undefined {
   if (earlier.kind === "create") return later.kind === "delete" ? undefined : { ...earlier, json: later.json };

@@ -14,7 +14,7 @@ export interface NoticeAction {
   readonly run: () => void;
   /** Called when the message is closed without the action. */
   readonly onClose?: () => void;
-  /** The item that the action would change. Undefined if the action does not depend on an item. */
+  /** If the user edits this item, or if it is deleted, the message is closed: its action is of no use then. */
   readonly itemId?: string;
   /** True if the action undoes an edit of the list. */
   readonly undoes?: boolean;
@@ -22,7 +22,7 @@ export interface NoticeAction {
 
 const noticesMax = 3;
 
-/** True if a message stays until the user closes it: a problem with a button. Other messages disappear after a while. */
+/** True if a message does not disappear after a while: a problem with a button. */
 export function stays({ kind, action }: Notice): boolean {
   return kind === "problem" && action !== undefined;
 }
@@ -64,12 +64,12 @@ export class NoticeList {
     for (const { key, isOver } of this.#notices) if (isOver()) this.close(key);
   }
 
-  /** Closes the messages whose action would change this item. */
+  /** Closes the messages whose action names this item. */
   closeAbout(itemId: string): void {
     for (const { key, action } of this.#notices) if (action?.itemId === itemId) this.close(key);
   }
 
-  /** Runs the message's action and closes the message. */
+  /** Removes the message and runs its action. */
   act(key: number): void {
     this.withdraw(key)?.action?.run();
   }

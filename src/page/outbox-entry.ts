@@ -1,4 +1,5 @@
-// One edit in the outbox, and what is known about it: whether it was sent, stored or refused, and for which store it is.
+// One edit in the outbox, and what is known about it: whether it was sent, stored or refused, and for which store it
+// is.
 
 import type { Conflict, Edit, KeptEdit } from "./edit.ts";
 
@@ -7,23 +8,26 @@ export interface OutboxEntry {
   edit: Edit;
   epoch: string | undefined;
   /**
-   * The edit is not sent before this time, in milliseconds since 1970. While a deletion waits, the user can undo it,
-   * and the item keeps its place in the list. The wait is over when the user leaves the page, so this time is not kept
-   * for the next visit.
+   * The edit is not sent before this time, in milliseconds since 1970. If the user undoes a deletion while it waits,
+   * the item keeps its place in the list. An edit that a closed page may have sent also waits for a moment. When the
+   * user leaves the page, no edit waits any longer, so this time is not kept for the next visit.
    */
   notBefore: number;
   /**
    * An entry stays in the outbox after the service has stored its edit, until the change feed has reported the edit.
-   * Otherwise the page would show the old version of the item for a moment. A refused edit stays, too: the user can
-   * change it or discard it.
+   * Otherwise the page would show the old version of the item for a moment. A refused create or update stays, too, so
+   * that the user can change or discard it. A refused deletion is dropped.
    */
   state: "waiting" | "sending" | "stored" | "conflict" | "refused";
   /**
-   * True if the edit was sent before, and nobody knows whether the service has stored it. Then the edit must not
-   * change.
+   * True if the edit was sent before, and nobody knows whether the service has stored it. Then the edit must not change
+   * before it is sent again and answered.
    */
   maybeStored: boolean;
-  /** True if the user must confirm the edit before it is sent, because it may belong to another store. */
+  /**
+   * True if the user must confirm the edit before it is sent. The edit is for another store, or another open page may
+   * send it too, or the user made it while the service was read-only.
+   */
   held: boolean;
   /** True if the edit is held only because another store answers. It is released when its own store is back. */
   isForeign: boolean;

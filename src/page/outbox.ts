@@ -1,6 +1,6 @@
 // The user's edits that the change feed has not reported back yet, in the order they were made. The page shows the
 // service's items with these edits applied, so the user sees an edit at once. Removing an edit from this list undoes it
-// on the page. Edits that the service has not stored are kept by the browser, so they survive a reload and a closed tab.
+// on the page. The browser keeps the edits that the service has not stored, so they survive a reload and a closed tab.
 
 import type { Edit, KeptEdit, Theirs, Versions } from "./edit.ts";
 import { isBasedOn, type Later, mergedEdit } from "./merged-edit.ts";
@@ -25,8 +25,8 @@ export class Outbox {
   #mayMerge = false;
 
   /**
-   * `keep` is called whenever the edits change, with all edits that the service has not stored. Edits that the user
-   * made on a read-only service are left out.
+   * `keep` gets all edits that the service has not stored, except those that the user made on a read-only service. It
+   * is called whenever these edits change. Only `giveUp` does not call it.
    */
   constructor(keep: (edits: readonly KeptEdit[]) => void, isReadOnly = false) {
     this.#keep = keep;
@@ -78,8 +78,8 @@ export class Outbox {
     for (const entry of this.#entries) {
       if (entry.state === "stored") continue;
       entry.epoch ??= epoch;
-      // The user made this edit on a read-only service, and does not expect it to be stored. So the user must confirm
-      // it.
+      // The service was read-only when the user made this edit, and is writable now. The user does not expect the edit
+      // to be stored, and so must confirm it.
       const isSurprising = entry.isTrial && !isReadOnly;
       const isForeign = this.#isForeign(entry.epoch);
       if (entry.isForeign && !isForeign) Object.assign(entry, { held: false, isForeign: false });
@@ -104,8 +104,8 @@ export class Outbox {
   }
 
   /**
-   * Removes the deletions of an earlier visit or of a closed page whose items are gone. A page sends its deletions when
-   * it is closed, but does not learn the answers.
+   * If an item is gone, removes its deletion if the deletion comes from an earlier visit or a closed page, or if its
+   * answer was lost. A page sends its deletions when it is closed, but does not learn the answers.
    */
   dropDoneDeletions(isThere: (id: string) => boolean): void {
     const isOnly = (entry: OutboxEntry) => this.#entries.every((one) => one === entry || one.edit.id !== entry.edit.id);
@@ -196,7 +196,7 @@ export class Outbox {
     for (const entry of this.#entries) if (!ids || ids.has(entry.edit.id)) entry.notBefore = 0;
   }
 
-  /** Forgets the edits that are also in the browser's database. They stay there until another page takes them over. */
+  /** Forgets the edits that are also in the browser's database. They stay there until a page takes them over. */
   giveUp(): void {
     this.#entries = this.#entries.filter((entry) => !isKept(entry));
   }

@@ -17,7 +17,10 @@ export interface ShownItem {
   readonly problem: string | undefined;
 }
 
-/** Applies the edits to the stored items, oldest edit first. In the result, the newest item comes first. */
+/**
+ * Applies the edits to the stored items, oldest edit first. Leaves out the edits that the user must confirm. In the
+ * result, the newest item comes first.
+ */
 export function overlay(stored: Iterable<StoredItem>, entries: readonly OutboxEntry[]): ShownItem[] {
   const shown = new Map<string, ShownItem>();
   for (const { id, json, etag, fields } of stored)

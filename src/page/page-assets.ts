@@ -1,5 +1,6 @@
-// The scripts, styles and icons of the page and of the reference. Bun bundles them from the sources. A single executable
-// has no sources: it contains the finished assets, which `npm run build:executables` makes with the same functions.
+// The scripts, styles and icons of the page and of the reference. Bun bundles the scripts and styles from the sources.
+// A single executable has no sources: it contains the finished assets, which `npm run build:executables` makes with the
+// same functions.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 // The files that make up the page and the reference. All of them are made when one of them is first requested, so they
 // cost nothing if nobody opens the page. Unless this is a single executable, they are made from the sources, so there
-// is no build step and no generated file that can be out of date.
+// is no build step and no generated file that can be out of date. The certificate of the development authority, which
+// the page offers for download, is found here, too.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -47,7 +48,7 @@ export class PageFiles {
 
   /**
    * Reads the authority's certificate again on every request, because it may have been renewed. If the certificate is
-   * unchanged, returns the same object as before.
+   * unchanged, returns the same object as before, because its ETag and compressed forms are cached for this object.
    */
   async #authority(findFile: () => Promise<string>): Promise<PageFile> {
     this.#authorityPath ??= findFile();

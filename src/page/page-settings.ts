@@ -1,4 +1,5 @@
-// The settings of the service that the page must know. The service writes them into the page's head.
+// The settings of the service that the page must know, and the addresses that the page uses. The service writes the
+// settings into the page's head.
 
 import type { FieldNames } from "../items/field-names.ts";
 

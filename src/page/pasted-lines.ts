@@ -1,5 +1,5 @@
-// Splits pasted text into new items, one for each line. Marks that begin the lines of a list, such as "- ", "1. " or "[ ]",
-// are removed. A line with "[x]" makes a done item.
+// Splits pasted text into new items, one for each line. Marks that begin the lines of a list, such as "- ", "1. " or
+// "[ ]", are removed. A line that begins with "[x]" makes a done item.
 
 /** What the user wants to add. */
 export interface NewEntry {

@@ -1,5 +1,5 @@
-// Messages about edits that the service has refused. Edits that are refused for the same reason, such as the lines of a
-// pasted list, share one message. A message closes when it is no longer true.
+// Messages about edits that the service has refused. If several edits in a row are refused for the same reason, such as
+// the lines of a pasted list, they share one message. A message closes when it is no longer true.
 
 import type { Edit } from "./edit.ts";
 import { named, readFields } from "./item-fields.ts";
@@ -7,7 +7,10 @@ import type { NoticeList } from "./notice-list.ts";
 
 export interface RefusalNoticesParts {
   readonly notices: NoticeList;
-  /** True if this edit is still refused: the user has not changed or discarded it, and its item is still there. */
+  /**
+   * True if this edit is still refused: the user has not edited its item again and has not discarded the edit. If the
+   * edit is a deletion, its item must also still be there.
+   */
   readonly isRefused: (edit: Edit) => boolean;
 }
 
@@ -32,7 +35,10 @@ export class RefusalNotices {
     this.#latest = { key, edits, problem };
   }
 
-  /** Removes the latest message if it gives the same reason. Returns the edits that it was about. */
+  /**
+   * If the latest message gives the same reason for the same kind of edit, removes it and returns its edits that are
+   * still refused. An earlier edit of the same item is left out.
+   */
   #withdrawSame({ id, kind }: Edit, problem: string): readonly Edit[] {
     const { notices, isRefused } = this.#parts;
     const latest = this.#latest;

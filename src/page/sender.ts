@@ -46,7 +46,7 @@ export interface SenderParts {
   readonly outbox: Outbox;
   /** Returns the client to send the next edit with. After the user signs in or out, that is another client. */
   readonly client: () => TodoClient<string>;
-  /** Called after each attempt to send an edit. */
+  /** Called after each attempt to send an edit, but not for the deletions of `sendLastDeletions`. */
   readonly onOutcome: (outcome: SendOutcome) => void;
   /** Called when `isUnanswered` becomes true. */
   readonly onSilence: () => void;

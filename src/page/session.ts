@@ -25,7 +25,7 @@ export interface SessionParts {
   /** How new items spell their field names while the list is empty. */
   readonly spelling: Spelling | undefined;
   readonly readOnly: boolean;
-  /** Reads the changes of the list as long as nobody is signed in. If undefined, the session reads a feed of its own. */
+  /** Reads the changes of the list while nobody is signed in. If undefined, the session reads a feed of its own. */
   readonly feed?: Feed;
   /** True while the user is typing. The sign-in form does not open by itself then. */
   readonly isTyping?: () => boolean;
@@ -51,8 +51,8 @@ export class Session {
   readonly actions: ItemActions;
   readonly decisions: EditDecisions;
   /**
-   * The ID of the item that should get the focus when the list is next drawn. Set when the user has undone something,
-   * goes on with an unsaved text, or has closed the dialog about a conflict.
+   * The ID of the item that should get the focus when the list is next drawn. Set when the user has undone a change or
+   * a deletion, goes on with an unsaved text, or has closed the dialog about a conflict.
    */
   focusId: string | undefined;
 
@@ -107,7 +107,7 @@ export class Session {
     return this.#shown;
   }
 
-  /** Call this after the item with `focusId` has been given the focus. */
+  /** Call this once the list is drawn. If the item with `focusId` is in the list, it must have the focus by then. */
   hasFocused(): void {
     this.focusId = undefined;
   }
@@ -178,7 +178,8 @@ export class Session {
   }
 
   #signsIn(): void {
-    // Read the whole list again. If the list needs credentials, its arrival shows that they are correct.
+    // Read the whole list again, not only its changes. When a whole list arrives, `#heardChange` makes sure that the
+    // credentials are checked.
     this.list.forgetToken();
     this.reconnect();
   }
@@ -229,7 +230,7 @@ export class Session {
     else if (check.kind === "wrong") this.signIn.ask();
     else {
       this.signIn.giveUp(check.problem);
-      // The list may be hidden from those who are not signed in.
+      // Read the list again, now without credentials, because the service may hide it from those who are not signed in.
       this.reconnect();
     }
   }

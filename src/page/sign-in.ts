@@ -4,7 +4,7 @@
 import type { Credentials, TodoClient } from "../client/index.ts";
 
 export interface SignInForm {
-  /** Why the last attempt to sign in failed, or why the user must sign in again. Undefined if there is no such reason. */
+  /** Why the last attempt to sign in failed, or why the user must sign in again. Undefined if neither is the case. */
   readonly problem: string | undefined;
   /** True while the credentials are being checked. */
   readonly busy: boolean;
@@ -27,7 +27,7 @@ interface SignInState {
   /** True if the service has accepted the credentials before. */
   readonly isAccepted: boolean;
   readonly form: "closed" | "open" | "busy";
-  /** What the form says when it is open. If it is postponed, the problem stays until the user opens it. */
+  /** What the form says when it is open. If the form is postponed, it says this later. */
   readonly problem: string | undefined;
   readonly isPostponed: boolean;
 }
@@ -89,7 +89,7 @@ export class SignIn {
     this.#become({ form: "open", isPostponed: false });
   }
 
-  /** Closes the form. The edits that need a sign-in wait until the user signs in or discards them. */
+  /** Closes the form at the user's wish, and postpones it. */
   cancel(): void {
     this.#become({ form: "closed", problem: undefined, isPostponed: true });
   }
@@ -127,7 +127,10 @@ export class SignIn {
     this.#become({ client: this.#parts.connect(undefined), username: undefined });
   }
 
-  /** Call this when the service asks for credentials. Opens the form, unless it is postponed. */
+  /**
+   * Call this when the service asks for credentials or refuses them. Forgets the credentials. Opens the form, unless it
+   * is postponed or the user is typing.
+   */
   ask(): void {
     const { username, isAccepted, form, problem, isPostponed: wasPostponed } = this.#state;
     // A user who is typing is not interrupted. But if the form is open, the user is typing into the form itself.

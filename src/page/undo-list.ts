@@ -8,7 +8,7 @@ export type UndoStep = () => boolean;
 export class UndoList {
   #steps: UndoStep[] = [];
 
-  /** Adds a step. Returns a function that undoes this step. After that, the step is no longer in the list. */
+  /** Adds a step. Returns a function that removes this step from the list and undoes it. */
   add(undo: UndoStep): UndoStep {
     const step = () => {
       this.drop(step);

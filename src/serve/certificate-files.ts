@@ -1,4 +1,5 @@
-// Finds the certificate for HTTPS: the operator's own, or a development certificate in the user's data folder.
+// Finds the certificate for HTTPS: the operator's own, or a development certificate in the user's data folder. Checks
+// that it can be used.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -61,7 +62,7 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   if (new Date(parsed.validTo) < new Date())
     throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
   const bits = parsed.publicKey.asymmetricKeyDetails?.modulusLength;
-  // Clients refuse weaker keys, with error messages that are hard to understand.
+  // Clients refuse weaker keys, with error messages that are hard to understand. So refuse them here, with a clear one.
   if (bits !== undefined && bits < rsaBitsMin)
     throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
   // Parse the whole chain now, as the listener will do later, so that a mistake in it is reported here.

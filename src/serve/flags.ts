@@ -88,7 +88,7 @@ function oneDash(
   return `${word}: put a blank between the flag and its value: ${letter} ${rest.includes(" ") ? `"${rest}"` : rest}`;
 }
 
-/** The advice for a flag that people try because other commands have it. */
+/** The advice that `triedInstead` has for this flag. Undefined if there is none. */
 function adviceFor(typedName: string, value: string | undefined, shapes: readonly FlagShape[]): string | undefined {
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];

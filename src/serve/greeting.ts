@@ -61,7 +61,8 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
   const row = (label: string, addresses: readonly string[]): Row[] =>
     addresses.length === 0 ? [] : [[label, ...addresses.flatMap(api)]];
   const network = isEverywhere ? networkAddresses() : [host];
-  // Inside an Android emulator, 10.0.2.2 stands for 127.0.0.1 on the machine that runs the emulator.
+  // Inside an Android emulator, 10.0.2.2 stands for 127.0.0.1 on the machine that runs the emulator. So an emulator can
+  // reach the service only if the service listens on 127.0.0.1.
   const hasEmulator = isEverywhere || addressesOf(host).includes("127.0.0.1");
   return [
     ["Page", ...listeners.map(({ scheme, port }) => cyan(`${origin(scheme, local, port)}/`))],

@@ -125,7 +125,7 @@ export function storeAddress(value: string): StoreAddress {
   if (value === "memory:") return { engine: "memory" };
   if (isPostgresUrl(value)) return { engine: "postgres", ...postgresAddress(value) };
   const path = value.startsWith("sqlite:") ? value.slice("sqlite:".length) : "";
-  // A shell expands `~` only at the beginning of a word, and not after `sqlite:`.
+  // A shell expands `~` only at the beginning of a word, and not after `sqlite:`. So expand it here.
   if (path.startsWith("~/")) return { engine: "sqlite", path: join(homedir(), path.slice(2)) };
   if (path !== "") return { engine: "sqlite", path };
   const meant = value === "memory" ? "memory:" : `sqlite:${value}`;

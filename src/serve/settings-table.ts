@@ -1,5 +1,5 @@
 // Defines all settings: the flag, default and meaning of each, and how its text is parsed. The settings reader, --help
-// and the table in docs/reference.md all use these definitions.
+// and the manual page use these definitions. A test compares the table in docs/reference.md with them.
 
 import { type AuthMode, authModes } from "../http/access.ts";
 import type { AllowedOrigins } from "../http/cors.ts";

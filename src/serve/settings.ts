@@ -157,7 +157,7 @@ interface SettingDescription {
   readonly choices: readonly string[] | undefined;
 }
 
-/** Describes all settings, for the help text and docs/reference.md. */
+/** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
 export function describeSettings(): SettingDescription[] {
   return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,

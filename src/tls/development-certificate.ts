@@ -31,7 +31,7 @@ export interface CertificateFiles {
 }
 
 export interface DevelopmentCertificate extends CertificateFiles {
-  /** The authority's certificate, which clients must trust. */
+  /** The file with the authority's certificate, which clients must trust. */
   readonly authorityCert: string;
   /** The names and addresses of this machine for which the certificate is valid. */
   readonly names: readonly string[];

@@ -1,4 +1,5 @@
-// Encodes answers for HTTP/1.1. An answer that goes to many requests is encoded once and cached.
+// Encodes answers for HTTP/1.1. If an answer goes to many requests, its encoded form is cached until the date in it
+// changes.
 
 import { STATUS_CODES } from "node:http";
 import { type Answer, PieceBody } from "./message.ts";

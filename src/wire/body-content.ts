@@ -42,7 +42,7 @@ export class BodyContent {
   /**
    * Call this while the body is incomplete. It counts the content towards the shared limit until the content is taken
    * or dropped. Returns false if that would exceed the limit. The limit does not affect a body that is known to be
-   * complete after its first piece, because this is not called for it.
+   * complete after its first piece, because `hold` is not called for that body.
    */
   hold(): boolean {
     const added = this.#length - this.#countedLength;
