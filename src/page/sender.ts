@@ -121,26 +121,27 @@ export class Sender {
     } catch (error) {
       if (!this.#outbox.has(entry)) return { kind: "givenUp" };
       const isTaken = entry.edit.kind === "create" && isTodoError(error, "ConflictError");
-      return isTaken && (await this.#isAlreadyStored(entry)) ? { kind: "alreadyDone" } : this.#failed(entry, error);
+      return isTaken ? this.#idTaken(entry, error) : this.#failed(entry, error);
     }
   }
 
   /**
-   * Called when a create was refused because its ID is taken. An earlier attempt may have created the item although its
-   * answer was lost. If the service's item has the same content, marks the edit as stored and returns true.
+   * Called when a create was refused with `conflict`, because its ID is taken. An earlier attempt may have created the
+   * item although its answer was lost. So if the service's item has the same content, the edit is stored.
    */
-  async #isAlreadyStored(entry: OutboxEntry): Promise<boolean> {
+  async #idTaken(entry: OutboxEntry, conflict: unknown): Promise<SendOutcome> {
     const { edit } = entry;
-    if (edit.kind !== "create") return false;
     try {
       const { item, etag } = await this.#parts.client().get(edit.id);
-      if (!sameContent(item, edit.json)) return false;
+      if (!this.#outbox.has(entry)) return { kind: "givenUp" };
+      if (edit.kind !== "create" || !sameContent(item, edit.json)) return this.#failed(entry, conflict);
       this.#outbox.stored(entry, etag, versionOf(etag));
-      return true;
+      return { kind: "alreadyDone" };
     } catch (error) {
-      // The item could not be read. Then the create counts as refused, with the original 409 answer.
-      if (isTodoError(error)) return false;
-      throw error;
+      if (!isTodoError(error)) throw error;
+      if (!this.#outbox.has(entry)) return { kind: "givenUp" };
+      // The item could not be read. If it may be readable later, send the create again then.
+      return this.#failed(entry, isPassing(error) ? error : conflict);
     }
   }
 

@@ -257,6 +257,24 @@ describe("edits that the service refuses", () => {
     expect([outbox.unsentCount, await service.list()]).toEqual([0, `[${named(ids.one, "One")}]`]);
   });
 
+  test("if it cannot be found out whether a new item is stored already, the item is sent again later", async () => {
+    const { service, network, outbox, send } = await open();
+    network.state = "lossy";
+    expect(await send(create(ids.one, "One"))).toEqual(["tryLater"]);
+    network.state = "up";
+    const answer = Promise.withResolvers<void>();
+    network.answersAfter = answer.promise;
+    const sent = network.exchanges.length;
+    const sending = send();
+    await eventually(() => network.exchanges.length > sent);
+    network.state = "down";
+    answer.resolve();
+    expect([await sending, outbox.unsentCount]).toEqual([["tryLater"], 1]);
+    network.state = "up";
+    expect([await send(), outbox.unsentCount]).toEqual([["alreadyDone"], 0]);
+    expect(await service.list()).toBe(`[${named(ids.one, "One")}]`);
+  });
+
   test("a new item whose ID is taken is refused", async () => {
     const { service, outcomes, outbox, sender } = await open();
     await createThere(service, ids.one, "Theirs");
