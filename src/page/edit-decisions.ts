@@ -9,7 +9,7 @@ export interface EditDecisionsParts {
   readonly outbox: Outbox;
   /** Gives the focus to this item. */
   readonly focus: (id: string) => void;
-  /** Called after a conflict was resolved or the held edits were decided. Edits may be sent now. */
+  /** Called after a conflict was resolved or held edits were confirmed. Edits may be sent now. */
   readonly onEdit: () => void;
   /** Called after refused or unsent edits were dropped. */
   readonly onDrop: () => void;
@@ -68,8 +68,12 @@ export class EditDecisions {
 
   /** Sends the edits of `heldNames` to the store that the page is connected to, or drops them. */
   decideHeld(which: "send" | "discard"): void {
-    if (which === "send") this.#outbox.confirmHeld();
-    else this.#outbox.discardHeld();
-    this.#parts.onEdit();
+    if (which === "send") {
+      this.#outbox.confirmHeld();
+      this.#parts.onEdit();
+    } else {
+      this.#outbox.discardHeld();
+      this.#parts.onDrop();
+    }
   }
 }

@@ -193,7 +193,8 @@ function textOf(value: string | undefined): string {
   return value === undefined || value === "null" ? "" : (stringOf(value) ?? value);
 }
 
-/** Returns the name of an item, shortened for a message. */
+/** Returns the name of an item for a message, in quotes and shortened. If it has no name, returns "the item". */
 export function named({ name }: Pick<ItemFields, "name">): string {
-  return name === "" ? "the item" : `“${name.length > 40 ? `${name.slice(0, 39)}…` : name}”`;
+  const characters = [...name];
+  return name === "" ? "the item" : `“${characters.length > 40 ? `${characters.slice(0, 39).join("")}…` : name}”`;
 }

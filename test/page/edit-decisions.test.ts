@@ -239,6 +239,16 @@ describe("edits of an earlier visit or for another store", () => {
     expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
   });
 
+  test("discarding held edits does not ask for a sign-in", async () => {
+    const { outbox, session } = await open(await guarded("all"));
+    outbox.restore([kept("another")], true);
+    session.start();
+    await eventually(() => session.signIn.form !== undefined);
+    session.signIn.cancel();
+    session.decisions.decideHeld("discard");
+    expect([session.decisions.heldNames, session.signIn.form]).toEqual([[], undefined]);
+  });
+
   for (const which of ["send", "discard"] as const) {
     test(`edits made on another store are not sent before the user has decided to ${which} them`, async () => {
       const { service, network, outbox, session } = await open();

@@ -4,8 +4,22 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { indented } from "../../src/items/indented.ts";
 import { dueText } from "../../src/page/item-chips.ts";
-import { compacted, defaultShapes, newItem, readFields, shapeOf, withFields } from "../../src/page/item-fields.ts";
+import {
+  compacted,
+  defaultShapes,
+  named,
+  newItem,
+  readFields,
+  shapeOf,
+  withFields,
+} from "../../src/page/item-fields.ts";
 import { entriesOf } from "../../src/page/pasted-lines.ts";
+
+test("a long name is shortened for messages, and no character of it is cut in half", () => {
+  expect(named({ name: "x".repeat(40) })).toBe(`“${"x".repeat(40)}”`);
+  expect(named({ name: `${"x".repeat(38)}👍👍👍` })).toBe(`“${"x".repeat(38)}👍…”`);
+  expect(named({ name: "" })).toBe("the item");
+});
 
 describe("an item's fields", () => {
   test("a name or notes that are not text are recognised, and a missing or null value counts as text", () => {
