@@ -11,7 +11,7 @@ export interface EditDecisionsParts {
   readonly focus: (id: string) => void;
   /** Called after a conflict was resolved or held edits were confirmed. Edits may be sent now. */
   readonly onEdit: () => void;
-  /** Called after refused or unsent edits were dropped. */
+  /** Called after refused, unsent or held edits were dropped. */
   readonly onDrop: () => void;
 }
 
