@@ -2,10 +2,13 @@
 // servers.
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type LiveList, TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Network } from "../page/network.ts";
 import { Program } from "../program.ts";
@@ -196,13 +199,15 @@ describe("failures", () => {
       connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) },
     });
 
-    // The new process has another store, and so another epoch (the name of the store's history). The store gets a new
-    // item and an item with the same content as before.
-    const next = await Program.start({ args: ["--store", "memory:", "--port", port] });
-    closes.push(() => next.stop("SIGKILL"));
+    // The new process has another store, and so another epoch (the name of the store's history). From its start, the
+    // store has a new item and an item with the same content as before, because the list may connect again by itself.
     const { connection } = list.getSnapshot();
-    await todo.create({ Name: "Zero" });
-    await todo.create(one?.item ?? {});
+    const folder = temporaryFolder();
+    closes.push(() => folder.dispose());
+    const seed = join(folder.path, "seed.json");
+    writeFileSync(seed, JSON.stringify([{ ID: ids.two, Name: "Zero" }, one?.item]));
+    const next = await Program.start({ args: ["--store", "memory:", "--port", port, "--seed", seed] });
+    closes.push(() => next.stop("SIGKILL"));
     list.reconnect();
     await eventually(() => expect(names(list)).toEqual(["Zero", "One"]));
     await eventually(() => kind(list) === "live");
