@@ -342,7 +342,9 @@ class TodoList:
                         if not self.take(event):
                             break
                         # A feed does not send edits. Heartbeats are events, too, so this runs at least every 15 seconds.
+                        # Pull first: the feed may not have told yet that an edit was stored, and undone by somebody.
                         if again and time.monotonic() >= again:
+                            self.pull()
                             again = self.send_edits(edit_waits)
             except NoConnection as error:
                 wait = error.wait

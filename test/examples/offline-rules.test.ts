@@ -186,6 +186,7 @@ describe.if(hasPython)("the offline client", () => {
       "GET /changes/delta",
       "POST /api/todoitems/",
       "GET /changes/events",
+      "GET /changes/delta",
       "POST /api/todoitems/",
       "GET /changes/delta",
     ]);

@@ -21,7 +21,14 @@ test("an instance picks the one of several hosts that takes writes, and refuses 
 }, 60_000);
 
 test("if PostgreSQL's primary is killed under load and a standby is promoted, no answered write is lost or stored twice, and all three instances keep working", async () => {
-  const totals = await failoverRounds({ goOn: (round) => round <= 1 });
+  let repeated = 0;
+  const totals = await failoverRounds({
+    // On a busy machine, it can happen that no write is under way when the primary is killed. Then try again.
+    goOn: (round) => round === 1 || (round <= 5 && repeated === 0),
+    onRound: (_, soFar) => {
+      repeated = soFar.repeated;
+    },
+  });
   expect(totals.created).toBeGreaterThan(100);
   expect(totals.repeated).toBeGreaterThan(0);
 }, 120_000);
