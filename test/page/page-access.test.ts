@@ -174,6 +174,32 @@ for (const [place, start] of [
     expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe(focused);
   });
 
+test("with done items last, the page does not scroll along with a row that is unticked and moves up", async () => {
+  const done = (index: number, isDone: boolean) =>
+    named(numbered(index), `Item ${index}`, `"Notes":"","Done":${isDone}`);
+  await pages.start();
+  await pages.create(...Array.from({ length: 60 }, (_, index) => done(index, index < 40)));
+  const page = await pages.openPage();
+  await page.click('[data-control="done-last"]');
+  await page.until("document.querySelector('li[data-index=\"0\"] .name')?.textContent === 'Item 59'");
+  // The page holds the first row whose lower edge is in the window, or the row after it.
+  const rows = `[...document.querySelectorAll("li[data-index]")]
+    .filter((row) => row.getBoundingClientRect().bottom > 0)
+    .sort((one, other) => one.dataset.index - other.dataset.index)`;
+  await page.evaluate("scrollTo(0, 2000)");
+  await page.until(`(${rows})[0]?.getBoundingClientRect().top <= 0 && (${rows})[0].dataset.index > 25`);
+  const [first, second] = await page.evaluate<string[]>(`(() => {
+    window.first = (${rows})[0];
+    window.topBefore = window.first.getBoundingClientRect().top;
+    return (${rows}).slice(0, 2).map((row) => row.querySelector(".name").textContent);
+  })()`);
+  const number = Number(second?.slice("Item ".length));
+  await pages.send("PUT", "/api/todoitems/", done(number, false));
+  await page.until(`document.querySelector('[data-filter="open"] .count').textContent === "21"`);
+  await page.until(`(${rows})[0].querySelector(".name").textContent === "${first}"`);
+  await page.until("Math.abs(window.first.getBoundingClientRect().top - window.topBefore) < 5");
+});
+
 test("axe-core finds no violation in lists, editors and dialogs, light and dark, wide and narrow", async () => {
   await pages.start("--auth", "writes", "--users", await pages.oneUser());
   const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };

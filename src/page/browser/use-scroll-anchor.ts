@@ -15,10 +15,10 @@ export interface View {
 /** What must stay in place when the list is drawn again. */
 interface Held {
   /**
-   * The first two rows in the window, and where their top edges are in the window. Empty if the list begins in the
-   * window.
+   * The first two rows in the window, with their places in the list, and where their top edges are in the window. Empty
+   * if the list begins in the window.
    */
-  readonly rows: readonly { readonly id: string; readonly top: number }[];
+  readonly rows: readonly { readonly id: string; readonly index: number; readonly top: number }[];
   /**
    * If `rows` is empty, the page is scrolled back to this position, because Chromium scrolls along with a focused row
    * that moves away.
@@ -46,6 +46,7 @@ export function useScrollAnchor(
     const index = layout.indexAt(hidden);
     const rows = (hidden > 0 ? items.slice(index, index + 2) : []).map(({ id }, offset) => ({
       id,
+      index: index + offset,
       top: listTop + layout.offset(index + offset),
     }));
     held.current = { rows, scrollY };
@@ -56,13 +57,14 @@ export function useScrollAnchor(
 
   useLayoutEffect(() => {
     const before = held.current;
-    const [first, second] = (before?.rows ?? []).map(({ id, top }) => ({
-      index: items.findIndex((item) => item.id === id),
-      top,
-    }));
-    // The first row may be gone. Or it may come after the second one, because the user has ticked it and done items
-    // come last. In both cases, the second row stays in place.
-    const hasLeft = first && second && second.index !== -1 && (first.index === -1 || first.index > second.index);
+    const [first, second] = (before?.rows ?? []).map(({ id, index: indexBefore, top }) => {
+      const index = items.findIndex((item) => item.id === id);
+      return { index, top, distance: Math.abs(index - indexBefore) };
+    });
+    // The first row may be gone. Or it may come after the second one, because one of them was ticked or unticked, and
+    // done items come last. The row that has moved further is that one, so the other row stays in place.
+    const hasPassed = first && second && first.index > second.index && first.distance >= second.distance;
+    const hasLeft = second && second.index !== -1 && (first?.index === -1 || hasPassed);
     const kept = hasLeft ? second : first;
     if (list.current && kept && kept.index !== -1) {
       const moved = list.current.getBoundingClientRect().top + layout.offset(kept.index) - kept.top;
