@@ -21,7 +21,7 @@ interface Screen {
   readonly scale?: number;
 }
 
-/** The longest wait for an element to click. Normally the wait is far shorter. */
+/** How long the attempts to click an element may take together, without the waits before each attempt. */
 const clickTimeoutMs = 20_000;
 const clickAttempts = 4;
 
