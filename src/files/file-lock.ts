@@ -3,6 +3,7 @@
 
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
+import { isSystemError } from "./system-reason.ts";
 
 const pollMs = 20;
 /** A lock that does not name its holder is still being written. If it is older than this, its writer must have died. */
@@ -56,7 +57,7 @@ function create(path: string, text: string): boolean {
   try {
     file = openSync(path, "wx", 0o600);
   } catch (error) {
-    if (isSystemError(error, "EEXIST")) return false;
+    if (hasCode(error, "EEXIST")) return false;
     throw error;
   }
   try {
@@ -106,7 +107,7 @@ function readIfThere(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return "";
+    if (hasCode(error, "ENOENT")) return "";
     throw error;
   }
 }
@@ -123,12 +124,12 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     // Any other error, such as a missing permission, means that the process exists.
-    return !isSystemError(error, "ESRCH");
+    return !hasCode(error, "ESRCH");
   }
 }
 
-function isSystemError(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+function hasCode(error: unknown, code: string): boolean {
+  return isSystemError(error) && error.code === code;
 }
 
 function advice(holder: Holder | undefined): string {

@@ -14,7 +14,7 @@ export interface RefusalNoticesParts {
   readonly isRefused: (edit: Edit) => boolean;
 }
 
-interface Refusal {
+interface RefusedEdits {
   readonly key: number;
   readonly edits: readonly Edit[];
   readonly problem: string;
@@ -22,7 +22,7 @@ interface Refusal {
 
 export class RefusalNotices {
   readonly #parts: RefusalNoticesParts;
-  #latest: Refusal | undefined;
+  #latest: RefusedEdits | undefined;
 
   constructor(parts: RefusalNoticesParts) {
     this.#parts = parts;
