@@ -14,11 +14,15 @@ import { TransportStream } from "./transport-stream.ts";
 import type { Turn } from "./turn.ts";
 
 const streamsMax = 100;
-/** A connection is dropped if its client cancels more requests than this, each before its answer has begun. */
+/**
+ * A connection is dropped if its client cancels more requests than this within `idleTimeoutMs`, each before its answer
+ * has begun.
+ */
 const cancelledMax = 200;
 /**
- * A connection is dropped if more bytes than this arrive in a row and contain no request and no part of a body. Such a
- * flood would keep a processor core busy.
+ * A connection is dropped if more bytes than this arrive in a row within `idleTimeoutMs` and contain no request and no
+ * part of a body. Such a flood would keep a processor core busy. A change
+ * feed may stay open for weeks, and its client sends a few frames from time to time. Those must not add up.
  */
 const idleBytesMax = 1024 ** 2;
 const lingerMs = 2_000;
@@ -33,6 +37,8 @@ export class Http2Connection implements Connection {
   readonly #session: ServerHttp2Session;
   readonly #exchanges = new Set<Http2Exchange>();
   #idleDeadline: number;
+  /** When both counts below begin again at zero. */
+  #countsEnd: number;
   #idleBytes = 0;
   #cancelledCount = 0;
   #finishing = false;
@@ -46,6 +52,7 @@ export class Http2Connection implements Connection {
     this.#peer = peer;
     this.#host = host;
     this.#idleDeadline = host.clock.now + host.limits.idleTimeoutMs;
+    this.#countsEnd = this.#idleDeadline;
     this.#stream = new TransportStream(transport, () => host.sendSoon(this));
     this.#session = openSession(this.#stream);
     this.#session.on("stream", (stream, headers) => this.#begin(stream, headers));
@@ -94,6 +101,11 @@ export class Http2Connection implements Connection {
 
   look(now: number): void {
     for (const exchange of this.#exchanges) exchange.look(now);
+    if (now >= this.#countsEnd) {
+      this.#countsEnd = now + this.#host.limits.idleTimeoutMs;
+      this.#idleBytes = 0;
+      this.#cancelledCount = 0;
+    }
     if (this.busy || now < this.#idleDeadline) return;
     if (this.#finishing) this.cut();
     else this.finish();

@@ -401,3 +401,37 @@ test("a connection that sends a flood of frames without a request is cut off, an
   clearInterval(sending);
   expect(await get(session())).toBe(200);
 });
+
+describe("a client that cancels its requests before they are answered", () => {
+  /** Sends the heads of requests whose bodies never come, and cancels them. */
+  const cancelRequests = (client: RawHttp2, first: number, count: number) =>
+    client.together(() => {
+      for (let number = first; number < first + count; number++) {
+        client.request(2 * number + 1, path, "POST");
+        client.cancel(2 * number + 1);
+      }
+    });
+
+  test("is cut off if it cancels hundreds of them at once", async () => {
+    await start();
+    const client = await RawHttp2.open(server.port);
+    cancelRequests(client, 0, 250);
+    await client.untilClosed();
+  });
+
+  test("stays connected if it cancels as many over a long time", async () => {
+    const periodMs = 300;
+    await start({ idleTimeoutMs: periodMs });
+    const client = await RawHttp2.open(server.port);
+    // The change feed keeps the connection in use.
+    client.request(1, "/changes");
+    for (let round = 0; round < 4; round++) {
+      const time = performance.now();
+      cancelRequests(client, 1 + round * 80, 80);
+      await eventually(() => performance.now() - time > 2 * periodMs);
+    }
+    client.request(1_001, path, "POST");
+    client.body(1_001, '{"Name":"still connected"}', true);
+    await client.until(/still connected/);
+  });
+});
