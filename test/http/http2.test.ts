@@ -403,31 +403,37 @@ test("a connection that sends a flood of frames without a request is cut off, an
 });
 
 describe("a client that cancels its requests before they are answered", () => {
-  /** Sends the heads of requests whose bodies never come, and cancels them. */
-  const cancelRequests = (client: RawHttp2, first: number, count: number) =>
-    client.together(() => {
-      for (let number = first; number < first + count; number++) {
-        client.request(2 * number + 1, path, "POST");
-        client.cancel(2 * number + 1);
-      }
-    });
+  const unfinishedBodies = { bytes: 0, bytesMax: 1_000 };
+  const batch = 50;
+
+  /** Begins as many requests as a batch has, each with an incomplete body of one byte, and then cancels them. */
+  async function cancelBatch(client: RawHttp2, number: number): Promise<void> {
+    const streams = Array.from({ length: batch }, (_, index) => 2 * (number * batch + index) + 101);
+    for (const stream of streams) {
+      client.request(stream, path, "POST");
+      client.body(stream, "x");
+    }
+    await eventually(() => unfinishedBodies.bytes === batch);
+    for (const stream of streams) client.cancel(stream);
+    await eventually(() => unfinishedBodies.bytes === 0);
+  }
 
   test("is cut off if it cancels hundreds of them at once", async () => {
-    await start();
+    await start({ unfinishedBodies });
     const client = await RawHttp2.open(server.port);
-    cancelRequests(client, 0, 250);
+    for (let number = 0; number < 5; number++) await cancelBatch(client, number);
     await client.untilClosed();
   });
 
   test("stays connected if it cancels as many over a long time", async () => {
     const periodMs = 300;
-    await start({ idleTimeoutMs: periodMs });
+    await start({ unfinishedBodies, idleTimeoutMs: periodMs });
     const client = await RawHttp2.open(server.port);
     // The change feed keeps the connection in use.
     client.request(1, "/changes");
-    for (let round = 0; round < 4; round++) {
+    for (let number = 0; number < 5; number++) {
       const time = performance.now();
-      cancelRequests(client, 1 + round * 80, 80);
+      await cancelBatch(client, number);
       await eventually(() => performance.now() - time > 2 * periodMs);
     }
     client.request(1_001, path, "POST");
