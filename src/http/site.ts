@@ -53,13 +53,14 @@ const pagePolicy = [
 
 export async function siteAnswer(request: HttpRequest, file: SiteFile): Promise<Answer> {
   const prepared = await prepare(file.bytes);
+  const { body, encoding } = encoded(file.bytes, prepared, request.headers.get("accept-encoding"));
   const headers: Record<string, string> = {
-    ETag: prepared.etag,
+    // Each form of the file has a tag of its own. In `If-None-Match`, all of them mean the same.
+    ETag: encoding === undefined ? prepared.etag : `${prepared.etag.slice(0, -1)}-${encoding}"`,
     "Cache-Control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
     Vary: "Accept-Encoding",
   };
   if (ifNoneMatchHits(request.headers, prepared.etag)) return new Answer(304, headers);
-  const { body, encoding } = encoded(file.bytes, prepared, request.headers.get("accept-encoding"));
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   if (file.mediaType.startsWith("text/html")) {
     headers["Content-Security-Policy"] = pagePolicy;

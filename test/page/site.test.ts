@@ -108,6 +108,16 @@ describe("the page's files", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
+  test("each compressed form of a file has its own ETag, and a client with one form needs no other", async () => {
+    const tagIn = async (coding: string) => (await raw("/", { "Accept-Encoding": coding })).headers.get("etag") ?? "";
+    const tags = await Promise.all(["identity", "gzip", "br"].map(tagIn));
+    expect(new Set(tags).size).toBe(3);
+    for (const tag of tags) {
+      const again = await raw("/", { "Accept-Encoding": "gzip", "If-None-Match": tag });
+      expect([again.status, again.headers.get("etag")]).toEqual([304, tags[1] ?? ""]);
+    }
+  });
+
   test("the page's files accept only GET", async () => {
     for (const path of ["/", "/docs", ...assets, "/openapi.yaml"]) {
       for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
