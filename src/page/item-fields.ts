@@ -24,7 +24,7 @@ export interface ItemFields {
   readonly chips: readonly Chip[];
   /** The number of fields that the page does not show: all except the ID and the fields above. */
   readonly otherCount: number;
-  /** The text that a search looks through: the values of all fields except the ID and the done mark, in lower case. */
+  /** The text that a search looks through: the values of all fields except the ID and the done mark, `folded`. */
   readonly searchText: string;
 }
 
@@ -91,8 +91,13 @@ export function readFields(json: string): ItemFields {
     isText: [found.name, found.notes].every((member) => isTextOrNone(member && object.value(member))),
     chips,
     otherCount,
-    searchText: [name, notes, ...otherValues].join("\n").toLowerCase(),
+    searchText: folded([name, notes, ...otherValues].join("\n")),
   };
+}
+
+/** Returns the text without what a search ignores: capital letters and accents. */
+export function folded(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 /**

@@ -1,5 +1,6 @@
 // Which items the list shows and in which order: the filter, the search, and done items last if the user wants that.
 
+import { folded } from "./item-fields.ts";
 import type { ShownItem } from "./overlay.ts";
 
 export const filters = ["all", "open", "done"] as const;
@@ -27,15 +28,17 @@ export interface ListView {
 
 export function viewList(items: readonly ShownItem[], choice: ListChoice): ListView {
   const { filter, doneLast, editedIds, addedIds } = choice;
-  const search = choice.search.trim().toLowerCase();
-  const isFound = ({ id, fields }: ShownItem) => addedIds.has(id) || fields.searchText.includes(search);
-  const found = search === "" ? items : items.filter(isFound);
+  const words = folded(choice.search)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const isMatch = ({ fields }: ShownItem) => words.every((word) => fields.searchText.includes(word));
+  const found = words.length === 0 ? items : items.filter((item) => addedIds.has(item.id) || isMatch(item));
   const done = found.filter(({ fields }) => fields.done);
-  const isWanted = ({ id, fields }: ShownItem) =>
-    editedIds.has(id) ||
-    addedIds.has(id) ||
-    ((filter === "all" || fields.done === (filter === "done")) && fields.searchText.includes(search));
-  const shown = filter === "all" && search === "" ? items : items.filter(isWanted);
+  const isWanted = (item: ShownItem) =>
+    editedIds.has(item.id) ||
+    addedIds.has(item.id) ||
+    ((filter === "all" || item.fields.done === (filter === "done")) && isMatch(item));
+  const shown = filter === "all" && words.length === 0 ? items : items.filter(isWanted);
   return {
     shown: doneLast ? [...shown].sort((one, other) => Number(one.fields.done) - Number(other.fields.done)) : shown,
     counts: { all: found.length, open: found.length - done.length, done: done.length },

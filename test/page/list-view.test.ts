@@ -42,6 +42,12 @@ describe("the list", () => {
     });
   });
 
+  test("a search finds items with all of its words, in any order, and ignores accents", () => {
+    expect(view({ search: "milk  OAT" }).shown).toEqual(["Oat milk"]);
+    expect(view({ search: "hönéy" }).shown).toEqual(["Honey"]);
+    expect(view({ search: "milk honey" })).toMatchObject({ shown: [], counts: { all: 0 } });
+  });
+
   test("an item that was just added is counted, even if the search excludes it", () => {
     expect(view({ search: "wine", addedIds: new Set(["Honey"]) })).toMatchObject({
       shown: ["Honey"],

@@ -178,6 +178,19 @@ test("a user who is removed on the server reads why, in the form or, while typin
   await writer.until(`document.querySelector('dialog.sign-in')?.innerText.includes("${reason}")`);
 });
 
+test("if no element had the focus when a dialog opened, none has it afterwards", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk"));
+  const page = await pages.openPage();
+  await page.untilNames("Milk");
+  await page.evaluate("document.activeElement.blur()");
+  await page.view.press("?");
+  await page.until("document.querySelector('dialog.shortcuts')");
+  await page.view.press("Escape");
+  await untilClosed(page);
+  expect(await page.focused()).toBe("BODY");
+});
+
 test("when a dialog closes, the focus returns to the row or the button that had it", async () => {
   await pages.start("--auth", "writes", "--users", await pages.oneUser());
   const headers = { Authorization: `Basic ${btoa("ann:long enough")}` };

@@ -325,6 +325,41 @@ test("the editor keeps line breaks and values that are not text, and refuses an 
   await pages.untilStored(([, two]) => JSON.stringify(two) === numbered.replace("77", "78"));
 });
 
+test("a long name can be read whole on a phone, in its row and in its editor, and Enter saves it", async () => {
+  await pages.start();
+  const long = `Ask at the ${"station about the train to the coast ".repeat(6)}again`;
+  await pages.create(named(ids.one, long));
+  const page = await pages.openPage();
+  await page.show({ width: 360, height: 640, isPhone: true });
+  await page.untilNames(long);
+  const isWhole = (selector: string) =>
+    page.evaluate(`(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+      scrollHeight <= clientHeight && scrollWidth <= clientWidth)(document.querySelector('${selector}'))`);
+  expect(await isWhole(".name")).toBe(true);
+  await page.clickItem(long, "text");
+  await page.until("document.activeElement.dataset.control === 'name'");
+  expect(await isWhole('[data-control="name"]')).toBe(true);
+  await page.click('[data-control="json-view"]');
+  await page.until("document.activeElement.dataset.control === 'json'");
+  expect(await isWhole('[data-control="json"]')).toBe(true);
+  await page.click('[data-control="json-view"]');
+  await page.until("document.activeElement.dataset.control === 'name'");
+
+  await page.fill('[data-control="name"]', "Ask");
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", " at the\\r\\nstation\\n");
+    const field = document.activeElement;
+    field.setSelectionRange(3, 3);
+    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+  expect(await textIn(page, "name")).toBe("Askat the station");
+  await page.view.press("Enter", { modifiers: ["Shift"] });
+  await page.view.type("again");
+  await page.view.press("Enter");
+  await pages.untilStored(([one]) => one?.["Name"] === "Askat the station\nagain");
+});
+
 test("edits that were made on another store are sent only if the user says so", async () => {
   await pages.start();
   const page = await pages.openPage();

@@ -2,7 +2,7 @@
 // other fields exactly as it is. For example, it never rounds a long number. If the name or the notes are not text, only
 // JSON can express what they are, so there is no form.
 
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { indented } from "../../items/indented.ts";
 import { checkedDraft, type Draft, filledIn } from "../draft.ts";
 import { readFields } from "../item-fields.ts";
@@ -24,10 +24,10 @@ interface ItemEditorProps {
 
 export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onDiscard }: ItemEditorProps) {
   const [draft, setDraft] = useState<Draft>(() => earlier ?? draftOf(item, item.json));
-  const { base, json, name, notes, text } = draft;
+  const { base, name, notes, text } = draft;
   const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }));
   const [problem, setProblem] = useState<string>();
-  const first = useRef<HTMLElement | null>(null);
+  const nameField = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
   const [nameId, problemId] = [useId(), useId()];
@@ -37,7 +37,7 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
   // to the editor.
   useLayoutEffect(() => {
     area.current?.setSelectionRange(0, 0);
-    (isJson ? area.current : first.current)?.focus();
+    (isJson ? area : nameField).current?.focus();
   }, [isJson]);
   // Scroll the editor into view one frame later, because the list must measure the editor's new height first.
   useEffect(() => {
@@ -50,7 +50,7 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
     const result = checkedDraft(draft);
     if ("problem" in result) {
       setProblem(result.problem);
-      (isJson ? area.current : first.current)?.focus();
+      (isJson ? area : nameField).current?.focus();
     } else if (result.json === base.json && !isGone && base.problem === undefined) onCancel(undefined);
     else onSave(base, result.json);
   };
@@ -72,23 +72,10 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
       if (next.text !== undefined) setProblem("The name or the notes are not text, so they can only be edited here.");
     }
   };
-  const hasLineBreak = useMemo(() => ["\n", "\r"].some((mark) => readFields(json).name.includes(mark)), [json]);
-  const nameProps = {
-    ref: (element: HTMLElement | null) => {
-      first.current = element;
-    },
-    id: nameId,
-    dir: "auto",
-    value: name,
-    autocomplete: "off",
-    "aria-invalid": problem !== undefined,
-    "aria-describedby": problemId,
-    "data-control": "name",
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
-      change({ name: currentTarget.value });
-      setProblem(undefined);
-    },
-  } as const;
+  // Enter saves, as in a field of one line. While the user composes a character, Enter belongs to the input method.
+  const onNameKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) save(event);
+  };
 
   return (
     <form
@@ -153,8 +140,25 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
         <>
           <label for={nameId}>
             Name
-            {/* A field of one line would drop the line breaks of a name. */}
-            {hasLineBreak ? <textarea {...nameProps} rows={linesOf(name)} /> : <input {...nameProps} />}
+            {/* A field of one line would cut a long name, and drop the line breaks of a name that has some. */}
+            <textarea
+              ref={nameField}
+              id={nameId}
+              dir="auto"
+              value={name}
+              rows={linesOf(name)}
+              autocomplete="off"
+              enterkeyhint="done"
+              onKeyDown={onNameKey}
+              onPaste={pasteOneLine}
+              onInput={(event) => {
+                change({ name: event.currentTarget.value });
+                setProblem(undefined);
+              }}
+              aria-invalid={problem !== undefined}
+              aria-describedby={problemId}
+              data-control="name"
+            />
           </label>
           <label>
             Notes
@@ -185,9 +189,22 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
   );
 }
 
-/** How many rows a field gets for this text. */
+/** How many rows a field gets for this text, in browsers that do not fit the height of a field to its text. */
 function linesOf(text: string): number {
-  return Math.min(8, text.split("\n").length);
+  return Math.min(
+    8,
+    text.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 40), 0),
+  );
+}
+
+/** Text that is copied from elsewhere often ends with a line break. In a name, that would be a mistake. */
+function pasteOneLine(event: ClipboardEvent): void {
+  const lines = (event.clipboardData?.getData("text") ?? "").split(/[\r\n]/);
+  if (lines.length === 1) return;
+  event.preventDefault();
+  const text = lines.map((line) => line.trim()).filter((line) => line !== "");
+  // This command is old, but nothing else keeps the pasting in the browser's own undo list.
+  document.execCommand("insertText", false, text.join(" "));
 }
 
 /** Returns the draft with which the editing of `json` starts. If a form cannot show the item, the draft is JSON. */

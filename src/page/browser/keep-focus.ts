@@ -7,8 +7,10 @@ export function keepFocus(next: () => HTMLElement | undefined): () => void {
   let focused: Element | undefined;
   const onFocusIn = ({ target }: FocusEvent) => {
     // After a click, the user does not see where the focus is. So remember a control only if its focus is visible.
-    // Otherwise the focus could move to a row unnoticed, and the next Space would tick that item.
-    focused = target instanceof Element && target.matches(":focus-visible") ? target : undefined;
+    // Otherwise the focus could move to a row unnoticed, and the next Space would tick that item. A dialog gives the
+    // focus back by itself, so its controls are not remembered. If no element had the focus before, none gets it.
+    const isRemembered = target instanceof Element && target.matches(":focus-visible:not(dialog *)");
+    focused = isRemembered ? target : undefined;
   };
   // If the control is still there after `focusout`, the user has left it. Some browsers also fire `focusout` when the
   // control is removed, but before it is gone. So look a moment later.

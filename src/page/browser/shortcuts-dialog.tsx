@@ -11,6 +11,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ["Home End", "first or last item"],
   ["Space", "tick the item"],
   ["Enter", "edit the item, save the change"],
+  ["Shift+Enter", "a new line in the name"],
   ["Ctrl+Enter ⌘Enter", "save the change, in the notes too"],
   ["Del Backspace", "delete the item"],
   ["Ctrl+Z ⌘Z", "undo your last action: an item you added, changed, ticked or deleted, or a text you left unsaved"],
