@@ -3,6 +3,7 @@
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
+import { asTyped } from "../program-name.ts";
 
 /** The seed cannot be used. `message` says where the mistake is. */
 export class SeedError extends Error {
@@ -12,12 +13,27 @@ export class SeedError extends Error {
 export function parseSeed(source: string, json: string, nestingDepthMax: number): IdentifiedItem[] {
   // The depth limit is higher here. So an item that nests too deeply is refused only below, where the error message can
   // say which item it is.
+  refuseOtherFormats(source, json);
   const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),
   );
   refuseDuplicates(items, source);
   return items;
+}
+
+/** `import` reads CSV, and files with one item per line, but a seed is one JSON array. */
+function refuseOtherFormats(source: string, text: string): void {
+  const start = text.replace(/^\uFEFF/, "").trimStart();
+  const isLines = /^\{.*\}\r?\n\{/.test(start);
+  if (start === "" || (/^[[{]/.test(start) && !isLines)) return;
+  const [kind, format, endings] = isLines
+    ? ["one item per line", "ndjson", /\.(?:ndjson|jsonl)$/i]
+    : ["CSV", "csv", /\.csv$/i];
+  const command = asTyped(`import ${source}${endings.test(source) ? "" : ` --format ${format}`}`);
+  throw new SeedError(
+    `${source}: the seed is not a JSON array of items, such as [{…},{…}]. To load ${kind}, start the service without --seed, and run: ${command}`,
+  );
 }
 
 function refuseDuplicates(items: readonly IdentifiedItem[], source: string): void {

@@ -12,6 +12,8 @@ beforeAll(async () => {
   commandLine = await CommandLine.start();
   mkdirSync(commandLine.path("folder"));
   writeFileSync(commandLine.path("letter.txt"), "Dear Ann, this is not what you expected. ".repeat(5));
+  writeFileSync(commandLine.path("items.csv"), "ID,Name\n,milk\n");
+  writeFileSync(commandLine.path("items.ndjson"), '{"Name":"milk"}\n{"Name":"bread"}\n');
   writeFileSync(commandLine.path("bad-id.json"), '[{"ID":7,"Name":"seven"}]');
   const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
   await engine.pull();
@@ -76,6 +78,18 @@ describe("errors", () => {
     ["recover sound.db", 2, "Missing argument: NEW."],
     ["check nosuch.db", 3, "nosuch.db: there is no such file. Name a store or a backup, as in: todoitems check FILE"],
     ["serve --port 25101 --https-port 25101", 2, "--port and --https-port are both 25101: give each a port of its own"],
+    [
+      "serve --port 0 --demo --seed items.csv",
+      1,
+      "items.csv: the seed is not a JSON array of items, such as [{…},{…}].",
+      "To load CSV, start the service without --seed, and run: todoitems import items.csv",
+    ],
+    [
+      "serve --port 0 --demo --seed items.ndjson",
+      1,
+      "To load one item per line, start the service without --seed, and run: todoitems import items.ndjson",
+    ],
+    ["serve --port 0 --demo --seed letter.txt", 1, "run: todoitems import letter.txt --format csv"],
     ["serve --port 0 --demo --seed nosuch.json", 1, "Name a file with a JSON array of items, or leave out --seed"],
     ["remove zzz", 1, "No item has an ID that begins with zzz. No item was removed."],
     ["list --jsn", 2, "--jsn: there is no such flag; did you mean --json?"],
@@ -136,6 +150,18 @@ describe("errors", () => {
     ["user list --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
     ["user remove ann --users nosuch", 1, "there is no such file or folder"],
     ["user add ann --users folder", 1, "it is a folder, not a file"],
+    [
+      "user add",
+      2,
+      "Missing: NAME and --users FILE (or TODOITEMS_USERS), as in: todoitems user add ann --users users.txt",
+    ],
+    ["user add ann", 2, "Missing: --users FILE (or TODOITEMS_USERS), as in: todoitems user add ann --users users.txt"],
+    ["user add --users x", 2, "Missing: NAME, as in: todoitems user add ann --users x"],
+    ["user remove", 2, "Missing: NAME and --users FILE", "as in: todoitems user remove ann --users users.txt"],
+    ["user list", 2, "Missing: --users FILE (or TODOITEMS_USERS), as in: todoitems user list --users users.txt"],
+    ["user add ann bob --users x", 2, "add takes one name, as in: todoitems user add ann --users x"],
+    ["user list ann --users x", 2, "list takes no name, as in: todoitems user list --users x"],
+    ["user", 2, "Missing action: add, remove or list, as in: todoitems user add ann --users users.txt"],
     ["user lst --users x", 2, "Did you mean list?"],
     ["user ls --users x", 2, "Did you mean list?"],
     ["user delete ann --users x", 2, "Did you mean remove?"],
