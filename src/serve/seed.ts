@@ -24,13 +24,14 @@ export function parseSeed(source: string, json: string, nestingDepthMax: number)
 
 /** `import` reads CSV, and files with one item per line, but a seed is one JSON array. */
 function refuseOtherFormats(source: string, text: string): void {
-  const start = text.replace(/^\uFEFF/, "").trimStart();
-  const isLines = /^\{.*\}\r?\n\{/.test(start);
-  if (start === "" || (/^[[{]/.test(start) && !isLines)) return;
-  const [kind, format, endings] = isLines
-    ? ["one item per line", "ndjson", /\.(?:ndjson|jsonl)$/i]
-    : ["CSV", "csv", /\.csv$/i];
-  const command = asTyped(`import ${source}${endings.test(source) ? "" : ` --format ${format}`}`);
+  // `trimStart` also removes a byte-order mark.
+  const [first = "", second = ""] = text.trimStart().split("\n", 2);
+  const isLines = first.startsWith("{") && first.trimEnd().endsWith("}") && second.startsWith("{");
+  if (first === "" || first.startsWith("[") || (first.startsWith("{") && !isLines)) return;
+  const kind = isLines ? "one item per line" : "CSV";
+  const endings = isLines ? [".ndjson", ".jsonl"] : [".csv"];
+  const isClear = endings.some((ending) => source.toLowerCase().endsWith(ending));
+  const command = asTyped(`import ${source}${isClear ? "" : ` --format ${isLines ? "ndjson" : "csv"}`}`);
   throw new SeedError(
     `${source}: the seed is not a JSON array of items, such as [{…},{…}]. To load ${kind}, start the service without --seed, and run: ${command}`,
   );
