@@ -18,7 +18,14 @@ export const add = defineCommand(
     flags: [
       {
         ...notesFlag,
-        triedInstead: { name: nameAdvice, title: nameAdvice, t: nameAdvice, done: doneAdvice, completed: doneAdvice },
+        triedInstead: {
+          name: nameAdvice,
+          title: nameAdvice,
+          t: nameAdvice,
+          done: doneAdvice,
+          complete: doneAdvice,
+          completed: doneAdvice,
+        },
       },
       fieldFlag,
       jsonFlag,

@@ -33,7 +33,14 @@ const nameFlag: Flag = {
   name: "name",
   placeholder: "TEXT",
   meaning: "the item's name, in the field where the item keeps it, such as Name or title",
-  triedInstead: { done: markAdvice, completed: markAdvice, undone: reopenAdvice, undo: reopenAdvice },
+  triedInstead: {
+    done: markAdvice,
+    complete: markAdvice,
+    completed: markAdvice,
+    undone: reopenAdvice,
+    undo: reopenAdvice,
+    reopen: reopenAdvice,
+  },
 };
 
 export const edit = defineCommand(
