@@ -35,9 +35,17 @@ export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
 
-/** The error for a request that got no answer, or whose answer broke off. */
+/** The error for a request that got no answer. */
 export function noAnswer(request: RequestName, cause: unknown): NetworkError {
   return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
+}
+
+/**
+ * The error for an answer that broke off. It has no advice about origins, because a browser that refuses an answer
+ * reveals no part of it.
+ */
+export function brokenAnswer(request: RequestName, cause: unknown): NetworkError {
+  return new NetworkError(request, `the connection broke off while the answer was read: ${reasonOf(cause)}`, { cause });
 }
 
 /**

@@ -1,6 +1,6 @@
 // Waits for the server, but gives up if the server is silent for too long or the caller aborts.
 
-import { noAnswer, type RequestName, TimeoutError } from "./errors.ts";
+import { brokenAnswer, noAnswer, type RequestName, TimeoutError } from "./errors.ts";
 
 /** `setTimeout` cannot wait longer than this. */
 const timerMsMax = 2 ** 31 - 1;
@@ -13,6 +13,8 @@ export class SilenceTimeout {
   readonly #controller = new AbortController();
   /** Aborted when the caller aborts, when the server has been silent for too long, or by `giveUp`. */
   readonly signal: AbortSignal;
+  /** True once the head of the reply has arrived. */
+  #hasBegun = false;
 
   constructor(request: RequestName, silenceMsMax: number, callersSignal: AbortSignal | undefined) {
     this.#request = request;
@@ -32,12 +34,14 @@ export class SilenceTimeout {
     );
     try {
       this.#callersSignal?.throwIfAborted();
-      return await step();
+      const result = await step();
+      this.#hasBegun = true;
+      return result;
     } catch (cause) {
       if (this.#callersSignal?.aborted) throw this.#callersSignal.reason;
       if (silent)
         throw new TimeoutError(this.#request, `no sign of the server for ${this.#silenceMsMax} ms`, { cause });
-      throw noAnswer(this.#request, cause);
+      throw this.#hasBegun ? brokenAnswer(this.#request, cause) : noAnswer(this.#request, cause);
     } finally {
       clearTimeout(timer);
     }

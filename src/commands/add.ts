@@ -7,13 +7,26 @@ import { connectionFlags } from "./connection-flags.ts";
 import { fieldFlag, isDoneField, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
+const nameAdvice = "give the name alone, as in add VALUE";
+const doneAdvice = "to add an item that is done, use --field Done=yes";
+
 export const add = defineCommand(
   {
     name: "add",
     parameters: "NAME…",
     summary: "add an item",
     flags: [
-      { ...notesFlag, triedInstead: { name: "give the name alone, as in add VALUE" } },
+      {
+        ...notesFlag,
+        triedInstead: {
+          name: nameAdvice,
+          title: nameAdvice,
+          t: nameAdvice,
+          done: doneAdvice,
+          complete: doneAdvice,
+          completed: doneAdvice,
+        },
+      },
       fieldFlag,
       jsonFlag,
       ...connectionFlags,

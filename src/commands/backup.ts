@@ -10,9 +10,9 @@ import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";
 import { copyStore, isSameFile, refuseLog } from "./stores/store-copy.ts";
 import {
   followLink,
-  forceFlag,
   type KeptStore,
   openSnapshot,
+  replaceFlag,
   requireFile,
   storeFlag,
   storeOf,
@@ -25,7 +25,7 @@ export const backup = defineCommand(
     name: "backup",
     parameters: "[FILE]",
     summary: "save the store to a file, also while the service runs",
-    flags: [storeFlag, { ...forceFlag, meaning: "replace FILE if it exists" }, jsonSummaryFlag],
+    flags: [storeFlag, replaceFlag("backup"), jsonSummaryFlag],
     notes:
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
   },

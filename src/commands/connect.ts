@@ -40,8 +40,27 @@ export async function connect(
     form,
     credentials,
     retry,
-    fetch: fetchTrusting(connection.ca, server, environment),
+    fetch: warningOfStale(fetchTrusting(connection.ca, server, environment)),
   });
+}
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Warns once if the service, with `--stale-reads`, answers from memory because it cannot reach its store. */
+function warningOfStale(fetch: Fetch): Fetch {
+  let hasWarned = false;
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const isStale = response.headers.get("warning")?.startsWith("110 ") ?? false;
+    const ageSeconds = Number(response.headers.get("age"));
+    if (isStale && ageSeconds > 0 && !hasWarned) {
+      hasWarned = true;
+      remark(
+        `warning: The service cannot reach its store. These items are ${ageSeconds} s old and may have changed since.`,
+      );
+    }
+    return response;
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
-import { asTypedHere } from "../program-name.ts";
+import { asTyped, asTypedHere } from "../program-name.ts";
 import { type Arguments, defineCommand, type Flag, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -33,6 +33,14 @@ const nameFlag: Flag = {
   name: "name",
   placeholder: "TEXT",
   meaning: "the item's name, in the field where the item keeps it, such as Name or title",
+  triedInstead: {
+    done: markAdvice,
+    complete: markAdvice,
+    completed: markAdvice,
+    undone: reopenAdvice,
+    undo: reopenAdvice,
+    reopen: reopenAdvice,
+  },
 };
 
 export const edit = defineCommand(
@@ -68,6 +76,14 @@ export const edit = defineCommand(
     return 0;
   },
 );
+
+function markAdvice(): string {
+  return `to mark an item as done, use: ${asTyped("done ID")}`;
+}
+
+function reopenAdvice(): string {
+  return `to mark an item as not done, use: ${asTyped("done ID --undo")}`;
+}
 
 function nameIn(args: Arguments): string | undefined {
   const name = args.text("name")?.trim();

@@ -6,7 +6,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
-import { followLink, forceFlag } from "./stores/store-setting.ts";
+import { followLink, replaceFlag } from "./stores/store-setting.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
@@ -17,7 +17,7 @@ export const exportItems = defineCommand(
     name: "export",
     parameters: "[FILE]",
     summary: "write every item to a file",
-    flags: [formatFlag, { ...forceFlag, meaning: "replace FILE if it exists" }, jsonSummaryFlag, ...connectionFlags],
+    flags: [formatFlag, replaceFlag("export"), jsonSummaryFlag, ...connectionFlags],
     notes:
       "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
   },

@@ -9,6 +9,7 @@ import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, describeCounts, ImportRun } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
+import { UnclearMarks } from "./transfer/unclear-marks.ts";
 
 const parallelMax = 256;
 const parallelDefault = 32;
@@ -50,13 +51,16 @@ export const importItems = defineCommand(
     if (file === "-" && process.stdin.isTTY) remark("Type or paste the items, then press Ctrl-D.");
     const chunks = file === "-" ? Bun.stdin.stream() : Bun.file(file).stream();
     const source = file === "-" ? "standard input" : file;
-    const { items, hash, ...counts } = await run.store(readItems(source, run.counting(chunks), format));
+    const marks = new UnclearMarks();
+    const read = marks.counting(readItems(source, run.counting(chunks), format));
+    const { items, hash, ...counts } = await run.store(read);
     if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
     else if (items === 0) remark(`There are no items in ${source}, so nothing was imported.`);
     else
       remark(
         `Imported ${countOf(items)}: ${describeCounts(counts)}\n${counts.skipped > 0 ? "Hash of the file" : "Hash"} ${hash}`,
       );
+    for (const warning of marks.warnings()) remark(warning);
     return 0;
   },
 );

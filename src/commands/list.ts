@@ -15,13 +15,20 @@ import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
 import { styleOf } from "./terminal.ts";
 
+const allAdvice = "without it, list shows all items";
+
 export const list = defineCommand(
   {
     name: "list",
     parameters: "",
     summary: "show the items",
     flags: [
-      { name: "open", placeholder: "", meaning: "only the items that are not done" },
+      {
+        name: "open",
+        placeholder: "",
+        meaning: "only the items that are not done",
+        triedInstead: { all: allAdvice, a: allAdvice },
+      },
       { name: "done", placeholder: "", meaning: "only the items that are done" },
       { name: "columns", placeholder: "FIELDS", meaning: "fields to show, such as ID,Name,Price", repeats: true },
       jsonFlag,

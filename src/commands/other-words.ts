@@ -8,6 +8,7 @@ const actions: Readonly<Record<string, string>> = {
   insert: "add",
   ls: "list",
   all: "list",
+  print: "list",
   rm: "remove",
   del: "remove",
   delete: "remove",
@@ -24,8 +25,10 @@ const commands: Readonly<Record<string, string>> = {
   update: "edit",
   change: "edit",
   set: "edit",
+  rename: "edit",
   complete: "done",
   finish: "done",
+  close: "done",
   tick: "done",
   undo: "done --undo",
   undone: "done --undo",
@@ -43,6 +46,7 @@ const commands: Readonly<Record<string, string>> = {
   ping: "healthcheck",
   start: "serve",
   run: "serve",
+  up: "serve",
   register: "user add",
   adduser: "user add",
   useradd: "user add",
@@ -61,6 +65,7 @@ const advice: Readonly<Record<string, () => string>> = {
   search: searchAdvice,
   login: signInAdvice,
   signin: signInAdvice,
+  toggle: toggleAdvice,
 };
 
 /** How to find items that contain a text. */
@@ -71,6 +76,10 @@ export function searchAdvice(text = "TEXT"): string {
 
 function signInAdvice(): string {
   return `Give your name with each command, as in: ${asTyped("list --username NAME")}, or save it in a profile: ~/.config/todoitems/profiles.json`;
+}
+
+function toggleAdvice(): string {
+  return `Use ${asTyped("done ID")}, or ${asTyped("done ID --undo")}`;
 }
 
 const adviceByWord = new Map(Object.entries(advice));

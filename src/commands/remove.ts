@@ -9,8 +9,16 @@ import { titleOf } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
+const noQuestion = "leave it out: remove asks no question";
+const triedInstead = { force: noQuestion, f: noQuestion, yes: noQuestion, y: noQuestion };
+
 export const remove = defineCommand(
-  { name: "remove", parameters: "ID…", summary: "delete items", flags: [jsonFlag, ...connectionFlags] },
+  {
+    name: "remove",
+    parameters: "ID…",
+    summary: "delete items",
+    flags: [{ ...jsonFlag, triedInstead }, ...connectionFlags],
+  },
   async (args, environment) => {
     const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");
     const client = await connect(args, environment);

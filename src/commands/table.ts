@@ -14,7 +14,7 @@ export interface Column {
   readonly cells: readonly string[];
   /** If true, this column may be left out if there is no room. */
   readonly optional: boolean;
-  /** If true, this column is shortened only if shortening the others is not enough. */
+  /** If true, this column gets at least half of the room, if it needs it. */
   readonly wide?: boolean;
 }
 
@@ -60,12 +60,17 @@ function naturalWidth({ title, cells }: Column): number {
   return cells.reduce((widest, cell) => Math.max(widest, Bun.stringWidth(cell)), Bun.stringWidth(title));
 }
 
-/** The width of each column. The columns with `wide` get all the room that the others can spare. */
+/**
+ * The width of each column. The columns with `wide` get half of the room, or more if the others do not need their half.
+ * In a narrow terminal they get `narrowestWide`, if each of the others still gets `narrowest`.
+ */
 function widthsOf(columns: readonly Column[], sumMax: number): number[] {
   const naturalIf = (wide: boolean) =>
     columns.map((column) => (Boolean(column.wide) === wide ? naturalWidth(column) : 0));
   const others = naturalIf(false);
-  const wide = shrink(naturalIf(true), sumMax - sumOf(others.map((width) => Math.min(width, narrowest))));
+  const share = Math.max(sumMax - sumOf(others), Math.ceil(sumMax / 2), narrowestWide);
+  const spare = sumMax - sumOf(others.map((width) => Math.min(width, narrowest)));
+  const wide = shrink(naturalIf(true), Math.min(share, spare));
   const shrunk = shrink(others, sumMax - sumOf(wide));
   return shrunk.map((width, index) => width + (wide[index] ?? 0));
 }

@@ -44,7 +44,7 @@ export const user = defineCommand(
 );
 
 function parse({ positionals, text }: Arguments, environment: Environment) {
-  const [action, name = "", ...more] = positionals;
+  const [action, name = ""] = positionals;
   const path = text("users") ?? environment["TODOITEMS_USERS"];
   if (action?.startsWith("pass"))
     throw new UsageError(
@@ -52,17 +52,29 @@ function parse({ positionals, text }: Arguments, environment: Environment) {
     );
   if (action !== "add" && action !== "remove" && action !== "list")
     throw new UsageError(
-      action === undefined ? "Missing action: add, remove or list." : `${action}: ${expectedOneOf(action, actions)}`,
+      action === undefined
+        ? `Missing action: add, remove or list, as in: ${exampleOf("add")}`
+        : `${action}: ${expectedOneOf(action, actions)}`,
     );
-  if (path === undefined || path === "")
-    throw new UsageError("The users file is missing. Name it with --users FILE or TODOITEMS_USERS.");
-  if ((action === "list") !== (name === "") || more.length > 0)
+  // The message does not repeat a second word, because it may be a password.
+  if (positionals.length > (action === "list" ? 1 : 2))
     throw new UsageError(
-      action === "list" ? "list takes no name." : `${action} takes one name, as in: ${asTyped(`user ${action} ann`)}`,
+      `${action} takes ${action === "list" ? "no" : "one"} name, as in: ${exampleOf(action, name, path)}`,
     );
+  const missing = [
+    ...(action !== "list" && name === "" ? ["NAME"] : []),
+    ...(path ? [] : ["--users FILE (or TODOITEMS_USERS)"]),
+  ];
+  if (!path || missing.length > 0)
+    throw new UsageError(`Missing: ${missing.join(" and ")}, as in: ${exampleOf(action, name, path)}`);
   if (/[:\p{Cc}]/u.test(name) || name.startsWith("#"))
     throw new UsageError("A name must not contain a colon or control characters, and must not begin with #.");
   return { action, name, path } as const;
+}
+
+/** A complete command line. It has the name and the users file that were given, if any. */
+function exampleOf(action: (typeof actions)[number], name?: string, path?: string): string {
+  return asTyped(`user ${action} ${action === "list" ? "" : `${name || "ann"} `}--users ${path || "users.txt"}`);
 }
 
 async function list(path: string): Promise<void> {

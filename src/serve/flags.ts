@@ -2,7 +2,11 @@
 // so that all of them can be shown at once.
 
 import { parseArgs } from "node:util";
+import { flagsMeant } from "./other-flag-names.ts";
 import { closest } from "./suggestion.ts";
+
+/** Text, or a function that returns it, if the text names a command as the user can type it. */
+type Advice = string | (() => string);
 
 export interface FlagShape {
   readonly name: string;
@@ -14,7 +18,7 @@ export interface FlagShape {
    * Advice for people who try a flag that does not exist. The key is the name of that flag. In the advice, `VALUE`
    * stands for the value that was given.
    */
-  readonly triedInstead?: Readonly<Record<string, string>>;
+  readonly triedInstead?: Readonly<Record<string, Advice>>;
 }
 
 export interface ParsedFlags {
@@ -78,10 +82,11 @@ function oneDash(
   shapes: readonly FlagShape[],
 ): string {
   const [, typedName = "", value] = /^-([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
-  const names = [...shapes.map(({ name }) => name), ...commonFlags];
-  const instead = adviceFor(typedName, value ?? next, shapes);
-  if (instead !== undefined && typedName.length > 1) return `-${typedName}: ${noSuchFlag}; ${instead}`;
-  const meant = closest(typedName, names) ?? names.find((name) => name.length > 2 && typedName.startsWith(name));
+  const names = namesOf(shapes);
+  const isLetterOfFlag = short !== undefined && typedName.length === 1;
+  const instead = isLetterOfFlag ? undefined : (adviceFor(typedName, value ?? next, shapes) ?? guess(typedName, names));
+  if (instead !== undefined) return `-${typedName}: ${noSuchFlag}; ${instead}`;
+  const meant = names.find((name) => name.length > 2 && typedName.startsWith(name));
   if (meant !== undefined) return `-${typedName}: ${noSuchFlag}; did you mean --${meant}?`;
   if (!short) return `${word}: ${noSuchFlag}; ${argumentAdvice}`;
   const [letter, rest] = [word.slice(0, 2), word.slice(2).replace(/^=/, "")];
@@ -91,8 +96,21 @@ function oneDash(
 /** The advice that `triedInstead` has for this flag. Undefined if there is none. */
 function adviceFor(typedName: string, value: string | undefined, shapes: readonly FlagShape[]): string | undefined {
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
-  const [, instead] = tried.find(([flag]) => flag === typedName) ?? [];
+  const [, advice] = tried.find(([flag]) => flag === typedName) ?? [];
+  const instead = typeof advice === "function" ? advice() : advice;
   return instead?.replace("VALUE", () => value ?? "VALUE");
+}
+
+/** Asks whether one of these flags was meant. Undefined if none of them resembles the typed name. */
+function guess(typedName: string, names: readonly string[]): string | undefined {
+  const known = flagsMeant(typedName, names);
+  // Compare the names without their dashes, because the dashes would make short names look alike.
+  const meant = known.length > 0 ? known : [closest(typedName, names)].filter((name) => name !== undefined);
+  return meant.length === 0 ? undefined : `did you mean ${meant.map((name) => `--${name}`).join(" or ")}?`;
+}
+
+function namesOf(shapes: readonly FlagShape[]): string[] {
+  return [...shapes.map(({ name }) => name), ...commonFlags];
 }
 
 function unknownFlag(
@@ -101,20 +119,14 @@ function unknownFlag(
   value: string | undefined,
   shapes: readonly FlagShape[],
 ): string {
-  const instead = adviceFor(typedName, value, shapes);
+  const instead = adviceFor(typedName, value, shapes) ?? guess(typedName, namesOf(shapes));
   if (instead !== undefined) return `${rawName}: ${noSuchFlag}; ${instead}`;
-  // Compare the names without their dashes, because the dashes would make short names look alike.
-  const meant = closest(
-    typedName,
-    shapes.map(({ name }) => name),
-  );
-  if (meant !== undefined) return `${rawName}: ${noSuchFlag}; did you mean --${meant}?`;
   const isNumber = !Number.isNaN(Number(rawName));
   if (isNumber) return `${rawName}: ${noSuchFlag}; ${argumentAdvice}`;
   // People try flags such as --done or --price, but the fields of an item have no flags of their own. So the message
   // names --field, if the command has that flag.
   const field = shapes.find(({ name }) => name === "field");
-  const isLong = rawName.startsWith("--");
-  const advice = field && isLong ? `; to set a field, use --field ${field.placeholder}; ${argumentAdvice}` : "";
+  const advice =
+    field && rawName.startsWith("--") ? `; to set a field, use --field ${field.placeholder}; ${argumentAdvice}` : "";
   return `${rawName}: ${noSuchFlag}${advice}`;
 }

@@ -2,6 +2,7 @@
 // items.
 
 import { networkInterfaces } from "node:os";
+import { resolve } from "node:path";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
 import { asTyped } from "../program-name.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
@@ -25,17 +26,23 @@ export function readyLine({ scheme, host, port }: Listener): string {
 interface GreetedService extends Pick<RunningService, "listeners" | "itemCount"> {
   /** Undefined if metrics are switched off. */
   readonly metricsPort?: number | undefined;
+  /** True if nobody expects a new store here. */
+  readonly isNewStore?: boolean;
 }
 
 export function greeting(
   settings: Settings,
-  { listeners, itemCount, metricsPort }: GreetedService,
+  { listeners, itemCount, metricsPort, isNewStore = false }: GreetedService,
   isColoured: boolean,
   columns = Number.POSITIVE_INFINITY,
 ): string {
   const rows: Row[] = [
     ...reachability(settings.host, listeners),
-    ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`],
+    [
+      "Store",
+      `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`,
+      ...(isNewStore ? describeNewStore(settings) : []),
+    ],
     ["Mode", describeMode(settings)],
     ["Credentials", describeCredentials(settings)],
     ["CORS", describeCors(settings)],
@@ -78,6 +85,11 @@ function describeStore({ store, demo, workers }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
   const place = store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${store.path}`;
   return workers > 1 ? `${place}, shared by ${workers} processes` : place;
+}
+
+function describeNewStore({ store }: Settings): string[] {
+  if (store.engine !== "sqlite") return [];
+  return [yellow(`new and empty: there was no file ${resolve(store.path)}. Check the path, or add --seed FILE`)];
 }
 
 function describeMode(settings: Settings): string {

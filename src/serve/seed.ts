@@ -3,6 +3,7 @@
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
+import { asTyped } from "../program-name.ts";
 
 /** The seed cannot be used. `message` says where the mistake is. */
 export class SeedError extends Error {
@@ -12,12 +13,28 @@ export class SeedError extends Error {
 export function parseSeed(source: string, json: string, nestingDepthMax: number): IdentifiedItem[] {
   // The depth limit is higher here. So an item that nests too deeply is refused only below, where the error message can
   // say which item it is.
+  refuseOtherFormats(source, json);
   const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),
   );
   refuseDuplicates(items, source);
   return items;
+}
+
+/** `import` reads CSV, and files with one item per line, but a seed is one JSON array. */
+function refuseOtherFormats(source: string, text: string): void {
+  // `trimStart` also removes a byte-order mark.
+  const [first = "", second = ""] = text.trimStart().split("\n", 2);
+  const isLines = first.startsWith("{") && first.trimEnd().endsWith("}") && second.startsWith("{");
+  if (first === "" || first.startsWith("[") || (first.startsWith("{") && !isLines)) return;
+  const kind = isLines ? "one item per line" : "CSV";
+  const endings = isLines ? [".ndjson", ".jsonl"] : [".csv"];
+  const isClear = endings.some((ending) => source.toLowerCase().endsWith(ending));
+  const command = asTyped(`import ${source}${isClear ? "" : ` --format ${isLines ? "ndjson" : "csv"}`}`);
+  throw new SeedError(
+    `${source}: the seed is not a JSON array of items, such as [{…},{…}]. To load ${kind}, start the service without --seed, and run: ${command}`,
+  );
 }
 
 function refuseDuplicates(items: readonly IdentifiedItem[], source: string): void {

@@ -16,6 +16,7 @@ import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
+import { isUnexpectedlyNew } from "./unexpected-store.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 import { widthOf } from "./wrapped-text.ts";
 
@@ -51,6 +52,7 @@ export async function serve(
   for (const { text, hint } of dangers(settings)) log("warn", `${text}. ${hint}`);
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
+  const isNewStore = isUnexpectedlyNew(settings);
   const stop = await atStart(async () => {
     const service =
       settings.workers === 1
@@ -58,7 +60,7 @@ export async function serve(
         : await startWorkers(settings, args, log);
     const metricsPort = startMetricsServer(settings, service, log);
     const isColoured = usesColour(process.stdout, environment);
-    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
+    const text = greeting(settings, { ...service, metricsPort, isNewStore }, isColoured, widthOf(process.stdout));
     await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });

@@ -315,6 +315,15 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
+    title: "an answer that breaks off is not called missing, and does not lead to advice about --cors",
+    async run(origin) {
+      const once = new TodoClient(session(origin, "breaks"), { retry: { limit: 0 } });
+      const { message } = await refused(once.list(), "NetworkError");
+      ok(message.includes("the connection broke off while the answer was read: "), message);
+      ok(!message.includes("no answer") && !message.includes("--cors"), message);
+    },
+  },
+  {
     title: "items() continues where the list broke off, unless the list has changed since",
     async run(origin) {
       const read = async (url: string, then: string) => {

@@ -239,12 +239,39 @@ describe("if the input is not a JSON array, the message says what to do about it
     });
 });
 
-test("a text in a CSV column that marks what is done is stored, with one warning", async () => {
-  const { exitCode, stderr } = await importText("ja.csv", "Name,Done\na,no\nb,ja\nc,nein\n");
-  expect(exitCode).toBe(0);
-  expect(stderr).toStartWith(
-    "warning: Line 3: Done is the text ja, which does not mark the item as done. For that, use yes, true or 1. The same may be true of other lines.\n",
-  );
-  expect(stderr.split("warning:")).toHaveLength(2);
-  expect(await commandLine.service.list()).toContain('"Done":"ja"');
+describe("marks for done that are neither true nor false", () => {
+  const unclear = (count: string, value: string, place: string) =>
+    `warning: In ${count}, the field ${value} (${place}), which does not mark an item as done. For that, use true. The items are stored as they are.\n`;
+
+  test("a text in a CSV column is stored, with one warning after the import", async () => {
+    const { exitCode, stderr } = await importText("ja.csv", "Name,Done\na,no\nb,ja\nc,nein\n");
+    expect(exitCode).toBe(0);
+    expect(stderr).toEndWith(unclear("2 items", "Done has a value such as ja", "line 3"));
+    expect(stderr.split("warning:")).toHaveLength(2);
+    expect(await commandLine.service.list()).toContain('"Done":"ja"');
+  });
+
+  test("JSON is stored exactly as it is, with one warning after the import", async () => {
+    const all = ['"completed":"yes"', '"completed":"no"', '"completed":true', '"completed":2'].map((field, n) =>
+      item(idOf(n), field),
+    );
+    const { exitCode, stderr } = await importText("yes.json", `[${all.join(",")}]`);
+    expect(exitCode).toBe(0);
+    expect(stderr).toEndWith(unclear("3 items", "completed has a value such as yes", "item 1"));
+    expect(await commandLine.service.list()).toBe(`[${all.join(",")}]`);
+  });
+
+  test("one item and two fields are named, and no value can draw on the screen", async () => {
+    const all = [item(idOf(1), '"Done":"\\u001b[31m"'), item(idOf(2), '"isDone":{"at":1}')];
+    const { stderr } = await importText("two.ndjson", all.join("\n"));
+    expect(stderr).toContain(unclear("1 item", "Done has a value such as �[31m", "line 1"));
+    expect(stderr).toContain(unclear("1 item", 'isDone has a value such as {"at":1}', "line 2"));
+  });
+
+  test("true, false, 1, 0, their texts, null, an empty text and a missing mark are not worth a warning", async () => {
+    const values = ["true", "false", "1", "0", '"true"', '"false"', "null", '""'];
+    const all = [...values.map((value, n) => item(idOf(n), `"done":${value}`)), item(ids.one)];
+    const { exitCode, stderr } = await importText("clear.ndjson", all.join("\n"));
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining("warning:") });
+  });
 });

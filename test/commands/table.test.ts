@@ -48,6 +48,35 @@ describe("tables", () => {
   });
 });
 
+describe("a wide column", () => {
+  const table = (name: string, notes: string, width: number) => {
+    const columns = [
+      { title: "ID", cells: ["1234"], optional: false },
+      { title: "Name", cells: [name], optional: false, wide: true },
+      { title: "Notes", cells: [notes], optional: true },
+    ];
+    const [, row = ""] = layOut(columns, width, plain).lines;
+    return row.split("  ").map((cell) => cell.length);
+  };
+
+  test("leaves half of the room to a long text beside it", () => {
+    expect(table("n".repeat(150), "t".repeat(150), 120)).toEqual([4, 58, 54]);
+  });
+
+  test("takes the room that the other columns do not need", () => {
+    expect(table("n".repeat(150), "t".repeat(20), 120)).toEqual([4, 92, 20]);
+  });
+
+  test("is not shortened if the others still have enough room", () => {
+    expect(table("n".repeat(50), "t".repeat(150), 120)).toEqual([4, 50, 62]);
+    expect(table("n".repeat(30), "t".repeat(150), 60)).toEqual([4, 30, 22]);
+  });
+
+  test("has at least 32 columns on a narrow terminal", () => {
+    expect(table("n".repeat(150), "t".repeat(150), 60)).toEqual([4, 32, 20]);
+  });
+});
+
 describe("colour", () => {
   test("colour is used on a terminal, but not with NO_COLOR, on a dumb terminal or in a pipe", () => {
     expect(styleOf({ isTTY: true }, {}).bold("x")).toBe("\u001b[1mx\u001b[22m");

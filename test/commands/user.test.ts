@@ -75,9 +75,9 @@ describe("todoitems user", () => {
   });
 
   for (const [args, exitCode, message] of [
-    [[], 2, "Missing action: add, remove or list."],
+    [[], 2, "Missing action: add, remove or list, as in: todoitems user add ann --users users.txt"],
     [["fly"], 2, "fly: expected one of add, remove, list."],
-    [["add"], 2, "add takes one name, as in: todoitems user add ann"],
+    [["add"], 2, "Missing: NAME, as in: todoitems user add ann --users "],
     [["add", "ann", "password"], 2, "add takes one name, as in: todoitems user add ann"],
     [["add", "ann", "--password", "x"], 2, "--password"],
     [["add", "a:b"], 2, "A name must not contain a colon"],

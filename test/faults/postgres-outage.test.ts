@@ -4,7 +4,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer } from "../engines/postgres/postgres-server.ts";
 import { eventually } from "../eventually.ts";
-import { Program } from "../program.ts";
+import { Program, runProgram } from "../program.ts";
 import { expectProblem, ids, item } from "../service.ts";
 
 let server: PostgresServer;
@@ -136,6 +136,14 @@ describe("while PostgreSQL hangs", () => {
     const list = await soon(service.fetch("/api/todoitems/"));
     expect([list.status, await list.text()]).toEqual([200, `[${item(ids.one)}]`]);
     expect(list.headers.get("warning")).toBe('110 - "Response is Stale"');
+    for (const command of [["list"], ["show", ids.one]]) {
+      const [name = "", ...args] = command;
+      const { exitCode, stdout, stderr } = await runProgram(name, { args: [...args, "--server", service.origin] });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining("1111") });
+      expect(stderr).toMatch(
+        /^warning: The service cannot reach its store\. These items are [0-9]+ s old and may have changed since\.\n$/,
+      );
+    }
   }, 60_000);
 
   test("an instance that is told to stop answers its readers first, and stops within its grace period", async () => {

@@ -144,6 +144,26 @@ describe("instances", () => {
     expect((await second.stop()).stderr).toContain(`The store already has items, so the seed ${seed} was not used`);
   });
 
+  test("--read-only on a file that does not exist starts, and the start-up text says where no file was", async () => {
+    const notice = `new and empty: there was no file ${join(folder.path, "store.db")}. Check the path, or add --seed FILE`;
+    const first = await serve(["--store", store, "--read-only"]);
+    expect(await first.list()).toBe("[]");
+    expect((await first.stop()).stdout).toContain(`, 0 items\n               ${notice}\n`);
+    const second = await serve(["--store", store, "--read-only"]);
+    expect((await second.stop()).stdout).not.toContain("new and empty");
+  });
+
+  test("a new store is no surprise if it is writable, seeded or in memory", async () => {
+    const seed = file("seed.json", `[${item(ids.one)}]`);
+    const others = [
+      ["--store", store],
+      ["--store", `${store}2`, "--read-only", "--seed", seed],
+      ["--store", "memory:", "--read-only"],
+      ["--demo"],
+    ];
+    for (const args of others) expect((await (await serve(args)).stop()).stdout).not.toContain("new and empty");
+  });
+
   test("--seed with --read-only fills an empty store that already exists", async () => {
     await (await serve(["--store", store])).stop();
     const seed = file("seed.json", `[${item(ids.one)}]`);

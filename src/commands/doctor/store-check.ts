@@ -5,6 +5,7 @@ import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
+import { isUnexpectedlyNew } from "../../serve/unexpected-store.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
@@ -22,6 +23,13 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   // SQLite makes its log beside the file, so the folder must be writable too.
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
+  if (isUnexpectedlyNew(settings))
+    return [
+      warn(
+        `${store.path}: there is no such file, so a read-only service has no items`,
+        "check the path, or fill the store with --seed FILE",
+      ),
+    ];
   if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];
   return [await soundness({ engine: "sqlite", path: followLink(store.path) }, readOnly)];
 }

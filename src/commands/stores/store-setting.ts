@@ -28,6 +28,16 @@ export const storeFlag: Flag = {
 
 export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace what is there" };
 
+/** The flag that lets a command replace the file that it writes. */
+export function replaceFlag(command: string): Flag {
+  const advice = `give the file alone, as in ${command} VALUE`;
+  return {
+    ...forceFlag,
+    meaning: "replace FILE if it exists",
+    triedInstead: { o: advice, out: advice, output: advice, file: advice },
+  };
+}
+
 export function storeOf(args: Arguments, environment: Environment): KeptStore {
   return parseStore(args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default));
 }

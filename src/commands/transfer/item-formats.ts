@@ -5,11 +5,8 @@ import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
-import { isDoneField } from "../fields.ts";
-import { remark } from "../output.ts";
-import { printable } from "../terminal.ts";
 import { arrayAdvice } from "./array-advice.ts";
-import { itemFromCells, literalOf } from "./csv.ts";
+import { itemFromCells } from "./csv.ts";
 import { checkedHeader } from "./csv-header.ts";
 import { CsvError, CsvReader, type CsvRow } from "./csv-reader.ts";
 
@@ -114,7 +111,6 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
 
   async *csv(chunks) {
     let columns: readonly string[] | undefined;
-    let hasWarned = false;
     for await (const { cells, line } of csvRows(chunks)) {
       // Spreadsheets often leave lines of empty cells at the end. These lines are not items.
       if (cells.every((cell) => cell === "")) continue;
@@ -122,28 +118,10 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
         columns = checkedHeader(cells, line);
         continue;
       }
-      if (!hasWarned) hasWarned = warnOfTextMark(columns, cells, line);
       yield { text: itemFromCells(columns, checkedCells(columns, cells, line)), place: `line ${line}` };
     }
   },
 };
-
-/**
- * Warns if a cell in a column for done is plain text, because such a cell does not mark the item as done. Returns
- * whether it has warned.
- */
-function warnOfTextMark(columns: readonly string[], cells: readonly string[], line: number): boolean {
-  const index = columns.findIndex((column, at) => isDoneField(column) && isText(column, cells[at] ?? ""));
-  if (index === -1) return false;
-  remark(
-    `warning: Line ${line}: ${columns[index]} is the text ${printable(cells[index] ?? "")}, which does not mark the item as done. For that, use yes, true or 1. The same may be true of other lines.`,
-  );
-  return true;
-}
-
-function isText(column: string, cell: string): boolean {
-  return cell !== "" && literalOf(column, cell) === undefined;
-}
 
 async function* csvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow> {
   const reader = new CsvReader();

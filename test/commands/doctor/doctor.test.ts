@@ -94,6 +94,15 @@ describe("the store", () => {
     const missing = await patient.examine("Store", ["--store", `sqlite:${patient.path("nowhere/store.db")}`]);
     expect(missing.findings).toMatchObject([{ verdict: "fail", hint: expect.stringContaining("mkdir -p") }]);
     writeFileSync(patient.path("letter.txt"), "Dear Ann, ".repeat(20));
+    const newStore = ["--store", `sqlite:${patient.path("not-yet.db")}`];
+    expect((await patient.examine("Store", newStore)).findings).toMatchObject([{ verdict: "pass" }]);
+    expect((await patient.examine("Store", [...newStore, "--read-only"])).findings).toMatchObject([
+      {
+        verdict: "warn",
+        text: expect.stringContaining("not-yet.db: there is no such file"),
+        hint: "check the path, or fill the store with --seed FILE",
+      },
+    ]);
     const foreign = await patient.examine("Store", ["--store", `sqlite:${patient.path("letter.txt")}`]);
     expect(foreign.findings[0]?.text).toContain("this is not a todoitems store");
   });
