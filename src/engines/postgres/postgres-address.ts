@@ -1,6 +1,7 @@
 // The address of a PostgreSQL store: a URL as PostgreSQL's own tools accept it, with one host or several.
 
 import { readFileSync } from "node:fs";
+import { systemReason } from "../../files/system-reason.ts";
 
 export interface PostgresAddress {
   /** The hosts are tried one after the other, until one of them takes writes. */
@@ -93,10 +94,16 @@ function parseTls(mode: string, rootCertificate: string | null): PostgresAddress
 }
 
 function readCertificate(path: string): string {
+  const text = readText(path);
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw wrong(`sslrootcert: ${path} is not a PEM certificate`);
+  return text;
+}
+
+function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw wrong(`sslrootcert cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw wrong(`sslrootcert: ${path} cannot be read: ${systemReason(error)}`);
   }
 }
 
