@@ -50,12 +50,6 @@ export function parsePostgresUrl(value: string): PostgresAddress {
   };
 }
 
-/** The address as it is shown to people, without user and password. */
-export function describeAddress({ hosts, database }: PostgresAddress): string {
-  const where = hosts.map(describeHost).join(", ");
-  return database === undefined ? where : `${where}, database ${database}`;
-}
-
 export function describeHost({ host, port }: PostgresHost): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

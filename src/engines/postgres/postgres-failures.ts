@@ -3,13 +3,15 @@
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+import { createCommand, namesOf } from "./postgres-names.ts";
 
 /** How long it may take to open a connection, and then to sign in. */
 export const connectSeconds = 5;
 
 /**
  * Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system.
- * `NAME` stands for the name of the database, and `MESSAGE` for the server's own message.
+ * `NAME` stands for the name of the database, `COMMAND` for the command that makes it, and `MESSAGE` for the server's own
+ * message.
  */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
@@ -38,7 +40,7 @@ const advice: Readonly<Record<string, string>> = {
   // This code has several reasons: the role does not exist or may not log in, or pg_hba.conf does not let it in from
   // here. Only the server's own message tells them apart.
   "28000": "the server does not let this user in (MESSAGE)",
-  "3D000": "there is no database NAME; make it with: createdb NAME",
+  "3D000": "there is no database NAME; make it with: COMMAND",
   "42501": "this user may not do that in the schema todoitems; an administrator can grant it",
   "42P01": "a table of the schema todoitems is gone; restart the service to make it",
   "42883":
@@ -58,7 +60,7 @@ const distrust =
   "the server's certificate is not trusted; name the file of its authority with sslrootcert, or use sslmode=require, which does not check it";
 
 /** Turns an error of the server or the connection into a StoreError that explains it. Other errors are unchanged. */
-export function explainPostgresError(error: unknown, host: PostgresHost, { database, user }: PostgresAddress): unknown {
+export function explainPostgresError(error: unknown, host: PostgresHost, address: PostgresAddress): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = codeOf(error);
   // Errors of sockets, certificates and the library have codes. A defect in our code has none, so it is returned
@@ -66,8 +68,8 @@ export function explainPostgresError(error: unknown, host: PostgresHost, { datab
   if (!(error instanceof postgres.PostgresError) && !/^[A-Z][A-Z0-9_]+$/.test(code)) return error;
   const known = advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE");
   const text = known
-    // Without a database in the address, its name is that of the user.
-    .replaceAll("NAME", () => database ?? user ?? "NAME")
+    .replace("NAME", () => namesOf(address).database)
+    .replace("COMMAND", () => createCommand(namesOf(address)))
     .replace("MESSAGE", () => error.message);
   return new StoreError(`${describeHost(host)}: ${text}`, { cause: error });
 }

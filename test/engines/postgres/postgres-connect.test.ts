@@ -1,4 +1,5 @@
-// A connection that cannot be opened: `serve`, `check` and `doctor` say why in our own words, and what to do next.
+// What the commands say about a connection. If it cannot be opened, `serve`, `check` and `doctor` say why in our own
+// words, and what to do next.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -6,7 +7,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { developmentCertificate } from "../../../src/tls/development-certificate.ts";
 import { eventually } from "../../eventually.ts";
-import { runProgram } from "../../program.ts";
+import { Program, runProgram } from "../../program.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { freePort, PostgresServer } from "./postgres-server.ts";
 
@@ -159,3 +160,20 @@ test("a host whose name cannot be resolved, and one that does not answer, are to
   const url = await otherServer(() => {});
   await expectSaid(url, "no answer within 5 s; is the host right, and does a firewall let", startHint);
 }, 60_000);
+
+test("the Store line names the database that is used, also if the address has none", async () => {
+  const url = plain.url("");
+  for (const [database, environment] of [
+    ["todoitems", {}],
+    ["elsewhere", { PGDATABASE: "elsewhere" }],
+  ] as const) {
+    await plain.run(`CREATE DATABASE ${database}`);
+    const program = await Program.start({
+      args: ["--port", "0"],
+      environment: { TODOITEMS_STORE: url, ...environment },
+    });
+    const { stdout } = await program.stop();
+    expect(stdout).toContain(`PostgreSQL at 127.0.0.1:${plain.port}, database ${database}, 0 items`);
+    expect(await plain.run("SELECT schema_version FROM todoitems.store", database)).toHaveLength(1);
+  }
+});
