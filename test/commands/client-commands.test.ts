@@ -358,7 +358,7 @@ describe("server and credentials", () => {
     });
     expect(await run("add", ["x", "--server", guarded.origin], { environment: sign })).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("--form a"),
+      stderr: expect.stringMatching(/Perhaps it expects the item's ID in another place: try --form a\.\n/),
     });
     for (const [command = "", ...args] of [
       ["list", "x"],
