@@ -54,6 +54,9 @@ async function offersTls(socket: Socket, tls: Exclude<Tls, false>): Promise<bool
   const [answer] = await answered;
   const text = answer instanceof Uint8Array ? new TextDecoder("latin1").decode(answer) : "";
   if (text === "S") return true;
+  // PostgreSQL sends an error and closes if it cannot even start a process for the connection. The text of that error
+  // is not trusted, because it was sent before the server's certificate was checked.
+  if (text.startsWith("E")) throw new SocketError("CLOSED_AT_ONCE");
   if (text !== "N") throw new SocketError("NOT_POSTGRES");
   if (tls !== "prefer") throw new SocketError("NO_TLS");
   return false;

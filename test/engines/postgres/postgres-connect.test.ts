@@ -138,6 +138,11 @@ describe("a server that is not PostgreSQL", () => {
       await expectSaid(`${url}?sslmode=${mode}`, closed, answerHint);
     });
 
+  test("a server that answers the request for TLS with an error, as PostgreSQL does if it is overloaded, is not called another server", async () => {
+    const url = await otherServer((socket) => socket.once("data", () => socket.end("Ecould not fork new process\n\0")));
+    await expectSaid(url, closed, answerHint);
+  });
+
   for (const mode of ["disable", "require"])
     test(`with sslmode=${mode}, a server that resets each connection is recognised`, async () => {
       const url = await otherServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
