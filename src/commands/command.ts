@@ -2,7 +2,7 @@
 // completions all use this description.
 
 import type { Environment } from "../serve/environment.ts";
-import { type FlagShape, parseFlags } from "../serve/flags.ts";
+import { type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
 import { choiceMeant } from "./other-words.ts";
 
@@ -34,6 +34,8 @@ export class UsageError extends Error {
 }
 
 export interface Arguments {
+  /** The flags that the command has, given or not. */
+  readonly flags: readonly Flag[];
   readonly positionals: readonly string[];
   /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */
   text(flag: string): string | undefined;
@@ -52,7 +54,7 @@ function parseArguments(flags: readonly Flag[], args: readonly string[]): Argume
     }),
   );
   if (problems.length + wrong.length > 0) throw new UsageError([...problems, ...wrong].join("\n"));
-  return { positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
+  return { flags, positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
 }
 
 /** Says which words are possible, and which one was probably meant. */
@@ -77,7 +79,7 @@ export function defineCommand(
  * messages, as in "ID", or all of them, as in "STORE and NEW". `advice` says what to do instead, if there are too many.
  */
 export function positionalsOf(
-  { positionals }: Arguments,
+  { flags, positionals }: Arguments,
   min: number,
   max: number,
   what: string,
@@ -89,9 +91,9 @@ export function positionalsOf(
   }
   if (positionals.length > max) {
     const expected = ["no arguments", `one ${what}`][max] ?? `${what}, and no more`;
-    throw new UsageError(
-      `${positionals[max]}: unexpected argument. This command takes ${expected}. ${advice}`.trimEnd(),
-    );
+    const meant = flagsWithoutDashes(positionals.slice(max), flags);
+    const next = meant === undefined ? advice : `Did you mean ${meant}?`;
+    throw new UsageError(`${positionals[max]}: unexpected argument. This command takes ${expected}. ${next}`.trimEnd());
   }
   return positionals;
 }

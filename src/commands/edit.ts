@@ -10,6 +10,7 @@ import { type Arguments, defineCommand, type Flag, positionalsOf, UsageError } f
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
+import { adviceForWords } from "./edit-words.ts";
 import { CommandError, explain } from "./failure.ts";
 import { describeChanges } from "./field-changes.ts";
 import {
@@ -20,6 +21,7 @@ import {
   parseField,
   refuseDoubles,
   setFields,
+  splitField,
   titleOf,
   warnOfSecondNames,
 } from "./fields.ts";
@@ -54,9 +56,10 @@ export const edit = defineCommand(
     example: 'edit 3f2a --name "Buy oat milk" --field Price:=1.50',
   },
   async (args, environment) => {
-    const words = args.positionals.slice(1).join(" ");
-    const advice = args.has("name") ? "" : `To change the item's name, use --name "${words}"`;
-    const [prefix = ""] = positionalsOf(args, 1, 1, "ID", advice);
+    const [first = "", ...words] = args.positionals;
+    // A second name would be no help.
+    const isNamed = args.has("name") && !words.some(splitField);
+    const [prefix = ""] = positionalsOf(args, 1, 1, "ID", isNamed ? "" : adviceForWords(first, words));
     const name = nameIn(args);
     const others = fieldsIn(args);
     refuseDoubles(others);

@@ -61,14 +61,20 @@ export function explain(error: TodoClientError): string {
     return `There is no item with this ID. ${asTypedHere("list")} shows the items.`;
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
     return `${error.url}: there are no to-do items at this address. Check the address, or give another one with --server URL.`;
-  if (isTodoError(error, "MethodNotAllowedError"))
-    return `${server} does not accept this. Perhaps it expects the item's ID in another place: try --form a or --form b.`;
+  if (isTodoError(error, "MethodNotAllowedError")) return `${server} does not accept this.${otherFormAdvice(error)}`;
   if (isTodoError(error, "PreconditionFailedError"))
     return `Somebody else changed the item in the meantime, so your change was not stored. ${asTypedHere("show ID")} prints the item as it is now.`;
   if (isTodoError(error, "ConflictError"))
     return `An item with this ID exists already. Choose another ID, or change that item with ${asTypedHere("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
   return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
+}
+
+/** The other form, if this request is different there. In form A, the path of every write contains the item's ID. */
+function otherFormAdvice({ method, url }: TodoClientError): string {
+  if (method !== "POST" && method !== "PUT") return "";
+  const other = url.endsWith("/") ? "a" : "b";
+  return ` Perhaps it expects the item's ID in another place: try --form ${other}.`;
 }
 
 /** Matches the error codes of a certificate that is not trusted. */

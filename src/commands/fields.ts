@@ -25,11 +25,18 @@ export interface Field {
   readonly json: string;
 }
 
+/** Splits `Name=text` or `Name:=json` into its parts. Undefined if the text has neither form. */
+export function splitField(text: string): { name: string; operator: string; value: string } | undefined {
+  const [, name, operator = "", value = ""] = /^(.+?)(:?=)(.*)$/s.exec(text) ?? [];
+  return name === undefined ? undefined : { name, operator, value };
+}
+
 /** Reads `Name=text` or `Name:=json`. */
 export function parseField(argument: string): Field {
-  const [, name, operator, value = ""] = /^(.+?)(:?=)(.*)$/s.exec(argument) ?? [];
-  if (name === undefined)
+  const parts = splitField(argument);
+  if (!parts)
     throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
+  const { name, operator, value } = parts;
   if (operator === "=") return { name, json: jsonOfText(name, value) };
   try {
     // Check that this is exactly one JSON value, then drop its insignificant white space.

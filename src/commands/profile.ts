@@ -4,6 +4,8 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
+import { ItemError } from "../items/item-error.ts";
+import { scanObject } from "../items/json-text.ts";
 import type { Environment } from "../serve/environment.ts";
 import { UsageError } from "./command.ts";
 import { remark } from "./output.ts";
@@ -71,13 +73,27 @@ function readIfExists(path: string): string | undefined {
 }
 
 function parseProfiles(path: string, text: string): object {
+  // Some editors on Windows write a byte order mark.
+  const json = text.startsWith("\ufeff") ? text.slice(1) : text;
   try {
-    const profiles = JSON.parse(text) as unknown;
-    if (typeof profiles === "object" && profiles !== null) return profiles;
+    const profiles = JSON.parse(json) as unknown;
+    if (typeof profiles === "object" && profiles !== null && !Array.isArray(profiles)) return profiles;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
+    throw new UsageError(`${path}: ${mistakeIn(json)}`);
   }
   throw new UsageError(`${path}: expected JSON such as {"default":{"server":"http://localhost:5000/"}}.`);
+}
+
+/** What is wrong with this JSON, with line and column. The message of `JSON.parse` does not say where the mistake is. */
+function mistakeIn(json: string): string {
+  try {
+    scanObject(json);
+  } catch (error) {
+    if (error instanceof ItemError) return error.message;
+    throw error;
+  }
+  return "The document is not valid JSON.";
 }
 
 function warnIfReadable(path: string): void {

@@ -65,6 +65,21 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   return { values, positionals, problems };
 }
 
+/**
+ * The flags that these words mean, if somebody has left out the dashes: `columns Name` means `--columns Name`. Undefined
+ * if a word is neither the name of a flag nor the value of one.
+ */
+export function flagsWithoutDashes(words: readonly string[], shapes: readonly FlagShape[]): string | undefined {
+  const meant: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const shape = shapes.find(({ name }) => name === words[at]?.toLowerCase());
+    if (!shape) return undefined;
+    meant.push(`--${shape.name}`);
+    if (shape.placeholder !== "") meant.push(words[++at] ?? shape.placeholder);
+  }
+  return meant.length === 0 ? undefined : meant.join(" ");
+}
+
 const noSuchFlag = "there is no such flag";
 const argumentAdvice = "if it is an argument, put -- before it";
 

@@ -3,7 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
-import { describeAddress } from "../engines/postgres/postgres-address.ts";
+import { describeAddress } from "../engines/postgres/postgres-names.ts";
 import { asTyped } from "../program-name.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";

@@ -28,8 +28,12 @@ export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, er
   };
 }
 
-/** Causes that the TLS library reports. Its errors have no codes, only these words at the end of the message. */
+/**
+ * Causes that the TLS library reports, and one of our own. The library's errors have no codes, only these words at the
+ * end of the message.
+ */
 const otherCauses = [
+  { sign: "TLS_ON_HTTP_PORT", advice: "It sent TLS to the HTTP port: use http:// in its address, or the HTTPS port" },
   { sign: "HTTP_REQUEST", advice: "It sent plain HTTP: use https:// in its address, or the HTTP port" },
   { sign: "UNSUPPORTED_PROTOCOL", advice: "It offers no TLS version that is safe: it needs TLS 1.2 or 1.3" },
   { sign: "NO_SHARED_CIPHER", advice: "It offers no cipher that is safe: it needs AES-GCM or ChaCha20-Poly1305" },

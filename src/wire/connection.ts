@@ -49,6 +49,8 @@ export interface ConnectionHost {
   turn(): Turn | undefined;
   /** Calls the connection's `drained` at the end of this turn of the event loop. */
   sendSoon(connection: Connection): void;
+  /** Called if a client sends TLS to a port that takes plain HTTP. */
+  onUnexpectedTls(peer: string): void;
 }
 
 /** What a server needs from its connections. */

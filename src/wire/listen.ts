@@ -81,7 +81,10 @@ export interface ListenOptions extends ConnectionLimits {
   readonly unsentBytes: UnsentBytes;
   /** Undefined if the limit is not known. */
   readonly descriptors: DescriptorLimit | undefined;
-  /** Called if a TLS handshake fails, unless the server itself broke it off. */
+  /**
+   * Called if a TLS handshake fails, unless the server itself broke it off. If the client tried one on a port without
+   * TLS, the message is TLS_ON_HTTP_PORT.
+   */
   readonly onHandshakeFailure: (peer: string, error: Error) => void;
   /** Called with an error that should not have happened. Only the connection that it happened on is dropped. */
   readonly onDefect: (error: unknown) => void;
@@ -178,6 +181,7 @@ class Server implements RunningServer, ConnectionHost {
         refuse: (refusal) => handler.refuse(refusal),
       },
       sendSoon: (connection) => this.sendSoon(connection),
+      onUnexpectedTls: (peer) => this.onUnexpectedTls(peer),
     };
     this.#listeners = this.#listen();
     this.port = this.#listeners[0]?.port ?? 0;
@@ -192,6 +196,10 @@ class Server implements RunningServer, ConnectionHost {
   // ready, each might have to wake the client, which is expensive.
   sendSoon(connection: Connection): void {
     if (this.#toSend.push(connection) === 1) setImmediate(() => this.#sendAll());
+  }
+
+  onUnexpectedTls(peer: string): void {
+    this.#options.onHandshakeFailure(peer, new Error("TLS_ON_HTTP_PORT"));
   }
 
   replaceCertificate(certificate: Certificate): void {

@@ -275,6 +275,26 @@ describe("server and credentials", () => {
     rmSync(path("config/todoitems/profiles.json"));
   });
 
+  test("a mistake in the profile file is named with its line and column, and a byte order mark is no mistake", async () => {
+    mkdirSync(path("config/todoitems"), { recursive: true });
+    const profiles = path("config/todoitems/profiles.json");
+    writeFileSync(profiles, '{\n  "default": {"server": "x",}\n}', { mode: 0o600 });
+    expect(await run("list")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        `${profiles}: The document is not valid JSON: expected a field name in double quotes at line 2, column 29, found "}".`,
+      ),
+    });
+    writeFileSync(profiles, "[]", { mode: 0o600 });
+    expect(await run("list")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("expected JSON such as {"),
+    });
+    writeFileSync(profiles, `\ufeff{"default":{"server":"${open.origin}"}}`, { mode: 0o600 });
+    expect(await run("list", [], { environment: { TODOITEMS_SERVER: "" } })).toMatchObject({ exitCode: 0 });
+    rmSync(profiles);
+  });
+
   test("a profile that --profile names comes before the environment, one that is used by default comes after it", async () => {
     mkdirSync(path("config/todoitems"), { recursive: true });
     const profiles = path("config/todoitems/profiles.json");
@@ -358,7 +378,7 @@ describe("server and credentials", () => {
     });
     expect(await run("add", ["x", "--server", guarded.origin], { environment: sign })).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("--form a"),
+      stderr: expect.stringMatching(/Perhaps it expects the item's ID in another place: try --form a\.\n/),
     });
     for (const [command = "", ...args] of [
       ["list", "x"],

@@ -82,6 +82,7 @@ test("a request gets no turn token if it follows a long read from the socket or 
       refuse: () => new Answer(400, {}),
     },
     sendSoon: () => {},
+    onUnexpectedTls: () => {},
   };
   const wire = {
     write: (bytes: Uint8Array) => bytes.length,

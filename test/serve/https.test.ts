@@ -12,6 +12,7 @@ import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
+import { exchange } from "../http/raw-connection.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -108,6 +109,19 @@ describe("HTTPS", () => {
     await expect(handshake(portOf(url), authority, { minVersion: "TLSv1", maxVersion: "TLSv1.1" })).rejects.toThrow();
     expect(await program.stderrLine()).toContain("it needs TLS 1.2 or 1.3");
   }, 30_000);
+
+  test("a client that sends TLS to the HTTP port is logged once per address, with what to do, and the answer says so", async () => {
+    const program = await serve("--port", "0");
+    const port = portOf(program.origin);
+    for (let count = 0; count < 3; count++) await expect(handshake(port, authority)).rejects.toThrow();
+    expect(await program.stderrLine()).toContain(
+      "A client at 127.0.0.1 did not complete the TLS handshake. It sent TLS to the HTTP port: use http:// in its address, or the HTTPS port",
+    );
+    expect(await exchange(port, "\x16\x03\x01\0\x05\x01\n\0\0\0")).toContain(
+      "This port takes HTTP, and the request is TLS. Use http:// in the address.",
+    );
+    expect((await program.stop()).stderr).not.toContain("A client at");
+  });
 
   test("an authority of an older version is replaced with a line in the log, and the apps' issuer is served", async () => {
     await (await serve("--port", "off")).stop();

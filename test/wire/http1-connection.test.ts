@@ -58,6 +58,8 @@ class Echo implements ConnectionHost, Handler {
 
   turn(): undefined {}
 
+  onUnexpectedTls(): void {}
+
   sendSoon(connection: Connection): void {
     this.#toSend.push(connection);
   }

@@ -60,6 +60,8 @@ class Recorder implements ConnectionHost, Handler {
 
   turn(): undefined {}
 
+  onUnexpectedTls(): void {}
+
   sendSoon(connection: Connection): void {
     this.#toSend.push(connection);
   }

@@ -3,7 +3,8 @@
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { type PostgresCondition, readCondition } from "../../engines/postgres/postgres-condition.ts";
-import { isAnswer, isRefusal, isStandby } from "../../engines/postgres/postgres-session.ts";
+import { isAnswer, isOtherAnswer, isRefusal, isTlsFailure } from "../../engines/postgres/postgres-failures.ts";
+import { isStandby } from "../../engines/postgres/postgres-session.ts";
 import { clockHint, toleratedMs } from "./clock-check.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
@@ -12,6 +13,8 @@ const lagSecondsMax = 10;
 
 const refusalHint =
   "the server runs, but refuses this connection: correct the user, the password or the database of --store";
+const tlsHint = "the server runs, but not with the TLS that --store asks for: change its settings, or sslmode";
+const otherAnswerHint = "check the host and the port of --store; if PostgreSQL listens there, its log may say more";
 
 export async function checkPostgresServers({ settings: { store, demo } }: Subject): Promise<Finding[]> {
   if (store.engine !== "postgres" || demo) return [pass("not used")];
@@ -40,7 +43,7 @@ interface Examined {
   readonly finding: Finding;
   /** Only of a primary. */
   readonly condition?: PostgresCondition;
-  /** True if the server answered with an error. So nothing else is known about it. */
+  /** True if something answers there, but cannot be used. So nothing else is known about it. */
   readonly refused?: boolean;
 }
 
@@ -56,6 +59,8 @@ async function examine(address: PostgresAddress): Promise<Examined> {
     if (!(error instanceof StoreError)) throw error;
     if (isStandby(error)) return { finding: pass(`${name}: a standby, which can be promoted`) };
     if (isRefusal(error)) return { refused: true, finding: fail(error.message, refusalHint) };
+    if (isTlsFailure(error)) return { refused: true, finding: fail(error.message, tlsHint) };
+    if (isOtherAnswer(error)) return { refused: true, finding: fail(error.message, otherAnswerHint) };
     if (isAnswer(error)) return { refused: true, finding: warn(error.message, "its log may say more") };
     return { finding: warn(error.message, "check the address, and start that server") };
   }

@@ -2,7 +2,7 @@
 
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
-import { describeAddress } from "../../engines/postgres/postgres-address.ts";
+import { describeAddress } from "../../engines/postgres/postgres-names.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";

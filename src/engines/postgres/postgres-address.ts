@@ -1,6 +1,7 @@
 // The address of a PostgreSQL store: a URL as PostgreSQL's own tools accept it, with one host or several.
 
 import { readFileSync } from "node:fs";
+import { systemReason } from "../../files/system-reason.ts";
 
 export interface PostgresAddress {
   /** The hosts are tried one after the other, until one of them takes writes. */
@@ -49,12 +50,6 @@ export function parsePostgresUrl(value: string): PostgresAddress {
   };
 }
 
-/** The address as it is shown to people, without user and password. */
-export function describeAddress({ hosts, database }: PostgresAddress): string {
-  const where = hosts.map(describeHost).join(", ");
-  return database === undefined ? where : `${where}, database ${database}`;
-}
-
 export function describeHost({ host, port }: PostgresHost): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -93,10 +88,16 @@ function parseTls(mode: string, rootCertificate: string | null): PostgresAddress
 }
 
 function readCertificate(path: string): string {
+  const text = readText(path);
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw wrong(`sslrootcert: ${path} is not a PEM certificate`);
+  return text;
+}
+
+function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw wrong(`sslrootcert cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw wrong(`sslrootcert: ${path} cannot be read: ${systemReason(error)}`);
   }
 }
 

@@ -9,15 +9,9 @@
 //   This takes two round trips, and nobody else can commit in between.
 
 import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
+import { isConflict, isServerError } from "./postgres-failures.ts";
 import { type KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
-import {
-  isConflict,
-  isServerError,
-  type PostgresSession,
-  type Sql,
-  timeoutsMs,
-  withTimeout,
-} from "./postgres-session.ts";
+import { type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import {
   type ClockAndChanges,
   commitBatch,

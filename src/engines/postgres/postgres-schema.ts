@@ -3,6 +3,7 @@
 
 import { StoreError } from "../../collection/engine.ts";
 import { currentSchema, migrations, oldestReadableSchema } from "./postgres-migrations.ts";
+import { createCommand } from "./postgres-names.ts";
 import { applicationName, type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 
 /** The number of the lock that migrations take. Any number will do, but it must never change. This is ASCII "todo". */
@@ -69,11 +70,11 @@ async function checkOthersStopped(sql: Sql, version: number): Promise<void> {
 }
 
 async function checkEncoding(sql: Sql): Promise<void> {
-  const [{ encoding } = { encoding: "" }] = await sql<{ encoding: string }[]>`
-    select current_setting('server_encoding') as encoding`;
+  const [{ encoding, user } = { encoding: "", user: "" }] = await sql<{ encoding: string; user: string }[]>`
+    select current_setting('server_encoding') as encoding, current_user as user`;
   if (encoding === "UTF8") return;
   throw new StoreError(
-    `the database has the encoding ${encoding} and needs UTF8, or it could not hold every item; make one with: createdb --encoding=UTF8 --template=template0 NAME`,
+    `the database has the encoding ${encoding} and needs UTF8, or it could not hold every item; make one with: ${createCommand({ user, database: "NAME" })}`,
   );
 }
 

@@ -5,7 +5,9 @@
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+import { connectSeconds, explainPostgresError, isServerError } from "./postgres-failures.ts";
 import { currentSchema } from "./postgres-migrations.ts";
+import { socketOpener, whileConnecting } from "./postgres-socket.ts";
 
 /**
  * The name of this program in the server's list of connections. The name includes the version of the schema. So a newer
@@ -16,7 +18,6 @@ export const applicationName = `todoitems (schema ${currentSchema})`;
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
-const connectSeconds = 5;
 /**
  * If no host was usable, this is the pause before the next attempt to connect. It doubles with each failure, up to
  * `longest`.
@@ -154,14 +155,16 @@ export class PostgresSession {
   async #connect(host: PostgresHost): Promise<Sql> {
     const { user, password, database, tls } = this.#address;
     // Host and port are passed as lists, although the library's types do not allow that. If the host were a string, the
-    // library would look for a port inside an IPv6 address.
-    const target: object = { host: [host.host], port: [host.port] };
+    // library would look for a port inside an IPv6 address. Its types lack `socket`, too.
+    const socket = socketOpener(host, tls, connectSeconds * 1_000);
+    const target: object = { host: [host.host], port: [host.port], socket };
     const sql: Sql = postgres({
       ...target,
       ...(user !== undefined && { user }),
       ...(password !== undefined && { password }),
       ...(database !== undefined && { database }),
-      ssl: typeof tls === "object" ? { ca: tls.ca, servername: host.host } : tls,
+      // The socket is encrypted already, if it is to be.
+      ssl: false,
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
@@ -185,7 +188,7 @@ export class PostgresSession {
       return sql;
     } catch (error) {
       this.#giveUp(sql);
-      throw error;
+      throw whileConnecting(error);
     }
   }
 
@@ -216,6 +219,7 @@ export function isStandby(error: StoreError): boolean {
 /** The server has not answered in time. It may or may not have done what it was asked to do. */
 class TimeOver extends Error {
   override readonly name = "TimeOver";
+  readonly code = "TIME_OVER";
 }
 
 /**
@@ -241,78 +245,4 @@ export async function withTimeouts<Result>(
   const first = Promise.withResolvers<void>();
   const [result] = await Promise.all([withTimeout(ms, work(first.resolve)), withTimeout(firstMs, first.promise)]);
   return result;
-}
-
-/**
- * Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system.
- * `NAME` stands for the name of the database, and `MESSAGE` for the server's own message.
- */
-const advice: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
-  ENOTFOUND: "the host's name is not known; check it",
-  EHOSTUNREACH: "the host cannot be reached over the network",
-  CONNECT_TIMEOUT: `no answer within ${connectSeconds} s; is the host right, and does a firewall let this machine through?`,
-  CONNECTION_CLOSED: "the connection was lost",
-  CONNECTION_DESTROYED: "the connection was given up",
-  // PostgreSQL does not say which of the two it is.
-  "28P01": "the password is wrong, or there is no such user",
-  // This code has several reasons: the role does not exist or may not log in, or pg_hba.conf does not let it in from
-  // here. Only the server's own message tells them apart.
-  "28000": "the server does not let this user in (MESSAGE)",
-  "3D000": "there is no database NAME; make it with: createdb NAME",
-  "42501": "this user may not do that in the schema todoitems; an administrator can grant it",
-  "42P01": "a table of the schema todoitems is gone; restart the service to make it",
-  "42883":
-    "a function of the schema todoitems is gone; if a newer todoitems has brought the store up to date, start that one instead",
-  "3F000": "the schema todoitems is gone; restart the service to make it",
-  "25006": "the server is read-only at present",
-  "53100": "the server's disk is full; free some space there",
-  "53300": "the server has no connection left; raise its max_connections",
-  "55P03": "another instance has held the clock for too long; is the server waiting for a standby?",
-  "57014": "the server cancelled the statement: its statement_timeout is too short, or somebody asked it to",
-  "57P01": "the server is being shut down",
-  "57P03": "the server is starting up",
-};
-
-/** Turns an error of the server or the connection into a StoreError that explains it. Other errors are unchanged. */
-function explainPostgresError(error: unknown, host: PostgresHost, { database, user }: PostgresAddress): unknown {
-  if (error instanceof StoreError || !(error instanceof Error)) return error;
-  const code = "code" in error ? String(error.code) : "";
-  // Without a database in the address, its name is that of the user.
-  const known = advice[code]
-    ?.replaceAll("NAME", () => database ?? user ?? "NAME")
-    .replace("MESSAGE", () => error.message);
-  // Errors of sockets, certificates and the library have codes. A defect in our code has none, so it is returned
-  // unchanged.
-  if (!(error instanceof postgres.PostgresError) && !(error instanceof TimeOver) && !/^[A-Z][A-Z0-9_]+$/.test(code)) {
-    return error;
-  }
-  const certificate = /CERT|VERIFY/.test(code)
-    ? "; the server's certificate is checked because of sslmode=verify-full, against sslrootcert if that is given"
-    : "";
-  return new StoreError(`${describeHost(host)}: ${known ?? error.message}${certificate}`, { cause: error });
-}
-
-/**
- * True if the server itself refused the statement, so that nothing was done. Otherwise the outcome is unknown: the
- * connection was lost, or the server said that it is shutting down. It may say so even after it has committed.
- */
-export function isServerError(error: StoreError): boolean {
-  const { cause } = error;
-  return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
-}
-
-/** True if the server answered with an error. So it runs, and can be reached. */
-export function isAnswer({ cause }: StoreError): boolean {
-  return cause instanceof postgres.PostgresError;
-}
-
-/** True if the server answered, but did not accept the user, the password or the database of the address. */
-export function isRefusal({ cause }: StoreError): boolean {
-  return cause instanceof postgres.PostgresError && /^(?:28|3D)/.test(cause.code);
-}
-
-/** True if two transactions were in conflict, so that another attempt may well succeed. */
-export function isConflict(error: StoreError): boolean {
-  return error.cause instanceof postgres.PostgresError && ["40001", "40P01"].includes(error.cause.code);
 }

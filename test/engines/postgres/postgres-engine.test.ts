@@ -124,7 +124,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
 
   test("a database that does not exist", async () => {
     expect(await refusal(store.url.replace(/[^/]*$/, "nowhere"))).toContain(
-      "there is no database nowhere; make it with: createdb nowhere",
+      "there is no database nowhere; make it with: createdb --owner=todoitems --encoding=UTF8 --template=template0 nowhere",
     );
   });
 
@@ -145,7 +145,9 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
 
   test("a database that cannot hold every character", async () => {
     await store.run("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
-    expect(await refusal(store.url.replace(/[^/]*$/, "latin"))).toContain("has the encoding LATIN1 and needs UTF8");
+    expect(await refusal(store.url.replace(/[^/]*$/, "latin"))).toContain(
+      "has the encoding LATIN1 and needs UTF8, or it could not hold every item; make one with: createdb --owner=todoitems --encoding=UTF8 --template=template0 NAME",
+    );
     await store.run("DROP DATABASE latin");
   });
 

@@ -1,0 +1,25 @@
+// Advice for people who give `edit` more words than the ID, such as `Price=3` or a new name.
+
+import { asTypedHere } from "../program-name.ts";
+import { isDoneField, isNameField, splitField, yesAndNo } from "./fields.ts";
+
+/** How to write what these words mean. A word without `=` belongs to the field before it. */
+export function adviceForWords(id: string, words: readonly string[]): string {
+  const starts = words.flatMap((word, index) => (splitField(word) ? [index] : []));
+  if (starts[0] !== 0) return nameAdvice(words.join(" "));
+  return starts.map((start, index) => fieldAdvice(id, words.slice(start, starts[index + 1]).join(" "))).join(". ");
+}
+
+function nameAdvice(name: string): string {
+  return `To change the item's name, use --name "${name}"`;
+}
+
+function fieldAdvice(id: string, words: string): string {
+  const { name, value } = splitField(words) ?? { name: "", value: "" };
+  if (isNameField(name)) return nameAdvice(value);
+  if (name.toLowerCase() === "notes") return `To change the item's notes, use --notes "${value}"`;
+  const mark = isDoneField(name) ? yesAndNo.get(value.toLowerCase()) : undefined;
+  if (mark === "true") return `To mark the item as done, use: ${asTypedHere(`done ${id}`)}`;
+  if (mark === "false") return `To mark the item as not done, use: ${asTypedHere(`done ${id} --undo`)}`;
+  return `To set a field, use --field ${words.includes(" ") ? `"${words}"` : words}`;
+}
