@@ -3,10 +3,12 @@
 
 import { newId, sameContent } from "../client/item-text.ts";
 import { named, readFields, withId } from "./item-fields.ts";
+import type { ItemUndo } from "./item-undo.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface EditDecisionsParts {
   readonly outbox: Outbox;
+  readonly undo: ItemUndo;
   /** Gives the focus to this item. */
   readonly focus: (id: string) => void;
   /** Called after a conflict was resolved or held edits were confirmed. Edits may be sent now. */
@@ -26,22 +28,32 @@ export class EditDecisions {
 
   /**
    * Resolves a conflict. "mine" sends the user's edit again. "theirs" gives up those changes of the user that
-   * contradict the other version. "both" drops the edit and adds the user's version as a new item.
+   * contradict the other version. "both" drops the edit and adds the user's version as a new item. Undoing a decision
+   * leads to the other version.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
     if (!entry) return;
-    const theirs = entry.conflict?.theirs;
-    if (which === "mine") this.#outbox.insist(entry);
-    else if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json))
+    const { undo, focus, onEdit } = this.#parts;
+    const { edit, conflict } = entry;
+    const theirs = conflict?.theirs;
+    if (edit.kind === "update") undo.forgetSaved(edit);
+    if (which === "mine") {
+      if (edit.kind === "update" && theirs) undo.addSaved({ id, json: theirs.json }, theirs.versions.mine);
+      else if (edit.kind === "update") undo.addAdded([{ id, json: edit.json }]);
+      this.#outbox.insist(entry);
+    } else if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json)) {
+      undo.addSaved({ id, json: theirs.json }, theirs.versions.theirs);
       this.#outbox.rebase(entry, theirs.versions.theirs, theirs);
-    else this.#outbox.drop(entry);
+    } else this.#outbox.drop(entry);
     if (which === "both" && theirs) {
       const copyId = newId();
-      this.#parts.focus(copyId);
-      this.#outbox.add({ kind: "create", id: copyId, json: withId(theirs.versions.mine, copyId) });
-    } else this.#parts.focus(id);
-    this.#parts.onEdit();
+      const json = withId(theirs.versions.mine, copyId);
+      focus(copyId);
+      this.#outbox.add({ kind: "create", id: copyId, json });
+      undo.addAdded([{ id: copyId, json }]);
+    } else focus(id);
+    onEdit();
   }
 
   /** Drops the edit of this item that the service refused. */

@@ -7,7 +7,7 @@ import { named } from "./item-fields.ts";
 import type { NoticeAction, NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ShownItem } from "./overlay.ts";
-import { UndoList, type UndoStep } from "./undo-list.ts";
+import { type Change, UndoList, type UndoStep } from "./undo-list.ts";
 
 export interface ItemUndoParts {
   readonly outbox: Outbox;
@@ -109,8 +109,16 @@ export class ItemUndo {
   }
 
   /** Remembers the edit that turned `base` into `json`. */
-  addSaved(base: ShownItem, json: string): void {
-    this.#steps.add(() => this.#putBack(base, json));
+  addSaved(base: Pick<ShownItem, "id" | "json">, json: string): void {
+    this.#steps.add(() => this.#putBack(base, json), { base: base.json, json });
+  }
+
+  /**
+   * Forgets an edit, because the user has decided between its result and another version. The edit was based on a
+   * version that is gone, so undoing it would bring back what nobody chose.
+   */
+  forgetSaved(change: Change): void {
+    this.#steps.dropChange(change);
   }
 
   /**
@@ -161,7 +169,7 @@ export class ItemUndo {
   }
 
   /** Undoes the edit that turned `base` into `json`. */
-  #putBack({ id, json: before }: ShownItem, json: string): boolean {
+  #putBack({ id, json: before }: Pick<ShownItem, "id" | "json">, json: string): boolean {
     const { outbox, items, notices, focus, onEdit } = this.#parts;
     focus(id);
     notices.closeAbout(id);

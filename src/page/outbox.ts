@@ -47,6 +47,12 @@ export class Outbox {
     return this.#entries.filter(({ state, held }) => state !== "stored" && !held).length;
   }
 
+  /** True if there are edits that are sent as soon as the service can be reached. */
+  get hasSendable(): boolean {
+    const isSendable = ({ state }: OutboxEntry) => state === "waiting" || state === "sending";
+    return this.#entries.some((entry) => isSendable(entry) && !entry.held && !this.#isPaused(entry));
+  }
+
   /** The number of edits that wait because the service is read-only. */
   get pausedCount(): number {
     return this.#entries.filter((entry) => entry.state === "waiting" && !entry.held && this.#isPaused(entry)).length;

@@ -87,7 +87,7 @@ export class Session {
     this.#refusals = new RefusalNotices({ notices, isRefused: (edit) => this.#isRefused(edit) });
     this.undo = new ItemUndo({ outbox, list, items, notices, focus, onEdit, onRelease });
     this.actions = new ItemActions({ outbox, list, items, notices, undo: this.undo, spelling, onEdit });
-    this.decisions = new EditDecisions({ outbox, focus, onEdit, onDrop: onChange });
+    this.decisions = new EditDecisions({ outbox, undo: this.undo, focus, onEdit, onDrop: onChange });
   }
 
   /** Calls the listener after every change of the session. To stop this, call the returned function. */

@@ -30,6 +30,41 @@ describe("conflicts", () => {
     });
   }
 
+  for (const which of ["mine", "theirs", "both"] as const) {
+    test(`undoing after choosing ${which} leads to the other version, without another question`, async () => {
+      const { service, session, names } = await open();
+      await service.create(named(ids.one, "One"));
+      session.start();
+      await untilLive(session);
+      const base = shown(session, "One");
+      await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+      session.actions.save(base, named(ids.one, "Mine"));
+      await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+      session.decisions.decide(ids.one, which);
+      await untilSent(session);
+      session.undo.undoNewest();
+      await untilSent(session);
+      await eventually(() => expect(names()).toEqual(["Theirs"]));
+      expect(shown(session, "Theirs").conflict).toBeUndefined();
+    });
+  }
+
+  test("undoing after a deleted item was added again deletes it", async () => {
+    const { service, session } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    const base = shown(session, "One");
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    session.actions.save(base, named(ids.one, "Mine"));
+    await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+    session.decisions.decide(ids.one, "mine");
+    await untilSent(session);
+    session.undo.undoNewest();
+    await untilSent(session);
+    expect(await service.list()).toBe("[]");
+  });
+
   test("changes to different fields are merged without asking the user", async () => {
     const { service, session } = await open();
     await service.create(item(ids.one, '"Name":"One","Notes":"","Done":false'));

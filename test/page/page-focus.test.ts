@@ -178,6 +178,33 @@ test("a user who is removed on the server reads why, in the form or, while typin
   await writer.until(`document.querySelector('dialog.sign-in')?.innerText.includes("${reason}")`);
 });
 
+test("after an undone deletion, the keyboard moves on from the restored item, however far the list scrolls", async () => {
+  await pages.start();
+  for (let number = 20; number > 0; number--)
+    await pages.send("POST", "/api/todoitems/", JSON.stringify({ Name: `Task ${number}` }));
+  const page = await pages.openPage();
+  await page.show({ width: 900, height: 500 });
+  await page.until("document.querySelectorAll('li').length > 5");
+  await focus(page, 'li[data-index="0"] [data-control="text"]');
+  const untilOn = (name: string) =>
+    page.until(`document.activeElement.closest("li")?.querySelector(".name")?.textContent === "${name}"`);
+  await untilOn("Task 1");
+  await page.view.press("End");
+  await untilOn("Task 20");
+  await page.view.press("Delete");
+  await untilOn("Task 19");
+  await page.view.press("z", { modifiers: ["Control"] });
+  await untilOn("Task 20");
+  await page.view.press("Home");
+  await untilOn("Task 1");
+  // The list has scrolled and was drawn again. The focus must stay.
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+  await untilOn("Task 1");
+  await page.view.press("Delete");
+  await untilOn("Task 2");
+  await page.until("document.querySelector('.notice')?.innerText.includes('Task 1')");
+});
+
 test("if no element had the focus when a dialog opened, none has it afterwards", async () => {
   await pages.start();
   await pages.create(named(ids.one, "Milk"));

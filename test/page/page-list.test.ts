@@ -201,6 +201,23 @@ test("seven tabs share one change feed, and when the tab that reads it is closed
   for (const tab of others) await tab.untilNames("Three", "Two", "One");
 });
 
+test("a hidden tab goes on until its edits are sent, even if the service was away", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
+  await page.view.reload();
+  await page.untilText("Live");
+  await pages.restart(async () => {
+    await page.add("While away");
+    await page.untilText("kept in this browser");
+    await page.evaluate(`(Object.defineProperty(document, "hidden", { value: true, configurable: true }),
+      dispatchEvent(new Event("visibilitychange")))`);
+    // A hidden tab that cannot share the feed rests after two seconds.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 3_000))");
+  });
+  await pages.untilStored(([one]) => one?.["Name"] === "While away");
+});
+
 test("a hidden tab that cannot share the feed closes it, and shows what it missed when it is shown again", async () => {
   await pages.start();
   const page = await pages.openPage();

@@ -183,7 +183,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           onDelete={(item) => actions.remove(item)}
           onDiscard={(item) => decisions.discardRefused(item.id)}
           onDecide={(item) => setDecidingId(item.id)}
-          focusId={session.focusId}
+          focusId={() => session.focusId}
           onFocused={() => session.hasFocused()}
           onNowhere={() => composer.current?.focus()}
         />

@@ -78,16 +78,22 @@ addEventListener("online", () => {
 
 // A tab stops following the list when it has been hidden for a while. The browser may freeze a hidden tab, so another
 // tab should read the shared feed. A feed that is not shared holds one of the few connections that the browser opens to
-// a host.
+// a host. But a tab sends edits only while it follows the list. So it does not rest while it has edits to send, for
+// example because the service is away.
 let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
-function restIfHidden(): void {
-  clearTimeout(resting);
-  if (document.hidden)
-    resting = setTimeout(() => {
+function restSoon(): void {
+  resting = setTimeout(() => {
+    if (session.outbox.hasSendable && !session.signIn.isPostponed) restSoon();
+    else {
       isResting = true;
       session.list.rest();
-    }, restAfterMs);
+    }
+  }, restAfterMs);
+}
+function restIfHidden(): void {
+  clearTimeout(resting);
+  if (document.hidden) restSoon();
   else if (isResting) {
     isResting = false;
     session.reconnect();

@@ -13,8 +13,8 @@ interface Place {
 }
 
 export interface RowFocusOptions {
-  /** The item that gets the focus once the list is drawn, if it is in the list and the user is not typing. */
-  readonly focusId: string | undefined;
+  /** Returns the item that gets the focus once the list is drawn, if it is in the list and the user is not typing. */
+  readonly focusId: () => string | undefined;
   /** Called once the list is drawn, if there is a `focusId`. */
   readonly onFocused: () => void;
   /** Called when the focused row disappears and the list has no other row to focus. */
@@ -53,8 +53,10 @@ export function useRowFocus(
     const before = focused.current;
     const neighbour = before && leftNeighbour(before.id, itemsBefore.current, items);
     itemsBefore.current = items;
-    const requested = focusId === undefined ? -1 : items.findIndex(({ id }) => id === focusId);
-    if (focusId !== undefined) onFocused();
+    // Ask now, and not when the rows were passed here: after a scroll, the list is drawn again with the same options.
+    const requestedId = focusId();
+    const requested = requestedId === undefined ? -1 : items.findIndex(({ id }) => id === requestedId);
+    if (requestedId !== undefined) onFocused();
     if (requested !== -1 && !isTyping(document.activeElement)) focus({ index: requested, control: "text" });
     else if (wanted.current) focus(wanted.current);
     else if (before && !items.some(({ id }) => id === before.id)) {
