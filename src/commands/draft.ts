@@ -11,6 +11,7 @@ import { scanObject } from "../items/json-text.ts";
 import type { Environment } from "../serve/environment.ts";
 import { Editor } from "./editor.ts";
 import { CommandError } from "./failure.ts";
+import { LineReader } from "./line-reader.ts";
 import { remark } from "./output.ts";
 
 export class Draft {
@@ -82,15 +83,24 @@ export async function agrees(question: string): Promise<boolean> {
     resolve(false);
   };
   process.once("SIGINT", decline);
-  // Ask only after the handler for Ctrl-C is set, because the user may press Ctrl-C at once.
+  // A program that runs this one may pass Ctrl-C on, so that it arrives twice. The second signal has no effect.
+  const ignore = () => {};
+  process.on("SIGINT", ignore);
+  // Ask only after the handlers for Ctrl-C are set, because the user may press Ctrl-C at once.
   process.stderr.write(`${question} [Y/n] `);
-  const isAgreed = await Promise.race([readAnswer(), declined]);
+  const lines = new LineReader(process.stdin);
+  const isAgreed = await Promise.race([readAnswer(lines), declined]);
+  lines.close();
   process.off("SIGINT", decline);
+  // If the answer is no, the program ends soon. It must say first in which file the text is.
+  if (isAgreed) process.off("SIGINT", ignore);
   return isAgreed;
 }
 
-async function readAnswer(): Promise<boolean> {
-  for await (const line of console) return !line.trim().toLowerCase().startsWith("n");
-  process.stderr.write("\n");
-  return false;
+async function readAnswer(lines: LineReader): Promise<boolean> {
+  const line = await lines.next();
+  if (typeof line === "string") return false;
+  // Only the end of the input, as by Ctrl-D, leaves the cursor behind the question.
+  if (lines.hasEnded) process.stderr.write("\n");
+  return !lines.hasEnded && !line.text.trim().toLowerCase().startsWith("n");
 }

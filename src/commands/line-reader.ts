@@ -41,6 +41,11 @@ export class LineReader {
     }
   }
 
+  /** True if there is no more input. */
+  get hasEnded(): boolean {
+    return this.#hasEnded && this.#characters.length === 0;
+  }
+
   close(): void {
     this.#input.off("data", this.#onData).off("end", this.#onEnd).pause();
   }

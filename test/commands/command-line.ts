@@ -10,7 +10,7 @@ interface TerminalOptions {
   readonly columns?: number;
   readonly cwd?: string;
   /** Pairs of a text to wait for and what happens then: a text to type or a function to call. */
-  readonly answers?: readonly (readonly [waitFor: string, next: string | (() => unknown)])[];
+  readonly answers?: readonly (readonly [waitFor: string | RegExp, next: string | (() => unknown)])[];
 }
 
 /** A service without credentials, a folder for files, and commands that use both. */
@@ -61,7 +61,7 @@ export class CommandLine {
       },
     });
     for (const [waitFor, next] of options.answers ?? []) {
-      await eventually(async () => output.includes(waitFor));
+      await eventually(async () => (typeof waitFor === "string" ? output.includes(waitFor) : waitFor.test(output)));
       if (typeof next === "string") running.terminal?.write(next);
       else await next();
     }

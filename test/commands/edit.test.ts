@@ -63,6 +63,8 @@ test("edit shows what the other person changed, and opens the editor again with 
 test.each([
   ["n", "n\n"],
   ["Ctrl-C", "\u0003"],
+  // A program that runs this one, such as npx, may pass the signal on, so that it arrives twice.
+  ["Ctrl-C, with a signal that arrives twice", "\u0003\u0003"],
 ])(
   "after a conflict, the answer %s leaves the text in a file and keeps the other person's change",
   async (_, typed) => {
@@ -81,6 +83,40 @@ test.each([
     });
   },
 );
+
+const question = (count: number) => new RegExp(`(?:\\[Y/n\\][^]*){${count}}`);
+
+test("edit asks as often as the text is wrong, and waits for each answer", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  const runs = commandLine.path("runs");
+  // The first three texts are not JSON. The fourth is.
+  const editor = executable(
+    "clumsy",
+    `echo x >> "${runs}"; if [ $(wc -l < "${runs}") -lt 4 ]; then echo wrong > "$1"; else echo '${item(ids.one, '"Name":"mine"')}' > "$1"; fi`,
+  );
+  const { exitCode } = await commandLine.runInTerminal("edit", ["1111"], {
+    environment: { EDITOR: editor },
+    answers: [
+      [question(1), "y\n"],
+      [question(2), "\n"],
+      [question(3), "yes\n"],
+    ],
+  });
+  expect([exitCode, await commandLine.service.list()]).toEqual([0, `[${item(ids.one, '"Name":"mine"')}]`]);
+});
+
+test("edit waits for the answer to its question, although it has asked for a password before", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111", "--username", "ann"], {
+    environment: { EDITOR: executable("wrong", 'echo wrong > "$1"') },
+    answers: [
+      ["Password for ann:", "secret\r"],
+      ["[Y/n]", "n\n"],
+    ],
+    columns: 200,
+  });
+  expect({ exitCode, output }).toEqual({ exitCode: 1, output: expect.stringContaining("Your text is in ") });
+});
 
 test("edit of an item that somebody deleted meanwhile says so, and keeps the text in a file", async () => {
   await commandLine.store(item(ids.one, '"Name":"milk"'));
