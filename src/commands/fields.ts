@@ -37,6 +37,11 @@ export function parseField(argument: string): Field {
   if (!parts)
     throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
   const { name, operator, value } = parts;
+  // The blank would become part of the name, and the item would get a second field that looks the same.
+  if (name.trim() !== name)
+    throw new UsageError(
+      `--field "${argument}": there is a blank beside the field's name. Write --field ${name.trim()}${operator}${value.trim()}`,
+    );
   if (operator === "=") return { name, json: jsonOfText(name, value) };
   try {
     // Check that this is exactly one JSON value, then drop its insignificant white space.

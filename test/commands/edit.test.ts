@@ -84,6 +84,18 @@ test.each([
   },
 );
 
+test("a blank before = or := is refused, because it would become part of the field's name", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk","Price":1'));
+  for (const field of ["Price =5", "Price := 5", " Price=5"]) {
+    const { exitCode, stderr } = await commandLine.run("edit", ["1111", "--field", field]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(`--field "${field}": there is a blank beside the field's name. Write --field Price`),
+    ]);
+  }
+  expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"Name":"milk","Price":1')}]`);
+});
+
 const question = (count: number) => new RegExp(`(?:\\[Y/n\\][^]*){${count}}`);
 
 test("edit asks as often as the text is wrong, and waits for each answer", async () => {

@@ -1,11 +1,12 @@
 // The store that a command works on. It is set in the same way as for `serve`, with a flag or an environment variable.
 
-import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-names.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
+import { isSystemError } from "../../files/system-reason.ts";
 import { type Environment, variableOf } from "../../serve/environment.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
@@ -73,7 +74,7 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
 }
 
 /**
- * Throws if `path` is not an ordinary file. SQLite would make a missing file, and opening a pipe would hang. `advice`
+ * Throws if `path` is not an ordinary file, or if this user may not read it. SQLite would make a missing file, and opening a pipe would hang. `advice`
  * is part of the message.
  */
 export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
@@ -81,6 +82,20 @@ export function requireFile(path: string, advice = "Name the store with --store 
   if (!found) throw new StoreError(`${path}: there is no such file. ${advice}`);
   if (found.isDirectory()) throw new StoreError(`${path} is a folder, not a file. ${advice}`);
   if (!found.isFile()) throw new StoreError(`${path} is a device or a pipe, not a file. ${advice}`);
+  if (!isReadable(path))
+    throw new StoreError(
+      `${path}: this user may not read the file. Run the command as the user of the service, or give this user the right to read it.`,
+    );
+}
+
+function isReadable(path: string): boolean {
+  try {
+    closeSync(openSync(path, "r"));
+    return true;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 /**

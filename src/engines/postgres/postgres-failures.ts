@@ -66,7 +66,10 @@ export function explainPostgresError(error: unknown, host: PostgresHost, address
   // Errors of sockets, certificates and the library have codes. A defect in our code has none, so it is returned
   // unchanged.
   if (!(error instanceof postgres.PostgresError) && !/^[A-Z][A-Z0-9_]+$/.test(code)) return error;
-  const known = advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE");
+  const isPasswordMissing = code === "28P01" && !address.password && !process.env["PGPASSWORD"];
+  const known = isPasswordMissing
+    ? "the server asks for a password, and none was given; put it into the address, or into the variable PGPASSWORD"
+    : (advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE"));
   const text = known
     .replace("NAME", () => namesOf(address).database)
     .replace("COMMAND", () => createCommand(namesOf(address)))

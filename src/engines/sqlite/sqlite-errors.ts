@@ -74,7 +74,7 @@ const explanations: readonly (readonly [codes: readonly string[], advice: Advice
   [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
 ];
 
-function cannotOpen(path: string): string {
+export function cannotOpen(path: string): string {
   const another = "choose another with --store sqlite:PATH";
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return `this is a folder, not a file; ${another}`;
   const folder = dirname(resolve(path));

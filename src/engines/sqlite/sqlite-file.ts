@@ -9,7 +9,7 @@ import { ensurePrivateFile } from "../../files/private-file.ts";
 import { isSystemError } from "../../files/system-reason.ts";
 import { letIn, migrateStore } from "./migration.ts";
 import { checkOwner, checkSchema, currentSchema, migrate, schemaOf } from "./schema.ts";
-import { cannotLock, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
+import { cannotLock, cannotOpen, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
 import { adoptFile } from "./store-row.ts";
 import { type LogReport, scanLog } from "./write-ahead-log.ts";
 
@@ -83,7 +83,8 @@ function openChecked(path: string, connect: () => Database, onceChecked?: (datab
 
 function openForWriting(path: string, exists: boolean, onMigrated: (message: string) => void): Database {
   // Without write access, SQLite would still open the file, and would fail at the first write.
-  if (exists && !isWritable(path)) throw new StoreError(`${path}: ${notWritable}`);
+  if (exists && !isAllowed(path, fileModes.W_OK))
+    throw new StoreError(`${path}: ${isAllowed(path, fileModes.R_OK) ? notWritable : cannotOpen(path)}`);
   if (!exists) makePrivate(path);
   const database = new Database(path, { create: true, readwrite: true });
   try {
@@ -147,9 +148,9 @@ function scanned(path: string): LogReport {
   }
 }
 
-function isWritable(path: string): boolean {
+function isAllowed(path: string, mode: number): boolean {
   try {
-    accessSync(path, fileModes.W_OK);
+    accessSync(path, mode);
     return true;
   } catch (error) {
     if (error instanceof Error && "code" in error) return false;

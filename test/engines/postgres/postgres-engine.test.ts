@@ -122,6 +122,12 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     expect(message).not.toContain("swordfish");
   });
 
+  test("a missing password, with where to put it", async () => {
+    expect(await refusal(store.url.replace(/:[^:@]*@/, "@"))).toContain(
+      "the server asks for a password, and none was given; put it into the address, or into the variable PGPASSWORD",
+    );
+  });
+
   test("a database that does not exist", async () => {
     expect(await refusal(store.url.replace(/[^/]*$/, "nowhere"))).toContain(
       "there is no database nowhere; make it with: createdb --owner=todoitems --encoding=UTF8 --template=template0 nowhere",

@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from "node:path";
 import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { asOrdinaryUser } from "../../ordinary-user.ts";
 import { staysPending, turns } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
@@ -128,6 +129,15 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
     expect(asOrdinaryUser(() => refusal())).toContain("not writable");
   });
 
+  test("a file that this user cannot read either, which --read-only would not help", async () => {
+    await open().close();
+    chmodSync(path, 0o200);
+    chmodSync(folder.path, 0o555);
+    const message = asOrdinaryUser(() => refusal());
+    expect(message).toContain("give this user the right to read and write it and its folder");
+    expect(message).not.toContain("--read-only");
+  });
+
   test("a file that this user may only read can still be served read-only, even from a folder without write access", async () => {
     const engine = open();
     await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
@@ -171,17 +181,6 @@ describe.skipIf(process.platform === "win32")("permissions", () => {
     await engine.close();
   });
 });
-
-/** Runs the action as an ordinary user. If the tests run as root, that is the user "nobody". */
-function asOrdinaryUser<Result>(action: () => Result): Result {
-  if (process.geteuid?.() !== 0) return action();
-  process.seteuid?.(65_534);
-  try {
-    return action();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
 
 describe("a store on disk", () => {
   test("is in WAL mode", async () => {
