@@ -46,7 +46,7 @@ export interface SenderParts {
   readonly outbox: Outbox;
   /** Returns the client to send the next edit with. After the user signs in or out, that is another client. */
   readonly client: () => TodoClient<string>;
-  /** Called after each attempt to send an edit, but not for the deletions of `sendLastDeletions`. */
+  /** Called after each attempt to send an edit, but not for those of `sendDeletions`. */
   readonly onOutcome: (outcome: SendOutcome) => void;
   /** Called when `isUnanswered` becomes true. */
   readonly onSilence: () => void;
@@ -56,8 +56,6 @@ export interface SenderParts {
 
 const resendMs = 2_000;
 const defaultSilenceMs = 4_000;
-/** Chromium lets a page that is being closed send at most 20 requests. */
-const lastRequestsMax = 20;
 
 export class Sender {
   readonly #parts: SenderParts;
@@ -98,11 +96,11 @@ export class Sender {
   }
 
   /**
-   * Sends due deletions at once, at most `lastRequestsMax`, because the page is about to be closed. The remaining
-   * deletions wait for the page that takes them over. So do other edits, because those must be sent in order.
+   * Sends due deletions at once, at most `countMax`, because the page is about to be closed or the user signs out. The
+   * remaining deletions wait. So do other edits, because those must be sent in order.
    */
-  sendLastDeletions(): void {
-    for (const entry of this.#outbox.dueDeletions(Date.now()).slice(0, lastRequestsMax)) {
+  sendDeletions(countMax?: number): void {
+    for (const entry of this.#outbox.dueDeletions(Date.now()).slice(0, countMax)) {
       this.#outbox.sending(entry);
       void this.#sendOne(entry);
     }

@@ -36,6 +36,8 @@ export interface SessionParts {
  * deletion during this time, the deletion is not sent again.
  */
 const lastRequestMs = 1_000;
+/** Chromium lets a page that is being closed send at most 20 requests. */
+const lastRequestsMax = 20;
 
 export class Session {
   readonly #sender: Sender;
@@ -72,6 +74,7 @@ export class Session {
       isTyping,
       onChange,
       onSubmit: () => this.#signsIn(),
+      onSigningOut: () => this.#sendDeletions(),
       onSignOut: () => this.#signedOut(),
     });
     this.list = new FollowedList({
@@ -133,8 +136,7 @@ export class Session {
    * If the user comes back, call `takeOver` with the edits that no other page has taken, and then `reconnect`.
    */
   leave(): void {
-    this.outbox.release();
-    if (!this.signIn.isPostponed) this.#sender.sendLastDeletions();
+    this.#sendDeletions(lastRequestsMax);
     this.outbox.giveUp();
     this.outbox.disconnected();
     this.list.rest();
@@ -152,6 +154,12 @@ export class Session {
     this.#shown = undefined;
     this.notices.closeOver();
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Ends the time for Undo, and sends deletions at once, at most `countMax`. */
+  #sendDeletions(countMax?: number): void {
+    this.outbox.release();
+    if (!this.signIn.isPostponed) this.#sender.sendDeletions(countMax);
   }
 
   /** Sends the waiting edits, unless the sign-in form is postponed. */

@@ -18,6 +18,8 @@ export interface SignInParts {
   readonly onChange: () => void;
   /** Called when the user has sent the form. The credentials still have to be checked. */
   readonly onSubmit: () => void;
+  /** Called before the credentials are forgotten, so that what needs them can still be sent. */
+  readonly onSigningOut: () => void;
   readonly onSignOut: () => void;
 }
 
@@ -107,6 +109,7 @@ export class SignIn {
   }
 
   signOut(): void {
+    this.#parts.onSigningOut();
     this.#become({ client: this.#parts.connect(undefined), username: undefined, problem: undefined });
     this.#parts.onSignOut();
   }

@@ -213,7 +213,7 @@ test("if the browser cannot tell whether another tab is still open, it asks befo
   await page.untilText("1 change is not sent.");
   await pages.untilKept(page, 1);
   await page.view.reload();
-  await page.untilText("1 change is not sent, and may be for another list: “One”.");
+  await page.untilText("1 change is kept from before, and not sent until you say so: “One”.");
   await page.untilNames();
   await page.clickButton("Discard");
   await pages.untilKept(page, 0);
@@ -358,6 +358,16 @@ test("a long name can be read whole on a phone, in its row and in its editor, an
   await page.view.type("again");
   await page.view.press("Enter");
   await pages.untilStored(([one]) => one?.["Name"] === "Askat the station\nagain");
+
+  await page.clickItem("Askat the station\nagain", "text");
+  await page.fill('[data-control="name"]', "Saved once");
+  await page.view.press("Enter", { modifiers: ["Control"] });
+  await pages.untilStored(([one]) => one?.["Name"] === "Saved once");
+  // Two changes were saved, so undoing twice brings the first name back.
+  await page.view.press("z", { modifiers: ["Control"] });
+  await pages.untilStored(([one]) => one?.["Name"] === "Askat the station\nagain");
+  await page.view.press("z", { modifiers: ["Control"] });
+  await pages.untilStored(([one]) => one?.["Name"] === long);
 });
 
 test("edits that were made on another store are sent only if the user says so", async () => {

@@ -212,6 +212,23 @@ test("after a sign-in the form closes, even if a refused item still waits to be 
   expect([session.signIn.username, session.outbox.unsentCount]).toEqual(["ann", 1]);
 });
 
+test("deletions that can still be undone are sent when the user signs out, with the user's own credentials", async () => {
+  for (const mode of ["writes", "all"] as const) {
+    const { service, session } = await open(await guarded(mode));
+    session.start();
+    await eventually(() => session.list.connection !== "connecting");
+    session.signIn.openForm();
+    session.signIn.submit({ username: "ann", password: "secret" });
+    await eventually(() => session.signIn.form === undefined);
+    for (let number = 0; number < 25; number++) session.actions.add(entry(`Item ${number}`));
+    await untilSent(session);
+    session.actions.remove(...session.items);
+    session.signIn.signOut();
+    await eventually(() => service.collection.count === 0);
+    await untilSent(session);
+  }
+});
+
 test("after signing in, the page reads the whole list", async () => {
   const { network, session } = await open(await guarded("writes"));
   session.start();
