@@ -254,7 +254,10 @@ const transactions: ReadonlyMap<string, { readonly isSnapshot: boolean }> = new 
 type Query = (state: StoreState, parameters: readonly unknown[]) => readonly object[];
 
 const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
-  ["select current_setting('server_encoding') as encoding", () => [{ encoding: "UTF8" }]],
+  [
+    "select current_setting('server_encoding') as encoding, current_user as user",
+    () => [{ encoding: "UTF8", user: "todoitems" }],
+  ],
   [
     "select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists",
     () => [{ exists: true }],
