@@ -82,6 +82,8 @@ export const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
 
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return `The certificate of ${server} is for another host name. Use a name that the certificate contains, with --server.`;
   if (certificateCode.test(code))
     return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
   if (code === "EPROTO")

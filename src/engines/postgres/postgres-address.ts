@@ -36,17 +36,20 @@ export function isPostgresUrl(value: string): boolean {
 
 export function parsePostgresUrl(value: string): PostgresAddress {
   const match = urlPattern.exec(value);
-  if (!match)
+  const [, user, password, hosts = "", database, query = ""] = match ?? [];
+  const options = new URLSearchParams(query);
+  // A second @ belongs to a password that was not escaped. No message may show what follows the first one, because it
+  // is a part of the password.
+  if (!match || [hosts, database ?? "", ...options.keys()].some((part) => part.includes("@")))
     throw wrong(
       "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with @ : / ? in a password written as %40 %3A %2F %3F",
     );
-  const [, user, password, hosts = "", database, query = ""] = match;
   return {
     hosts: hosts.split(",").map(parseHost),
     user: decode(user),
     password: decode(password),
     database: decode(database),
-    tls: parseQuery(new URLSearchParams(query)),
+    tls: parseQuery(options),
   };
 }
 
