@@ -76,31 +76,24 @@ export class Draft {
 /** Asks a question that Enter answers with yes, and Ctrl-C with no. Without a terminal, the answer is no. */
 export async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
-  const { promise: declined, resolve } = Promise.withResolvers<boolean>();
-  // Ctrl-C must not end the program here, because the user would not learn in which file the text is.
-  const decline = () => {
-    process.stderr.write("\n");
-    resolve(false);
-  };
-  process.once("SIGINT", decline);
-  // A program that runs this one may pass Ctrl-C on, so that it arrives twice. The second signal has no effect.
-  const ignore = () => {};
-  process.on("SIGINT", ignore);
-  // Ask only after the handlers for Ctrl-C are set, because the user may press Ctrl-C at once.
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<undefined>();
+  const onSignal = () => cancel(undefined);
+  process.on("SIGINT", onSignal);
+  // Ask only after the handler for Ctrl-C is set, because the user may press Ctrl-C at once.
   process.stderr.write(`${question} [Y/n] `);
   const lines = new LineReader(process.stdin);
-  const isAgreed = await Promise.race([readAnswer(lines), declined]);
+  const answer = await Promise.race([answerIn(lines), cancelled]);
   lines.close();
-  process.off("SIGINT", decline);
-  // If the answer is no, the program ends soon. It must say first in which file the text is.
-  if (isAgreed) process.off("SIGINT", ignore);
+  if (answer === undefined) process.stderr.write("\n");
+  const isAgreed = answer !== undefined && !answer.startsWith("n");
+  // After a no, the program says in which file the text is, and ends. Until then, Ctrl-C must not end it, and it may
+  // come twice: a program that runs this one may pass the signal on.
+  if (isAgreed) process.off("SIGINT", onSignal);
   return isAgreed;
 }
 
-async function readAnswer(lines: LineReader): Promise<boolean> {
+/** Reads the answer, in lower case. Undefined if there is none, as after Ctrl-D. */
+async function answerIn(lines: LineReader): Promise<string | undefined> {
   const line = await lines.next();
-  if (typeof line === "string") return false;
-  // Only the end of the input, as by Ctrl-D, leaves the cursor behind the question.
-  if (lines.hasEnded) process.stderr.write("\n");
-  return !lines.hasEnded && !line.text.trim().toLowerCase().startsWith("n");
+  return typeof line === "string" || lines.hasEnded ? undefined : line.text.trim().toLowerCase();
 }

@@ -9,6 +9,8 @@ interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly cwd?: string;
+  /** What runs the command. By default, the program itself. */
+  readonly program?: readonly string[];
   /** Pairs of a text to wait for and what happens then: a text to type or a function to call. */
   readonly answers?: readonly (readonly [waitFor: string | RegExp, next: string | (() => unknown)])[];
 }
@@ -49,7 +51,7 @@ export class CommandLine {
   async runInTerminal(command: string, args: readonly string[] = [], options: TerminalOptions = {}) {
     let output = "";
     const decoder = new TextDecoder();
-    const running = Bun.spawn([...programCommand(), command, ...args], {
+    const running = Bun.spawn([...(options.program ?? programCommand()), command, ...args], {
       cwd: options.cwd ?? process.cwd(),
       env: programEnvironment({ ...this.environment, TERM: "xterm", ...options.environment }),
       terminal: {

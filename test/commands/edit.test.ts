@@ -3,9 +3,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describeChanges } from "../../src/commands/field-changes.ts";
 import { mergeFields } from "../../src/items/field-merge.ts";
-import { Program } from "../program.ts";
+import { Program, programCommand, projectFolder } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -60,20 +61,23 @@ test("edit shows what the other person changed, and opens the editor again with 
   expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"Name":"mine","Price":1.50,"Due":"soon"')}]`);
 });
 
+// The launcher passes Ctrl-C on, so the program gets the signal twice: from the terminal and from the launcher.
+const launcher = ["node", join(projectFolder, "bin/todoitems.js")];
+
 test.each([
-  ["n", "n\n"],
-  ["Ctrl-C", "\u0003"],
-  // A program that runs this one, such as npx, may pass the signal on, so that it arrives twice.
-  ["Ctrl-C, with a signal that arrives twice", "\u0003\u0003"],
+  ["n", "n\n", programCommand()],
+  ["Ctrl-C", "\u0003", programCommand()],
+  ["Ctrl-C, which the launcher passes on,", "\u0003", launcher],
 ])(
   "after a conflict, the answer %s leaves the text in a file and keeps the other person's change",
-  async (_, typed) => {
+  async (_, typed, program) => {
     await commandLine.store(item(ids.one, '"Name":"milk"'));
     const theirs = item(ids.one, '"Name":"theirs"');
     const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111"], {
       environment: { EDITOR: editorBeside(theirs) },
       answers: [["[Y/n]", typed]],
       columns: 200,
+      program,
     });
     const [, path = ""] = /error:\S* The item was not changed\. Your text is in (\S+)/.exec(output) ?? [];
     expect({ exitCode, isKept: existsSync(path), list: await commandLine.service.list() }).toEqual({
