@@ -24,7 +24,10 @@ export interface ItemFields {
   readonly chips: readonly Chip[];
   /** The number of fields that the page does not show: all except the ID and the fields above. */
   readonly otherCount: number;
-  /** The text that a search looks through: the values of all fields except the ID and the done mark, `folded`. */
+  /**
+   * The text that a search looks through: the values of all fields except the ID and the done mark, without capital
+   * letters and accents.
+   */
   readonly searchText: string;
 }
 

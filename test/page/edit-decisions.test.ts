@@ -11,17 +11,24 @@ import { entry, guarded, named, shown, untilLive, untilSent, useSessions } from 
 
 const { opened, open } = useSessions();
 
+/** Opens a page whose user has renamed an item to "Mine", after somebody else has renamed it to "Theirs". */
+async function openWithConflict() {
+  const page = await open();
+  const { service, session } = page;
+  await service.create(named(ids.one, "One"));
+  session.start();
+  await untilLive(session);
+  const base = shown(session, "One");
+  await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+  session.actions.save(base, named(ids.one, "Mine"));
+  await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+  return page;
+}
+
 describe("conflicts", () => {
   for (const which of ["mine", "theirs"] as const) {
     test(`a conflict is shown with the item, and choosing ${which} resolves it`, async () => {
-      const { service, session } = await open();
-      await service.create(named(ids.one, "One"));
-      session.start();
-      await untilLive(session);
-      const base = shown(session, "One");
-      await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
-      session.actions.save(base, named(ids.one, "Mine"));
-      await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+      const { service, session } = await openWithConflict();
       session.decisions.decide(ids.one, which);
       await untilSent(session);
       const kept = which === "mine" ? "Mine" : "Theirs";
@@ -32,14 +39,7 @@ describe("conflicts", () => {
 
   for (const which of ["mine", "theirs", "both"] as const) {
     test(`undoing after choosing ${which} leads to the other version, without another question`, async () => {
-      const { service, session, names } = await open();
-      await service.create(named(ids.one, "One"));
-      session.start();
-      await untilLive(session);
-      const base = shown(session, "One");
-      await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
-      session.actions.save(base, named(ids.one, "Mine"));
-      await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+      const { session, names } = await openWithConflict();
       session.decisions.decide(ids.one, which);
       await untilSent(session);
       session.undo.undoNewest();

@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";
 import { ids } from "../service.ts";
+import type { PageDriver } from "./page-driver.ts";
 import { named, numbered, usePages } from "./page-fixture.ts";
 
 const pages = usePages();
@@ -201,18 +202,29 @@ test("seven tabs share one change feed, and when the tab that reads it is closed
   for (const tab of others) await tab.untilNames("Three", "Two", "One");
 });
 
-test("a hidden tab goes on until its edits are sent, even if the service was away", async () => {
-  await pages.start();
+/** Opens a page that cannot share the feed with other tabs, and so rests two seconds after it is hidden. */
+async function openWithoutLocks(): Promise<PageDriver> {
   const page = await pages.openPage();
+  // A browser offers no locks to a page that comes over plain HTTP from another machine. Take the locks away here, too.
   await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
   await page.view.reload();
   await page.untilText("Live");
+  return page;
+}
+
+function setHidden(page: PageDriver, isHidden: boolean): Promise<unknown> {
+  return page.evaluate(`(Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }),
+    dispatchEvent(new Event("visibilitychange")))`);
+}
+
+test("a hidden tab goes on until its edits are sent, even if the service was away", async () => {
+  await pages.start();
+  const page = await openWithoutLocks();
   await pages.restart(async () => {
     await page.add("While away");
     await page.untilText("kept in this browser");
-    await page.evaluate(`(Object.defineProperty(document, "hidden", { value: true, configurable: true }),
-      dispatchEvent(new Event("visibilitychange")))`);
-    // A hidden tab that cannot share the feed rests after two seconds.
+    await setHidden(page, true);
+    // Wait longer than a tab without edits goes on.
     await page.evaluate("new Promise((resolve) => setTimeout(resolve, 3_000))");
   });
   await pages.untilStored(([one]) => one?.["Name"] === "While away");
@@ -220,19 +232,12 @@ test("a hidden tab goes on until its edits are sent, even if the service was awa
 
 test("a hidden tab that cannot share the feed closes it, and shows what it missed when it is shown again", async () => {
   await pages.start();
-  const page = await pages.openPage();
-  // A browser offers no locks to a page that comes over plain HTTP from another machine. Take the locks away here, too.
-  await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete Navigator.prototype.locks" });
-  await page.view.reload();
-  await page.untilText("Live");
+  const page = await openWithoutLocks();
   await page.view.cdp("Network.enable");
   const closed = new Promise<void>((resolve) => page.view.addEventListener("Network.loadingFailed", () => resolve()));
-  const show = (isShown: boolean) =>
-    page.evaluate(`(Object.defineProperty(document, "hidden", { value: ${!isShown}, configurable: true }),
-      dispatchEvent(new Event("visibilitychange")))`);
-  await show(false);
+  await setHidden(page, true);
   await closed;
   await pages.create(named(ids.one, "One"));
-  await show(true);
+  await setHidden(page, false);
   await page.untilNames("One");
 });

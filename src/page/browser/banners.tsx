@@ -17,6 +17,7 @@ export function Banners({ session }: { session: Session }) {
   const { unsentCount, pausedCount } = outbox;
   const { heldNames } = decisions;
   const offline = useDelayed(connection === "lost", graceMs);
+  const isForeign = outbox.held.some((entry) => entry.isForeign);
   const slow = useDelayed(connection === "connecting", connectingMs);
   return (
     <>
@@ -68,9 +69,13 @@ export function Banners({ session }: { session: Session }) {
           </Warning>
         )}
         {heldNames.length > 0 && (
-          <Warning kind="held" text={heldText(session)} detail={listed(heldNames)}>
+          <Warning
+            kind="held"
+            text={`${changes(heldNames.length)} ${isForeign ? "not sent, and may be for another list" : "kept from before, and not sent until you say so"}:`}
+            detail={listed(heldNames)}
+          >
             <button type="button" onClick={() => decisions.decideHeld("send")}>
-              {outbox.held.some(({ isForeign }) => isForeign) ? "Send to this list" : "Send now"}
+              {isForeign ? "Send to this list" : "Send now"}
             </button>
             <button type="button" class="quiet" onClick={() => decisions.decideHeld("discard")}>
               Discard
@@ -80,11 +85,6 @@ export function Banners({ session }: { session: Session }) {
       </div>
     </>
   );
-}
-
-function heldText({ outbox: { held } }: Session): string {
-  const isForeign = held.some((entry) => entry.isForeign);
-  return `${changes(held.length)} ${isForeign ? "not sent, and may be for another list" : "kept from before, and not sent until you say so"}:`;
 }
 
 /** True if a banner has a sign-in button: edits wait for a sign-in, or the service has refused the user's password. */

@@ -75,7 +75,7 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
   // Enter saves, as in a field of one line. While the user composes a character, Enter belongs to the input method.
   const onNameKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    // The form handles Ctrl+Enter, and must not save a second time.
+    // The form saves on Ctrl+Enter. It must not save a second time.
     event.stopPropagation();
     save(event);
   };

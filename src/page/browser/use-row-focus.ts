@@ -53,7 +53,7 @@ export function useRowFocus(
     const before = focused.current;
     const neighbour = before && leftNeighbour(before.id, itemsBefore.current, items);
     itemsBefore.current = items;
-    // Ask now, and not when the rows were passed here: after a scroll, the list is drawn again with the same options.
+    // Ask each time. After a scroll the list is drawn again with the same options, and the item may have had the focus.
     const requestedId = focusId();
     const requested = requestedId === undefined ? -1 : items.findIndex(({ id }) => id === requestedId);
     if (requestedId !== undefined) onFocused();
