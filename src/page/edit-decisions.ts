@@ -2,6 +2,7 @@
 // for a sign-in, and edits that may belong to another store.
 
 import { newId, sameContent } from "../client/item-text.ts";
+import type { Conflict, Edit } from "./edit.ts";
 import { named, readFields, withId } from "./item-fields.ts";
 import type { ItemUndo } from "./item-undo.ts";
 import type { Outbox } from "./outbox.ts";
@@ -28,8 +29,8 @@ export class EditDecisions {
 
   /**
    * Resolves a conflict. "mine" sends the user's edit again. "theirs" gives up those changes of the user that
-   * contradict the other version. "both" drops the edit and adds the user's version as a new item. Undoing a decision
-   * leads to the other version.
+   * contradict the other version. "both" drops the edit and adds the user's version as a new item. Undoing "mine"
+   * leads to the other version. Undoing "theirs" or "both" asks the user again.
    */
   decide(id: string, which: "mine" | "theirs" | "both"): void {
     const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "conflict");
@@ -37,23 +38,32 @@ export class EditDecisions {
     const { undo, focus, onEdit } = this.#parts;
     const { edit, conflict } = entry;
     const theirs = conflict?.theirs;
+    focus(id);
     if (edit.kind === "update") undo.forgetSaved(edit);
     if (which === "mine") {
-      if (edit.kind === "update" && theirs) undo.addSaved({ id, json: theirs.json }, theirs.versions.mine);
-      else if (edit.kind === "update") undo.addAdded([{ id, json: edit.json }]);
+      this.#rememberInsisting(edit, theirs);
       this.#outbox.insist(entry);
-    } else if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json)) {
-      undo.addSaved({ id, json: theirs.json }, theirs.versions.theirs);
-      this.#outbox.rebase(entry, theirs.versions.theirs, theirs);
-    } else this.#outbox.drop(entry);
-    if (which === "both" && theirs) {
-      const copyId = newId();
-      const json = withId(theirs.versions.mine, copyId);
-      focus(copyId);
-      this.#outbox.add({ kind: "create", id: copyId, json });
-      undo.addAdded([{ id: copyId, json }]);
-    } else focus(id);
+    } else {
+      const copy = which === "both" && theirs ? copyOf(theirs.versions.mine) : undefined;
+      if (edit.kind !== "create") undo.addGivenUp(edit, copy);
+      if (which === "theirs" && theirs && !sameContent(theirs.versions.theirs, theirs.json))
+        this.#outbox.rebase(entry, theirs.versions.theirs, theirs);
+      else this.#outbox.drop(entry);
+      if (copy) {
+        focus(copy.id);
+        this.#outbox.add({ kind: "create", ...copy });
+      }
+    }
     onEdit();
+  }
+
+  #rememberInsisting(edit: Edit, theirs: Conflict["theirs"]): void {
+    const { undo } = this.#parts;
+    const { id } = edit;
+    if (edit.kind === "delete") {
+      if (theirs) undo.addInsistedDeletion(id, theirs.json);
+    } else if (theirs) undo.addSaved({ id, json: theirs.json }, theirs.versions.mine);
+    else undo.addAdded([{ id, json: edit.json }]);
   }
 
   /** Drops the edit of this item that the service refused. */
@@ -88,4 +98,10 @@ export class EditDecisions {
       this.#parts.onDrop();
     }
   }
+}
+
+/** Returns a new item with the content of `json`. */
+function copyOf(json: string): { readonly id: string; readonly json: string } {
+  const id = newId();
+  return { id, json: withId(json, id) };
 }

@@ -2,6 +2,7 @@
 // them.
 
 import { sameContent } from "../client/item-text.ts";
+import type { Edit } from "./edit.ts";
 import type { FollowedList } from "./followed-list.ts";
 import { named } from "./item-fields.ts";
 import type { NoticeAction, NoticeList } from "./notice-list.ts";
@@ -40,6 +41,11 @@ const outdatedTag = '"outdated"';
 export class ItemUndo {
   readonly #parts: ItemUndoParts;
   readonly #steps = new UndoList();
+  /**
+   * The newest texts of items that the user has deleted although somebody else had changed them. An undone deletion
+   * brings back these texts, not the ones that the user saw.
+   */
+  readonly #newerTexts = new Map<string, string>();
   /** The key of the message that there is nothing to undo. */
   #nothingKey: number | undefined;
 
@@ -97,6 +103,7 @@ export class ItemUndo {
     const [first] = items;
     if (!first) return;
     const ids = new Set(items.map(({ id }) => id));
+    for (const id of ids) this.#newerTexts.delete(id);
     this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
       label: "Undo",
       run: () => this.#bringBack(items),
@@ -119,6 +126,32 @@ export class ItemUndo {
    */
   forgetSaved(change: Change): void {
     this.#steps.dropChange(change);
+  }
+
+  /** Remembers that the user insisted on deleting an item whose newest text is `json`. */
+  addInsistedDeletion(id: string, json: string): void {
+    this.#newerTexts.set(id, json);
+  }
+
+  /**
+   * Remembers that the user gave up an edit because of somebody else's change. Undoing this makes the edit again, with
+   * an outdated ETag, so the user is asked again. `copy` is the new item that got the user's version, if there is one.
+   * If the edit comes from an undone action, the user is not asked a third time. Otherwise the same question would come
+   * again and again, and older actions could not be undone.
+   */
+  addGivenUp(edit: Exclude<Edit, { kind: "create" }>, copy?: NewItem): void {
+    const { outbox, focus, onEdit } = this.#parts;
+    if (edit.etag === outdatedTag) {
+      if (copy) this.addAdded([copy]);
+      return;
+    }
+    this.#steps.add(() => {
+      if (copy) this.#takeBack([copy]);
+      focus(edit.id);
+      outbox.add({ ...edit, etag: outdatedTag });
+      onEdit();
+      return true;
+    });
   }
 
   /**
@@ -153,16 +186,18 @@ export class ItemUndo {
 
   #bringBack(items: readonly ShownItem[]): boolean {
     const { outbox, list, focus, onRelease } = this.#parts;
-    focus(items[0]?.id);
-    for (const { id, json } of items) {
-      const deletion = outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
-      // The item is there, for example because the service refused the deletion. So there is nothing to bring back.
-      if (!deletion && list.stored.has(id)) continue;
+    const deletionOf = (id: string) => outbox.entries.findLast(({ edit }) => edit.id === id && edit.kind === "delete");
+    // An item may be there, for example because the service refused the deletion. Then there is nothing to bring back.
+    const gone = items.filter(({ id }) => deletionOf(id) || !list.stored.has(id));
+    if (gone.length === 0) return false;
+    focus(gone[0]?.id);
+    for (const { id, json } of gone) {
+      const deletion = deletionOf(id);
       // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.
       // Otherwise the item is created again with the same ID, and becomes the newest.
       if (deletion?.state === "conflict" || (deletion?.state === "waiting" && !deletion.maybeStored))
         outbox.drop(deletion);
-      else outbox.add({ kind: "create", id, json });
+      else outbox.add({ kind: "create", id, json: this.#newerTexts.get(id) ?? json });
     }
     onRelease();
     return true;

@@ -37,17 +37,86 @@ describe("conflicts", () => {
     });
   }
 
-  for (const which of ["mine", "theirs", "both"] as const) {
-    test(`undoing after choosing ${which} leads to the other version, without another question`, async () => {
-      const { session, names } = await openWithConflict();
+  test("undoing after choosing mine leads to the other version, without another question", async () => {
+    const { session, names } = await openWithConflict();
+    session.decisions.decide(ids.one, "mine");
+    await untilSent(session);
+    session.undo.undoNewest();
+    await untilSent(session);
+    await eventually(() => expect(names()).toEqual(["Theirs"]));
+    expect(shown(session, "Theirs").conflict).toBeUndefined();
+  });
+
+  for (const which of ["theirs", "both"] as const) {
+    test(`undoing after choosing ${which} asks again, and another choice counts`, async () => {
+      const { service, session, names } = await openWithConflict();
       session.decisions.decide(ids.one, which);
       await untilSent(session);
       session.undo.undoNewest();
+      await eventually(() => expect(names()).toEqual(["Mine"]));
+      await eventually(() => expect(shown(session, "Mine").conflict?.theirs?.json).toBe(named(ids.one, "Theirs")));
+      session.decisions.decide(ids.one, "mine");
       await untilSent(session);
-      await eventually(() => expect(names()).toEqual(["Theirs"]));
-      expect(shown(session, "Theirs").conflict).toBeUndefined();
+      expect(await service.list()).toBe(`[${named(ids.one, "Mine")}]`);
     });
   }
+
+  test("after the user has been asked again, the next undo undoes an older action", async () => {
+    const { service, session } = await open();
+    await service.create(item(ids.one, '"Name":"One","Done":false'));
+    session.start();
+    await untilLive(session);
+    session.actions.setDone(shown(session, "One"), true);
+    await untilSent(session);
+    const base = shown(session, "One");
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"Theirs","Done":true'));
+    session.actions.save(base, item(ids.one, '"Name":"Mine","Done":true'));
+    for (let times = 0; times < 2; times++) {
+      await eventually(() => expect(shown(session, "Mine").conflict).toBeDefined());
+      session.decisions.decide(ids.one, "theirs");
+      await eventually(() => expect(shown(session, "Theirs").conflict).toBeUndefined());
+      session.undo.undoNewest();
+    }
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Theirs","Done":false')}]`);
+  });
+
+  /** Opens a page whose user has deleted the item "One", after somebody else has renamed it to "Theirs". */
+  async function openWithDeletionConflict() {
+    const page = await open();
+    const { service, session } = page;
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    const base = shown(session, "One");
+    await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+    session.actions.remove(base);
+    session.notices.close(session.notices.all[0]?.key ?? -1);
+    await eventually(() => expect(session.items[0]?.conflict?.deletes).toBeTrue());
+    return page;
+  }
+
+  test("undoing a deletion that the user insisted on brings back the other person's version", async () => {
+    const { service, session } = await openWithDeletionConflict();
+    session.decisions.decide(ids.one, "mine");
+    await untilSent(session);
+    expect(await service.list()).toBe("[]");
+    session.undo.undoNewest();
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${named(ids.one, "Theirs")}]`);
+  });
+
+  test("undoing after an item was kept asks again whether to delete it", async () => {
+    const { service, session } = await openWithDeletionConflict();
+    session.decisions.decide(ids.one, "theirs");
+    await untilSent(session);
+    session.undo.undoNewest();
+    await eventually(() => expect(session.items[0]?.conflict?.deletes).toBeTrue());
+    expect(await service.list()).toBe(`[${named(ids.one, "Theirs")}]`);
+    session.decisions.decide(ids.one, "mine");
+    await untilSent(session);
+    expect(await service.list()).toBe("[]");
+  });
 
   test("undoing after a deleted item was added again deletes it", async () => {
     const { service, session } = await open();
