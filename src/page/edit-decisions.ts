@@ -6,6 +6,7 @@ import type { Conflict, Edit } from "./edit.ts";
 import { named, readFields, withId } from "./item-fields.ts";
 import type { ItemUndo } from "./item-undo.ts";
 import type { Outbox } from "./outbox.ts";
+import type { OutboxEntry } from "./outbox-entry.ts";
 
 export interface EditDecisionsParts {
   readonly outbox: Outbox;
@@ -68,16 +69,15 @@ export class EditDecisions {
 
   /** Drops the edit of this item that the service refused. */
   discardRefused(id: string): void {
-    const entry = this.#outbox.entries.find(({ edit, state }) => edit.id === id && state === "refused");
-    if (entry) this.#outbox.drop(entry);
-    this.#parts.onDrop();
+    const isRefused = ({ edit, state }: OutboxEntry) => edit.id === id && state === "refused";
+    const first = this.#outbox.entries.find(isRefused);
+    // Later edits of the item are based on the refused one.
+    this.#discard(({ edit, number }) => first !== undefined && edit.id === id && number >= first.number);
   }
 
   /** Drops all edits that the service has not stored, except those that the user must confirm. */
   discardUnsent(): void {
-    for (const entry of this.#outbox.entries.filter(({ state, held }) => state !== "stored" && !held))
-      this.#outbox.drop(entry);
-    this.#parts.onDrop();
+    this.#discard(({ state, held }) => state !== "stored" && !held);
   }
 
   /** Names the edits that may be for another store. They are not sent before the user confirms them. */
@@ -93,10 +93,15 @@ export class EditDecisions {
     if (which === "send") {
       this.#outbox.confirmHeld();
       this.#parts.onEdit();
-    } else {
-      this.#outbox.discardHeld();
-      this.#parts.onDrop();
-    }
+    } else this.#discard(({ held }) => held);
+  }
+
+  /** Drops edits, and offers to bring them back. */
+  #discard(isDiscarded: (entry: OutboxEntry) => boolean): void {
+    const discarded = this.#outbox.entries.filter(isDiscarded);
+    this.#outbox.discard(discarded);
+    this.#parts.undo.offerDiscarded(discarded);
+    this.#parts.onDrop();
   }
 }
 

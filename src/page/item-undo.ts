@@ -7,6 +7,7 @@ import type { FollowedList } from "./followed-list.ts";
 import { named } from "./item-fields.ts";
 import type { NoticeAction, NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
+import type { OutboxEntry } from "./outbox-entry.ts";
 import type { ShownItem } from "./overlay.ts";
 import { type Change, UndoList, type UndoStep } from "./undo-list.ts";
 
@@ -113,6 +114,19 @@ export class ItemUndo {
         this.#parts.onRelease();
       },
     });
+  }
+
+  /** Offers to bring back edits that the user has discarded before they were stored. */
+  offerDiscarded(discarded: readonly OutboxEntry[]): void {
+    const { outbox, onRelease } = this.#parts;
+    const count = discarded.length;
+    if (count === 0) return;
+    const run = () => {
+      outbox.takeBack(discarded);
+      onRelease();
+      return true;
+    };
+    this.#offer(`Discarded ${count === 1 ? "1 change" : `${count} changes`}`, { label: "Undo", run, undoes: true });
   }
 
   /** Remembers the edit that turned `base` into `json`. */

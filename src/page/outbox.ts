@@ -126,8 +126,18 @@ export class Outbox {
     this.#keepUnsent();
   }
 
-  discardHeld(): void {
-    this.#entries = this.#entries.filter(({ held }) => !held);
+  /** Removes these edits. */
+  discard(discarded: readonly OutboxEntry[]): void {
+    const gone = new Set(discarded);
+    this.#entries = this.#entries.filter((entry) => !gone.has(entry));
+    this.#keepUnsent();
+  }
+
+  /** Adds discarded edits again, at their old places. */
+  takeBack(discarded: readonly OutboxEntry[]): void {
+    // An edit that was just being sent may have been stored. Its answer was ignored.
+    for (const entry of discarded) if (entry.state === "sending") this.waits(entry, true);
+    this.#entries = [...this.#entries, ...discarded].sort((one, other) => one.number - other.number);
     this.#keepUnsent();
   }
 

@@ -318,6 +318,36 @@ test("a refused item stays with the reason, and can be corrected or discarded", 
   expect(JSON.parse(await service.list())).toMatchObject([{ Name: "short" }]);
 });
 
+test("discarding a refused item can be undone: it is shown again with the reason", async () => {
+  const { session, names } = await open({ bodyBytesMax: 150 });
+  session.start();
+  session.actions.add(entry("x".repeat(200)));
+  await eventually(() => expect(session.items[0]?.problem).toContain("150 bytes"));
+  session.decisions.discardRefused(session.items[0]?.id ?? "");
+  expect(names()).toEqual([]);
+  session.undo.undoNewest();
+  expect(session.items[0]?.problem).toContain("150 bytes");
+});
+
+test("edits that were discarded while they waited for a sign-in can be brought back, and are sent after it", async () => {
+  const { service, session, outbox, names } = await open(await guarded("writes"));
+  session.start();
+  await untilLive(session);
+  session.actions.add(entry("One"));
+  session.actions.add(entry("Two"));
+  await eventually(async () => expect(session.signIn.form).toBeDefined());
+  session.signIn.cancel();
+  session.decisions.discardUnsent();
+  expect(names()).toEqual([]);
+  const undo = session.notices.all.find(({ text }) => text === "Discarded 2 changes");
+  session.notices.act(undo?.key ?? -1);
+  expect(names()).toEqual(["Two", "One"]);
+  expect(outbox.unsentCount).toBe(2);
+  session.signIn.submit({ username: "ann", password: "secret" });
+  await untilSent(session);
+  expect(JSON.parse(await service.list())).toMatchObject([{ Name: "One" }, { Name: "Two" }]);
+});
+
 test("edits that wait for a sign-in can be discarded", async () => {
   const { session, names } = await open(await guarded("writes"));
   session.start();
@@ -339,6 +369,21 @@ describe("edits of an earlier visit or for another store", () => {
     const { service, outbox, session } = await open();
     outbox.restore([kept(service.collection.epoch)], false);
     session.start();
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
+  });
+
+  test("held edits that were discarded can be brought back, and are not sent before the user confirms them", async () => {
+    const { service, network, outbox, session } = await open();
+    outbox.restore([kept("another")], false);
+    session.start();
+    await untilLive(session);
+    session.decisions.decideHeld("discard");
+    expect(session.decisions.heldNames).toEqual([]);
+    session.undo.undoNewest();
+    expect(session.decisions.heldNames).toEqual(["“Two”"]);
+    expect(network.requests).not.toContain("POST /api/todoitems/");
+    session.decisions.decideHeld("send");
     await untilSent(session);
     expect(await service.list()).toBe(`[${named(ids.two, "Two")}]`);
   });

@@ -104,7 +104,7 @@ describe("edits of an earlier visit", () => {
     outbox.restore(kept("e"), true);
     outbox.add(remove("a"));
     expect(edits(outbox)).toEqual([create("a"), remove("a")]);
-    outbox.discardHeld();
+    outbox.discard(outbox.held);
     expect(now().map(({ edit }) => edit)).toEqual([remove("a")]);
   });
 

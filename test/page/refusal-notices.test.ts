@@ -34,12 +34,12 @@ test("the message about a refused item goes when the change is discarded or the 
   session.actions.add(entry("Milk"));
   await untilTexts(notAdded("“Milk” was"));
   session.decisions.discardRefused(shown(session, "Milk").id);
-  await untilTexts();
+  await untilTexts("Discarded 1 change");
   session.actions.add(entry("Bread"));
-  await untilTexts(notAdded("“Bread” was"));
+  await untilTexts("Discarded 1 change", notAdded("“Bread” was"));
   session.actions.remove(shown(session, "Bread"));
   session.notices.close(session.notices.all.at(-1)?.key ?? -1);
-  await untilTexts();
+  await untilTexts("Discarded 1 change");
 });
 
 test("an item that is edited and refused again has one message", async () => {
