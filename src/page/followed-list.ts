@@ -43,6 +43,11 @@ export class FollowedList {
   /** The items as the service has them, without the user's unsent edits. */
   stored = new StoredItems();
   connection: ConnectionState = "connecting";
+  /**
+   * What the service has answered instead of the list, for example that its database is not available. Undefined if the
+   * connection is not lost, or if nothing answers at all.
+   */
+  refusal: string | undefined;
   /** False until the list has arrived, at the start and after signing out. */
   loaded = false;
   readOnly: boolean;
@@ -113,6 +118,7 @@ export class FollowedList {
   }
 
   #feedIs(state: FeedState): void {
+    this.refusal = state.kind === "lost" && state.isAnswered ? state.problem : undefined;
     if (state.kind === "lost") {
       this.#connectionIs("lost", state);
       return;

@@ -4,7 +4,7 @@
 import { newId } from "../client/item-text.ts";
 import type { Edit } from "./edit.ts";
 import type { FollowedList } from "./followed-list.ts";
-import { defaultShapes, type ItemShape, newItem, type Spelling, shapeOf, withFields } from "./item-fields.ts";
+import { defaultShapes, type ItemShape, named, newItem, type Spelling, shapeOf, withFields } from "./item-fields.ts";
 import type { ItemUndo } from "./item-undo.ts";
 import type { NoticeList } from "./notice-list.ts";
 import type { Outbox } from "./outbox.ts";
@@ -61,16 +61,21 @@ export class ItemActions {
     this.#remember([{ id, json }]);
   }
 
-  setDone(item: ShownItem, done: boolean): void {
-    this.save(item, withFields(item.json, { done }));
+  /** Ticks or unticks an item. If the list then `hides` the item, a message says what happened and offers Undo. */
+  setDone(item: ShownItem, done: boolean, hides = false): void {
+    const text = `Marked ${named(item.fields)} as ${done ? "done" : "open"}`;
+    this.save(item, withFields(item.json, { done }), hides ? text : undefined);
   }
 
-  /** Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. */
-  save(base: ShownItem, json: string): void {
+  /**
+   * Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. If there is a
+   * `message`, it is shown with an Undo button.
+   */
+  save(base: ShownItem, json: string, message?: string): void {
     this.#parts.notices.closeAbout(base.id);
     this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base), base: base.json });
     // A read-only service keeps no edits, so there is nothing to undo.
-    if (!this.#parts.list.readOnly && json !== base.json) this.#parts.undo.addSaved(base, json);
+    if (!this.#parts.list.readOnly && json !== base.json) this.#parts.undo.addSaved(base, json, message);
   }
 
   /**

@@ -47,6 +47,8 @@ export class ItemUndo {
    * brings back these texts, not the ones that the user saw.
    */
   readonly #newerTexts = new Map<string, string>();
+  /** The key of the latest message about an edit. */
+  #savedKey: number | undefined;
   /** The key of the message that there is nothing to undo. */
   #nothingKey: number | undefined;
 
@@ -129,9 +131,19 @@ export class ItemUndo {
     this.#offer(`Discarded ${count === 1 ? "1 change" : `${count} changes`}`, { label: "Undo", run, undoes: true });
   }
 
-  /** Remembers the edit that turned `base` into `json`. */
-  addSaved(base: Pick<ShownItem, "id" | "json">, json: string): void {
-    this.#steps.add(() => this.#putBack(base, json), { base: base.json, json });
+  /**
+   * Remembers the edit that turned `base` into `json`. If there is a `message`, it is shown with an Undo button, in
+   * place of the message about an earlier edit.
+   */
+  addSaved(base: Pick<ShownItem, "id" | "json">, json: string, message?: string): void {
+    const run = () => this.#putBack(base, json);
+    const change = { base: base.json, json };
+    if (message === undefined) this.#steps.add(run, change);
+    else {
+      if (this.#savedKey !== undefined) this.#parts.notices.withdraw(this.#savedKey);
+      this.#offer(message, { label: "Undo", run, undoes: true, itemId: base.id }, change);
+      this.#savedKey = this.#parts.notices.all.at(-1)?.key;
+    }
   }
 
   /**
@@ -172,12 +184,12 @@ export class ItemUndo {
    * Shows a message with a button. Ctrl+Z does the same as the button, also after the message is closed, unless
    * `onClose` drops the returned step.
    */
-  #offer(text: string, action: Omit<NoticeAction, "run"> & { readonly run: UndoStep }): UndoStep {
+  #offer(text: string, action: Omit<NoticeAction, "run"> & { readonly run: UndoStep }, change?: Change): UndoStep {
     const { notices } = this.#parts;
     const step = this.#steps.add(() => {
       notices.withdraw(key);
       return action.run();
-    });
+    }, change);
     const key = notices.add("done", text, { ...action, run: step });
     return step;
   }

@@ -3,12 +3,19 @@
 // When that tab is closed or stops reading, the lock elects the next tab. The next tab continues from the version of
 // the list that it has, so nothing is lost. Every tab sends its own edits.
 
-import type { TodoClient, WatchEvent, WatchState } from "../client/index.ts";
+import { isTodoError, type TodoClient, type WatchEvent, type WatchState } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
 import { messageOf } from "./sender.ts";
 
-/** The state of the feed. An error object cannot be passed on to other tabs, so `problem` contains its text. */
-export type FeedState = Exclude<WatchState, { kind: "lost" }> | { readonly kind: "lost"; readonly problem: string };
+/** The connection is lost. An error object cannot be passed on to other tabs, so `problem` contains its text. */
+interface Lost {
+  readonly kind: "lost";
+  readonly problem: string;
+  /** True if the service has answered, for example that its database is not available. */
+  readonly isAnswered: boolean;
+}
+
+export type FeedState = Exclude<WatchState, { kind: "lost" }> | Lost;
 
 export type Snapshot = Extract<WatchEvent<string>, { kind: "snapshot" }>;
 
@@ -35,8 +42,13 @@ type Message =
 
 /** A feed for this tab alone. */
 export const ownFeed: Feed = async (client, { signal, list, onEvent, onState }) => {
-  const report = (state: WatchState) =>
-    onState(state.kind === "lost" ? { kind: "lost", problem: messageOf(state.error) } : state);
+  const report = (state: WatchState) => {
+    if (state.kind !== "lost") onState(state);
+    else {
+      const { error } = state;
+      onState({ kind: "lost", problem: messageOf(error), isAnswered: isTodoError(error, "HttpError") });
+    }
+  };
   const options = { signal, onState: report, since: list()?.token, feedSilenceMsMax: 40_000 };
   for await (const event of client.watch(options)) {
     if (signal.aborted) return;

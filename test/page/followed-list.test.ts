@@ -41,6 +41,24 @@ test("the message that the list cannot be read goes when the list is read again 
   await eventually(() => expect(session.notices.all).toEqual([]));
 });
 
+test("if the service answers but cannot show the list, its reason is known until the list arrives", async () => {
+  const { network, session } = await open();
+  network.state = 503;
+  session.start();
+  await eventually(() => expect(session.list.connection).toBe("lost"));
+  expect(session.list.refusal).toContain("503");
+  network.state = "down";
+  session.reconnect();
+  await eventually(() => expect(session.list.refusal).toBeUndefined());
+  network.state = 503;
+  session.reconnect();
+  await eventually(() => expect(session.list.refusal).toContain("503"));
+  network.state = "up";
+  session.reconnect();
+  await untilLive(session);
+  expect(session.list.refusal).toBeUndefined();
+});
+
 test("edits made while the connection is lost are sent when it is back", async () => {
   const { service, network, session } = await open();
   network.state = "down";

@@ -384,3 +384,20 @@ test("edits that were made on another store are sent only if the user says so", 
   await page.clickButton("Send to this list");
   await pages.untilStored((items) => items[0]?.["Name"] === "For the first store");
 });
+
+test("if the service answers but cannot show the list, the page says why instead of calling it unreachable", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await page.untilText("Live");
+  const detail = "The database is being repaired.";
+  await pages.restart(async () => {
+    const { port } = new URL(pages.program.origin);
+    const answer = () => Response.json({ title: "Not now", status: 503, detail }, { status: 503 });
+    const standIn = Bun.serve({ port, hostname: "127.0.0.1", fetch: answer });
+    await page.untilText(`The service cannot show the list: ${detail}`);
+    await page.untilText("Not available");
+    expect(await page.evaluate<string>("document.body.innerText")).not.toContain("cannot be reached");
+    await standIn.stop(true);
+  });
+  await page.untilText("Live");
+});

@@ -198,3 +198,23 @@ test("an item that is unticked while done items are last moves up, and is no lon
     "[...document.querySelectorAll('.name')].every((name) => (getComputedStyle(name).textDecorationLine === 'none') === (name.textContent !== 'Three'))",
   );
 });
+
+test("ticking an item that the filter then hides shows a message with Undo, one at a time", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  await page.untilNames("Two", "One");
+  await page.clickItem("Two", "tick");
+  await page.clickItem("Two", "tick");
+  expect(await page.evaluate<string>("document.body.innerText")).not.toContain("Marked");
+  await page.click('[data-filter="open"]');
+  await page.clickItem("Two", "tick");
+  await page.untilText("Marked “Two” as done");
+  await page.clickItem("One", "tick");
+  await page.untilText("Marked “One” as done");
+  expect(await page.evaluate<string>("document.body.innerText")).not.toContain("Marked “Two”");
+  await page.clickButton("Undo");
+  await page.untilNames("One");
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.untilNames("Two", "One");
+});

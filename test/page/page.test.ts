@@ -220,6 +220,21 @@ describe("the connect panel", () => {
     await page.untilText("only if it was started with --cors ORIGIN");
   });
 
+  test("a page from another machine over plain HTTP, which has no clipboard, copies an address too", async () => {
+    await pages.start();
+    const page = await pages.openPage();
+    await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-read" }, setting: "granted" });
+    await page.evaluate(`(() => {
+      globalThis.clipboard = navigator.clipboard;
+      Object.defineProperty(navigator, "clipboard", { value: undefined });
+    })()`);
+    await page.click('[data-control="connect"]');
+    await page.click('[aria-label="Copy: This machine"]');
+    await page.until(`clipboard.readText().then((text) => text === "${pages.program.origin}/api/todoitems/")`);
+    await page.until("document.querySelector('[aria-label=\"Copy: This machine\"]').textContent === '✓'");
+    await page.view.cdp("Browser.resetPermissions", {});
+  });
+
   test("if the browser does not let the page copy an address, its Copy button selects the address and says so", async () => {
     await pages.start();
     const page = await pages.openPage();

@@ -158,7 +158,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       />
       <main data-loaded={loaded}>
         <Banners session={session} />
-        <Composer inputRef={composer} onAdd={add} isOffline={list.connection === "lost"} />
+        <Composer
+          inputRef={composer}
+          onAdd={add}
+          isOffline={list.connection === "lost" && list.refusal === undefined}
+        />
         <Toolbar
           filter={filter}
           onFilter={setFilter}
@@ -177,7 +181,10 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           onSignIn={list.connection === "signed-out" ? () => signIn.openForm() : undefined}
           edited={edited}
           onEdit={(item) => edited.open(item)}
-          onDone={(item, isDone) => actions.setDone(item, isDone)}
+          onDone={(item, isDone) => {
+            const hides = filter !== "all" && isDone === (filter === "open") && !addedIds.includes(item.id);
+            actions.setDone(item, isDone, hides);
+          }}
           onSave={save}
           onCancel={offerDraft}
           onDelete={(item) => actions.remove(item)}

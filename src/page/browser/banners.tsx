@@ -13,7 +13,7 @@ const connectingMs = 5_000;
 
 export function Banners({ session }: { session: Session }) {
   const { list, outbox, signIn, decisions } = session;
-  const { connection, loaded, readOnly } = list;
+  const { connection, loaded, readOnly, refusal } = list;
   const { unsentCount, pausedCount } = outbox;
   const { heldNames } = decisions;
   const offline = useDelayed(connection === "lost", graceMs);
@@ -31,7 +31,13 @@ export function Banners({ session }: { session: Session }) {
       )}
       <div role="status">
         {offline && (
-          <Warning kind="offline" text="The service cannot be reached." detail={waiting(unsentCount)}>
+          <Warning
+            kind="offline"
+            text={
+              refusal === undefined ? "The service cannot be reached." : `The service cannot show the list: ${refusal}`
+            }
+            detail={waiting(unsentCount, refusal === undefined)}
+          >
             <button type="button" onClick={() => session.reconnect()}>
               Try now
             </button>
@@ -118,9 +124,10 @@ function Warning(props: { kind: string; text: string; detail: string; children: 
   );
 }
 
-function waiting(count: number): string {
+function waiting(count: number, isGone: boolean): string {
   const safe = count === 0 ? "You can go on: changes are" : changes(count);
-  return `${safe} kept in this browser and sent, in order, when it is back. Until then, this page cannot be reloaded.`;
+  const kept = `${safe} kept in this browser and sent, in order, when it is back.`;
+  return isGone ? `${kept} Until then, this page cannot be reloaded.` : kept;
 }
 
 function changes(count: number): string {

@@ -8,14 +8,20 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
   const code = useRef<HTMLElement>(null);
   const isBlock = text.includes("\n");
   const copy = async () => {
-    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine, and the user may have
-    // forbidden it. Then the button only selects the text, and the user copies it.
-    const isCopied = await navigator.clipboard?.writeText(text).then(
+    const select = () => code.current && getSelection()?.selectAllChildren(code.current);
+    // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. Other pages can copy what
+    // is selected. The user may have forbidden copying. Then the text is only selected, and the user copies it.
+    if (!navigator.clipboard) {
+      select();
+      setCopied(document.execCommand("copy") ? "yes" : "no");
+      return;
+    }
+    const isCopied = await navigator.clipboard.writeText(text).then(
       () => true,
       () => false,
     );
     setCopied(isCopied ? "yes" : "no");
-    if (!isCopied && code.current) getSelection()?.selectAllChildren(code.current);
+    if (!isCopied) select();
   };
   return (
     <div class="copyable" data-long={isLong} data-block={isBlock}>
@@ -29,7 +35,7 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
       </button>
       {copied === "no" && (
         <span class="hint" role="status">
-          Selected, but not copied: the browser does not let this page copy. Press Ctrl+C or ⌘C.
+          Selected, but not copied: the browser does not let this page copy. Copy the selected text yourself.
         </span>
       )}
     </div>

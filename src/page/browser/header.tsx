@@ -7,11 +7,12 @@ import type { Session } from "../session.ts";
 import { offersSignIn } from "./banners.tsx";
 import { Mark, PlugIcon } from "./icons.tsx";
 
-const states: Record<ConnectionState | "unanswered", string> = {
+const states: Record<ConnectionState | "unanswered" | "refused", string> = {
   connecting: "Connecting",
   live: "Live",
   unanswered: "No answer yet",
   lost: "Offline",
+  refused: "Not available",
   "signed-out": "Not signed in",
 };
 
@@ -25,6 +26,7 @@ interface HeaderProps {
 export function Header({ session, settings, onOpen, onSignOut }: HeaderProps) {
   const { list, signIn } = session;
   const connection = session.isUnanswered ? "unanswered" : list.connection;
+  const state = connection === "lost" && list.refusal !== undefined ? "refused" : connection;
   const { username } = signIn;
   return (
     <header>
@@ -33,7 +35,7 @@ export function Header({ session, settings, onOpen, onSignOut }: HeaderProps) {
         todoitems
       </h1>
       <span class="connection" data-connection={connection} role="status">
-        {states[connection]}
+        {states[state]}
       </span>
       <span class="spring" />
       {username !== undefined && !signIn.form && (
