@@ -265,22 +265,27 @@ describe("starting on PostgreSQL", () => {
     expect(await store.run("SELECT schema_version FROM todoitems.store")).toEqual([{ schema_version: 1 }]);
   });
 
-  test("commits wait for the disk even if the database's default for synchronous_commit is off", async () => {
-    const { database } = parsePostgresUrl(store.url);
-    await store.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
-    const engine = await open();
-    await store.run(`
-      CREATE TABLE todoitems.seen (setting text);
-      CREATE FUNCTION todoitems.see() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
-      CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
-    const since = await commit(engine, await engine.pull());
-    // `synchronous_commit` must also be on for every later connection.
-    await store.disconnectAll();
-    await commit(engine, since);
-    expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: "on" }, { setting: "on" }]);
-    await store.run(`ALTER DATABASE ${database} RESET synchronous_commit`);
-  });
+  // Each of these settings of the database would make commits unsafe or slow.
+  for (const [setting, theirs, ours] of [
+    ["synchronous_commit", "off", "on"],
+    ["jit", "on", "off"],
+  ] as const)
+    test(`commits run with ${setting} ${ours}, even if the database's default is ${theirs}`, async () => {
+      const { database } = parsePostgresUrl(store.url);
+      await store.run(`ALTER DATABASE ${database} SET ${setting} = ${theirs}`);
+      const engine = await open();
+      await store.run(`
+        CREATE TABLE todoitems.seen (setting text);
+        CREATE FUNCTION todoitems.see() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO todoitems.seen VALUES (current_setting('${setting}')); RETURN NEW; END $$;
+        CREATE TRIGGER see AFTER INSERT ON todoitems.item FOR EACH ROW EXECUTE FUNCTION todoitems.see()`);
+      const since = await commit(engine, await engine.pull());
+      // The setting must also hold for every later connection.
+      await store.disconnectAll();
+      await commit(engine, since);
+      expect(await store.run("SELECT setting FROM todoitems.seen")).toEqual([{ setting: ours }, { setting: ours }]);
+      await store.run(`ALTER DATABASE ${database} RESET ${setting}`);
+    });
 });
 
 describe("queries to PostgreSQL", () => {
