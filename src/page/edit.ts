@@ -17,8 +17,12 @@ export type Edit =
       readonly kind: "delete";
       readonly id: string;
       readonly etag: string | undefined;
-      /** The item's name when the user deleted it. Edits that an older version of the page saved lack this field. */
+      /**
+       * The item's name and its text when the user deleted it. Edits that an older version of the page saved lack these
+       * fields.
+       */
       readonly name?: string;
+      readonly base?: string;
     };
 
 /** The service's version of an item that the user has edited too. */
@@ -29,7 +33,8 @@ export interface Theirs {
 
 /**
  * The texts that are stored if the user chooses their own version (`mine`) or the other person's version (`theirs`).
- * Each text may include the other side's changes to fields that only the other side has changed.
+ * Each text may include the other side's changes to fields that only the other side has changed. If the user's edit is
+ * a deletion, `mine` is the text that the user deleted, or empty if that is not known.
  */
 export interface Versions {
   readonly mine: string;

@@ -89,7 +89,10 @@ export class ItemActions {
     // A read-only service keeps no deletion, so there is nothing to undo.
     const notBefore = list.readOnly ? 0 : Date.now() + undoMsMax;
     this.#outbox.addAll(
-      items.map((item) => ({ kind: "delete", id: item.id, etag: this.#tagOf(item), name: item.fields.name })),
+      items.map((item) => {
+        const { id, json: base, fields } = item;
+        return { kind: "delete", id, etag: this.#tagOf(item), name: fields.name, base };
+      }),
       notBefore,
     );
     onEdit();

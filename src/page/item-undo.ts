@@ -98,7 +98,7 @@ export class ItemUndo {
   addAdded(items: readonly NewItem[]): void {
     const run = () => this.#takeBack(items);
     if (items.length === 1) this.#steps.add(run);
-    else this.#offer(`Added ${items.length} items`, { label: "Undo", run, undoes: true });
+    else this.#offer(`Added ${items.length.toLocaleString("en")} items`, { label: "Undo", run, undoes: true });
   }
 
   /** Offers to bring back deleted items. When the message is closed, their deletions no longer wait to be sent. */
@@ -107,7 +107,7 @@ export class ItemUndo {
     if (!first) return;
     const ids = new Set(items.map(({ id }) => id));
     for (const id of ids) this.#newerTexts.delete(id);
-    this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length} items`}`, {
+    this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length.toLocaleString("en")} items`}`, {
       label: "Undo",
       run: () => this.#bringBack(items),
       undoes: true,
@@ -128,7 +128,11 @@ export class ItemUndo {
       onRelease();
       return true;
     };
-    this.#offer(`Discarded ${count === 1 ? "1 change" : `${count} changes`}`, { label: "Undo", run, undoes: true });
+    this.#offer(`Discarded ${count === 1 ? "1 change" : `${count.toLocaleString("en")} changes`}`, {
+      label: "Undo",
+      run,
+      undoes: true,
+    });
   }
 
   /**
@@ -203,7 +207,7 @@ export class ItemUndo {
       // If the item has changed since it was added, the user must be asked before that change is deleted, too. So the
       // deletion gets an outdated ETag, which leads to a conflict.
       const isSame = now === json || sameContent(now, json);
-      return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag, name } as const];
+      return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag, name, base: json } as const];
     });
     outbox.addAll(deletions);
     onRelease();

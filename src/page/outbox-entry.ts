@@ -26,11 +26,13 @@ export interface OutboxEntry {
   maybeStored: boolean;
   /**
    * True if the user must confirm the edit before it is sent. The edit is for another store, or another open page may
-   * send it too, or the user made it while the service was read-only.
+   * send it too, or the user made it while the service was read-only, or has signed out since.
    */
   held: boolean;
-  /** True if the edit is held only because another store answers. It is released when its own store is back. */
+  /** True if the edit is held because another store answers. It is released when its own store is back. */
   isForeign: boolean;
+  /** The user who made the edit and has signed out since. The edit is released when this user signs in again. */
+  owner: string | undefined;
   /** True if the user made the edit on a read-only service, and so knew that it would not be kept. */
   isTrial: boolean;
   /** The item's ETag and version after the service stored this edit. Undefined until then. */
@@ -49,6 +51,7 @@ export function newEntry(given: Pick<OutboxEntry, "number" | "edit" | "epoch" | 
     maybeStored: false,
     held: false,
     isForeign: false,
+    owner: undefined,
     storedAs: undefined,
     conflict: undefined,
     problem: undefined,

@@ -88,7 +88,8 @@ export class Outbox {
       // to be stored, and so must confirm it.
       const isSurprising = entry.isTrial && !isReadOnly;
       const isForeign = this.#isForeign(entry.epoch);
-      if (entry.isForeign && !isForeign) Object.assign(entry, { held: false, isForeign: false });
+      if (entry.isForeign && !isForeign) Object.assign(entry, { held: entry.owner !== undefined, isForeign: false });
+      else if (entry.owner !== undefined) entry.isForeign = isForeign;
       else if (!entry.held && (isSurprising || isForeign))
         Object.assign(entry, { held: true, isForeign: !entry.isTrial, isTrial: false });
     }
@@ -105,7 +106,8 @@ export class Outbox {
    * to.
    */
   confirmHeld(): void {
-    for (const entry of this.held) Object.assign(entry, { held: false, isForeign: false, epoch: this.#epoch });
+    for (const entry of this.held)
+      Object.assign(entry, { held: false, isForeign: false, owner: undefined, epoch: this.#epoch });
     this.#keepUnsent();
   }
 
@@ -124,6 +126,25 @@ export class Outbox {
     if (done.size === 0) return;
     this.#entries = this.#entries.filter((entry) => !done.has(entry));
     this.#keepUnsent();
+  }
+
+  /**
+   * Call this when a user signs out. The next user may be somebody else. So the edits that are not sent yet are held,
+   * until the same user signs in again or another one confirms them.
+   */
+  holdFor(username: string): void {
+    const isOver = ({ state }: OutboxEntry) => state === "stored" || state === "sending";
+    for (const entry of this.#entries.filter((one) => !isOver(one) && !one.isTrial && (!one.held || one.isForeign))) {
+      this.waits(entry, entry.maybeStored);
+      Object.assign(entry, { held: true, owner: username });
+    }
+  }
+
+  /** Releases the edits that are held for this user. Returns false if there are none. */
+  releaseFor(username: string): boolean {
+    const owned = this.#entries.filter(({ owner }) => owner === username);
+    for (const entry of owned) Object.assign(entry, { held: entry.isForeign, owner: undefined });
+    return owned.length > 0;
   }
 
   /** Removes these edits. */
@@ -267,7 +288,7 @@ export class Outbox {
   conflicted(entry: OutboxEntry, theirs: Theirs | undefined, versions?: Versions): void {
     this.waits(entry, false);
     entry.state = "conflict";
-    const mine = entry.edit.kind === "delete" ? "" : entry.edit.json;
+    const mine = entry.edit.kind === "delete" ? (entry.edit.base ?? "") : entry.edit.json;
     entry.conflict = {
       theirs: theirs && { ...theirs, versions: versions ?? { mine, theirs: theirs.json } },
       deletes: entry.edit.kind === "delete",

@@ -74,7 +74,7 @@ export class Session {
       isTyping,
       onChange,
       onSubmit: () => this.#signsIn(),
-      onSigningOut: () => this.#sendDeletions(),
+      onSigningOut: () => this.#signsOut(),
       onSignOut: () => this.#signedOut(),
     });
     this.list = new FollowedList({
@@ -192,6 +192,11 @@ export class Session {
     this.reconnect();
   }
 
+  #signsOut(): void {
+    this.#sendDeletions();
+    this.outbox.holdFor(this.signIn.username ?? "");
+  }
+
   #signedOut(): void {
     this.list.forget();
     this.undo.forget();
@@ -229,12 +234,17 @@ export class Session {
     this.#changed();
   }
 
+  #accepted(): void {
+    this.signIn.accepted();
+    if (this.outbox.releaseFor(this.signIn.username ?? "")) this.#released();
+  }
+
   async #checkCredentials(): Promise<void> {
     const { client } = this.signIn;
     const check = await checkCredentials(client);
     // The user may have signed out meanwhile, or tried another password.
     if (this.signIn.client !== client) return;
-    if (check.kind === "right") this.signIn.accepted();
+    if (check.kind === "right") this.#accepted();
     else if (check.kind === "wrong") this.signIn.ask();
     else {
       this.signIn.giveUp(check.problem);
@@ -245,7 +255,7 @@ export class Session {
 
   #sent(outcome: SendOutcome): void {
     if (outcome.kind === "givenUp") return;
-    if (outcome.kind !== "signInNeeded" && outcome.kind !== "tryLater") this.signIn.accepted();
+    if (outcome.kind !== "signInNeeded" && outcome.kind !== "tryLater") this.#accepted();
     if (outcome.kind === "notKept") {
       this.list.notKept();
       if (outcome.entry.isTrial) this.notices.add("done", "Not kept: this service is read-only.");

@@ -346,3 +346,23 @@ test("the page does not move sideways when the list becomes so long that it need
   await page.until("document.documentElement.clientWidth < innerWidth");
   expect([before.hasBar, await place()]).toEqual([false, { left: before.left, hasBar: true }]);
 });
+
+test("in a window of 300 × 200 pixels, both versions of a conflict can be read", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk"));
+  const page = await pages.openPage();
+  await page.clickItem("Milk", "text");
+  await page.fill('[data-control="name"]', "Oat milk");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Rice milk"));
+  await page.clickButton("Save");
+  await page.clickButton("Decide");
+  await page.until("document.querySelector('.differences')");
+  await page.show({ width: 300, height: 200 });
+  // Scrolled to the middle of the window, each version is what one sees there: nothing lies above it.
+  const isSeen = `[...document.querySelectorAll(".differences td")].map((cell) => {
+    cell.scrollIntoView({ block: "center" });
+    const { left, top, width, height } = cell.getBoundingClientRect();
+    return [0.1, 0.5, 0.9].every((part) => document.elementFromPoint(left + width / 2, top + height * part) === cell);
+  }).join()`;
+  await page.until(`${isSeen} === "true,true"`);
+});

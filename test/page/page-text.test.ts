@@ -64,6 +64,40 @@ test("text stays in the editor if the item is deleted elsewhere, and can be adde
   await page.clickButton("Add again");
   await pages.untilStored((items) => items[2]?.["Name"] === "Two, typed" && items[2]?.["ID"] === ids.two);
   await page.untilNames("Two, typed", "Three", "One");
+  await page.until(`document.activeElement.closest("li")?.dataset.id === "${ids.two}"`);
+});
+
+test("after starting over from another person's version, the user can go on with the typed text", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="notes"]', "A long text");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+  await page.clickButton("Start over from theirs");
+  await page.until("document.querySelector('[data-control=name]').value === 'Theirs'");
+  await page.until("document.querySelector('[data-control=notes]').value === ''");
+  expect(await page.focused()).toBe("name");
+  await page.clickButton("Go on editing");
+  await page.until("document.querySelector('[data-control=notes]').value === 'A long text'");
+  await page.clickButton("Save");
+  await pages.untilStored(([one]) => one?.["Name"] === "Theirs" && one["Notes"] === "A long text");
+});
+
+test("who deletes an item that somebody else has changed meanwhile reads what was changed, and may keep the item", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "delete");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "One", '"Notes":"important","Done":false'));
+  await page.click('[data-control="dismiss"]');
+  await page.clickButton("Decide");
+  await page.until("document.querySelector('.differences')");
+  expect(await page.evaluate<string>("document.querySelector('.differences').innerText.trim()")).toBe(
+    "Field\tWhen you deleted it\tNow\nNotes\tempty\timportant",
+  );
+  await page.click('[data-control="theirs"]');
+  await page.untilNames("One");
 });
 
 test("an item that is added while a filter or a search hides it is shown", async () => {

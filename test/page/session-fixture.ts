@@ -42,9 +42,13 @@ export function useSessions() {
 }
 
 /** The options of a service with one user, `ann`. */
-export async function guarded(mode: "writes" | "all", password = "secret"): Promise<ServiceOptions> {
+export async function guarded(
+  mode: "writes" | "all",
+  password = "secret",
+  usernames: readonly string[] = ["ann"],
+): Promise<ServiceOptions> {
   const hash = await Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 });
-  const auth = new BasicAuth(new Map([["ann", hash]]));
+  const auth = new BasicAuth(new Map(usernames.map((username) => [username, hash])));
   return { access: new Access({ mode, auth, rate: undefined, trustProxy: false }) };
 }
 

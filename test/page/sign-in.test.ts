@@ -229,6 +229,37 @@ test("deletions that can still be undone are sent when the user signs out, with 
   }
 });
 
+test("edits that are not sent when a user signs out wait until the same user signs in again, or another one confirms them", async () => {
+  for (const username of ["ann", "bob"]) {
+    const { service, network, session, names } = await open(await guarded("writes", "secret", ["ann", "bob"]));
+    session.start();
+    await untilLive(session);
+    const signIn = async (name: string) => {
+      session.signIn.openForm();
+      session.signIn.submit({ username: name, password: "secret" });
+      await eventually(() => session.signIn.form === undefined);
+    };
+    await signIn("ann");
+    network.state = "down";
+    network.breakFeeds();
+    await eventually(() => session.list.connection === "lost");
+    session.actions.add(entry("Hers"));
+    session.signIn.signOut();
+    expect([session.decisions.heldNames, names()]).toEqual([["“Hers”"], []]);
+    network.state = "up";
+    session.reconnect();
+    await untilLive(session);
+    await signIn(username);
+    if (username === "bob") {
+      expect([session.decisions.heldNames, service.collection.count]).toEqual([["“Hers”"], 0]);
+      session.decisions.decideHeld("send");
+    }
+    await untilSent(session);
+    await eventually(() => expect(names()).toEqual(["Hers"]));
+    expect(session.decisions.heldNames).toEqual([]);
+  }
+});
+
 test("after signing in, the page reads the whole list", async () => {
   const { network, session } = await open(await guarded("writes"));
   session.start();

@@ -131,7 +131,7 @@ function waiting(count: number, isGone: boolean): string {
 }
 
 function changes(count: number): string {
-  return count === 1 ? "1 change is" : `${count} changes are`;
+  return count === 1 ? "1 change is" : `${count.toLocaleString("en")} changes are`;
 }
 
 function listed(names: readonly string[]): string {

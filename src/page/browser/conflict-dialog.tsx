@@ -1,5 +1,5 @@
-// Asks the user to resolve a conflict. If both sides changed the item, shows how the two versions differ, field by
-// field.
+// Asks the user to resolve a conflict. Shows how the two versions differ, field by field: those of both sides, or the one
+// that the user deleted and the newest one.
 
 import type { ComponentChildren } from "preact";
 import { indented } from "../../items/indented.ts";
@@ -32,9 +32,12 @@ export function ConflictDialog({ item, count, onDecide, onLater }: ConflictDialo
         {explanation(deletes, theirs !== undefined)}
         {count > 1 && ` (${count} items wait for a decision.)`}
       </p>
+      {theirs && deletes && theirs.versions.mine !== "" && (
+        <Differences {...theirs.versions} headings={["When you deleted it", "Now"]} />
+      )}
       {theirs && !deletes && (
         <>
-          <Differences {...theirs.versions} />
+          <Differences {...theirs.versions} headings={["Yours", "Theirs"]} />
           <details>
             <summary>Show both as JSON</summary>
             <div class="versions">
@@ -74,18 +77,23 @@ function explanation(deletes: boolean, isThere: boolean): string {
     : "This item was deleted before your change arrived. Do you want to keep it?";
 }
 
-function Differences({ mine, theirs }: Versions) {
+function Differences({ mine, theirs, headings }: Versions & { readonly headings: readonly [string, string] }) {
+  const differences = fieldDifferences(mine, theirs);
+  if (differences.length === 0) return null;
   return (
     <table class="differences">
       <thead>
         <tr>
           <th scope="col">Field</th>
-          <th scope="col">Yours</th>
-          <th scope="col">Theirs</th>
+          {headings.map((heading) => (
+            <th key={heading} scope="col">
+              {heading}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
-        {fieldDifferences(mine, theirs).map((difference) => (
+        {differences.map((difference) => (
           <tr key={difference.name}>
             <th scope="row">{difference.name}</th>
             <Value text={difference.mine} />

@@ -18,11 +18,14 @@ interface ItemEditorProps {
   readonly draft: Draft | undefined;
   /** `draft` is what the user has typed; undefined if nothing was changed. */
   readonly onCancel: (draft: Draft | undefined) => void;
+  /** Opens the editor again with `next`. `draft` is what the user has typed; undefined if nothing was changed. */
+  readonly onStartOver: (next: Draft, draft: Draft | undefined) => void;
   /** Drops an edit that the service refused. */
   readonly onDiscard: () => void;
 }
 
-export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onDiscard }: ItemEditorProps) {
+export function ItemEditor(props: ItemEditorProps) {
+  const { item, isGone, draft: earlier, onSave, onCancel, onStartOver, onDiscard } = props;
   const [draft, setDraft] = useState<Draft>(() => earlier ?? draftOf(item, item.json));
   const { base, name, notes, text } = draft;
   const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }));
@@ -114,7 +117,7 @@ export function ItemEditor({ item, isGone, draft: earlier, onSave, onCancel, onD
             class="link"
             onClick={() => {
               const next = draftOf(item, item.json);
-              setDraft(isJson ? { ...next, text: indented(item.json) } : next);
+              onStartOver(isJson ? { ...next, text: indented(item.json) } : next, isChanged ? draft : undefined);
             }}
           >
             Start over from theirs

@@ -22,7 +22,7 @@ interface ItemRowsProps extends RowFocusOptions {
   readonly onEdit: (item: ShownItem) => void;
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onSave: (base: ShownItem, json: string) => void;
-  /** Called if the user leaves an editor without saving what was typed. */
+  /** Called if the user leaves an editor without saving what was typed, or starts over. */
   readonly onCancel: (draft: Draft) => void;
   readonly onDelete: (item: ShownItem) => void;
   /** Drops an edit that the service refused. */
@@ -47,7 +47,7 @@ export function ItemRows(props: ItemRowsProps) {
   const drawn = rowsToDraw(items, layout, view, new Set([...edited.ids, focusedId]));
   const closeEditor = (id: string, index: number) => {
     edited.close(id);
-    focusNext({ index, control: "text" });
+    focusNext({ id, index, control: "text" });
   };
 
   if (items.length === 0) return <Empty {...props} />;
@@ -76,6 +76,10 @@ export function ItemRows(props: ItemRowsProps) {
               }}
               onCancel={(draft) => {
                 closeEditor(item.id, index);
+                if (draft) props.onCancel(draft);
+              }}
+              onStartOver={(next, draft) => {
+                edited.open(item, next);
                 if (draft) props.onCancel(draft);
               }}
               onDiscard={() => {

@@ -12,6 +12,11 @@ interface Place {
   readonly control: string;
 }
 
+/** A control of an item. If the item is gone, the control at `index` is meant. */
+interface ItemPlace extends Place {
+  readonly id: string;
+}
+
 export interface RowFocusOptions {
   /** Returns the item that gets the focus once the list is drawn, if it is in the list and the user is not typing. */
   readonly focusId: () => string | undefined;
@@ -28,8 +33,8 @@ export function useRowFocus(
   layout: RowLayout,
   { focusId, onFocused, onNowhere }: RowFocusOptions,
 ) {
-  const focused = useRef<(Place & { readonly id: string }) | undefined>(undefined);
-  const wanted = useRef<Place | undefined>(undefined);
+  const focused = useRef<ItemPlace | undefined>(undefined);
+  const wanted = useRef<Place | ItemPlace | undefined>(undefined);
   // True while the list is being drawn. Drawing may move the focused row in the document, and then the browser takes
   // the focus away from the row. The user has not left the row, so `onFocusOut` ignores this.
   const isDrawing = useRef(false);
@@ -58,7 +63,7 @@ export function useRowFocus(
     const requested = requestedId === undefined ? -1 : items.findIndex(({ id }) => id === requestedId);
     if (requestedId !== undefined) onFocused();
     if (requested !== -1 && !isTyping(document.activeElement)) focus({ index: requested, control: "text" });
-    else if (wanted.current) focus(wanted.current);
+    else if (wanted.current) focus({ ...wanted.current, index: indexNow(wanted.current, items) });
     else if (before && !items.some(({ id }) => id === before.id)) {
       // The focused row is gone. Focus the row that is now at the same index, or the last row.
       focused.current = undefined;
@@ -77,7 +82,7 @@ export function useRowFocus(
   return {
     focusedId: focused.current?.id,
     /** Gives this control the focus the next time the list is drawn. */
-    focusNext: (place: Place) => {
+    focusNext: (place: ItemPlace) => {
       wanted.current = place;
     },
     listeners: {
@@ -98,6 +103,12 @@ export function useRowFocus(
       },
     },
   };
+}
+
+/** Returns the index of the item. If the place names no item, or the item is gone, returns the place's own index. */
+function indexNow(place: Place | ItemPlace, items: readonly ShownItem[]): number {
+  const index = "id" in place ? items.findIndex(({ id }) => id === place.id) : -1;
+  return index === -1 ? place.index : index;
 }
 
 /**
