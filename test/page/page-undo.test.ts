@@ -218,3 +218,23 @@ test("ticking an item that the filter then hides shows a message with Undo, one 
   await page.view.press("z", { modifiers: ["Control"] });
   await page.untilNames("Two", "One");
 });
+
+test("an item that Ctrl+Z brings back is shown and has the focus, even if the filter or the search hides such items", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  await page.clickItem("One", "tick");
+  await page.clickItem("Two", "delete");
+  await page.fill('[data-control="search"]', "one");
+  await page.click('[data-filter="done"]');
+  await page.untilNames("One");
+  for (const { id, names } of [
+    { id: ids.two, names: ["Two", "One"] },
+    { id: ids.one, names: ["Two", "One"] },
+  ]) {
+    await page.view.press("z", { modifiers: ["Control"] });
+    await page.untilNames(...names);
+    await page.until(`document.activeElement.closest("li")?.dataset.id === "${id}"`);
+  }
+  await pages.untilStored((items) => items.length === 2 && items[0]?.["Done"] === false);
+});

@@ -1,6 +1,6 @@
 // The whole page: header, banners, composer, toolbar, list, notices and dialogs. Also handles the keyboard shortcuts.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Draft } from "../draft.ts";
 import { named } from "../item-fields.ts";
 import { type Filter, filters, viewList } from "../list-view.ts";
@@ -31,7 +31,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   // A reload keeps the filter. The next visit begins with all items, so that nobody misses those that a filter hides.
   const [filter, setFilter] = useKept(sessionStorage, "todoitems-filter", filters);
   const [search, setSearch] = useState("");
-  // The IDs of the items that the user added since the filter or the search last changed. These items are always shown.
+  // The IDs of the items that the user added or brought back since the filter or the search last changed. These items
+  // are always shown.
   const [addedIds, setAddedIds] = useState<readonly string[]>([]);
   const [keptDoneLast, setDoneLast] = useKept(localStorage, "todoitems-done-last", ["false", "true"]);
   const doneLast = keptDoneLast === "true";
@@ -49,6 +50,12 @@ export function App({ session, settings }: { session: Session; settings: PageSet
     [items, filter, search, doneLast, edited.ids, addedIds],
   );
   const rows = edited.withMissing(shown);
+  const { focusId } = session;
+  const isHidden = ({ id }: ShownItem) => id === focusId && !rows.some((row) => row.id === id);
+  const hidesFocused = focusId !== undefined && items.some(isHidden);
+  useLayoutEffect(() => {
+    if (hidesFocused) setAddedIds([...addedIds, focusId]);
+  }, [hidesFocused]);
   // The ID of the item that is being edited. If there are several, it is the item whose editor was opened last.
   const editedId = useRef<string | undefined>(undefined);
   editedId.current = [...edited.ids].at(-1);
@@ -190,7 +197,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           onDelete={(item) => actions.remove(item)}
           onDiscard={(item) => decisions.discardRefused(item.id)}
           onDecide={(item) => setDecidingId(item.id)}
-          focusId={() => session.focusId}
+          focusId={() => (hidesFocused ? undefined : session.focusId)}
           onFocused={() => session.hasFocused()}
           onNowhere={() => composer.current?.focus()}
         />
