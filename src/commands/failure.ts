@@ -8,7 +8,7 @@ import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
-import { isOnThisMachine, serveCommandFor } from "./server-address.ts";
+import { isOnThisMachine, serveCommandFor, withUsualPort } from "./server-address.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
@@ -67,7 +67,11 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "ConflictError"))
     return `An item with this ID exists already. Choose another ID, or change that item with ${asTypedHere("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
-  return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
+  const meant = isOnThisMachine(new URL(server)) ? withUsualPort(new URL(server)) : undefined;
+  const advice = meant
+    ? `Did you mean --server ${meant}?`
+    : "Check the address, or give another one with --server URL.";
+  return `The answer from ${server} is not that of a to-do service. ${advice}`;
 }
 
 /** The other form, if this request is different there. In form A, the path of every write contains the item's ID. */
@@ -91,12 +95,15 @@ function explainNetworkError({ cause }: Error, server: string): string {
   if (cause instanceof HttpsExpected)
     return `${server} uses HTTPS. Use ${server.replace("http:", "https:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
-  if (code === "ECONNREFUSED")
-    return `Nothing answers at ${server}. ${startAdvice(new URL(server))}, or give another address with --server URL.`;
+  if (code === "ECONNREFUSED") return nothingAnswers(new URL(server));
   return `The connection to ${server} failed. Check that the service is running, and that the address is right.`;
 }
 
-function startAdvice(server: URL): string {
-  if (!isOnThisMachine(server)) return "Start the service there";
-  return `Start the service with ${serveCommandFor(server)}`;
+function nothingAnswers(server: URL): string {
+  const meant = withUsualPort(server);
+  if (meant) return `Nothing answers at ${server}, which is port 80. Did you mean --server ${meant}?`;
+  const start = isOnThisMachine(server)
+    ? `Start the service with ${serveCommandFor(server)}`
+    : "Start the service there";
+  return `Nothing answers at ${server}. ${start}, or give another address with --server URL.`;
 }

@@ -6,6 +6,7 @@ import { isLoopback } from "../serve/loopback.ts";
 import { UsageError } from "./command.ts";
 
 const portMax = 65_535;
+const usualPort = "5000";
 const listPaths = ["/api/todoitems/", "/api/"];
 
 /** `source` says where the text is from, such as `--server`. It is part of the error message. */
@@ -67,6 +68,17 @@ function rootOf(url: URL): URL {
   root.search = "";
   root.hash = "";
   return root;
+}
+
+/**
+ * The same address with the port that a service has by default, for people who leave out the port. Undefined if the
+ * address has a port. There is no default port for HTTPS.
+ */
+export function withUsualPort({ protocol, port, href }: URL): URL | undefined {
+  if (protocol !== "http:" || port !== "") return undefined;
+  const url = new URL(href);
+  url.port = usualPort;
+  return url;
 }
 
 /** The command that starts a service on this port of this machine. */

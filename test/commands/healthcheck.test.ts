@@ -104,6 +104,13 @@ test("the advice to start the service names the port that was asked", async () =
   expect((await ask({ TODOITEMS_PORT: "1" })).stderr).toContain("todoitems serve --port 1 starts it");
 });
 
+test("if nothing answers at an address without a port, the message asks for the usual port", async () => {
+  const { stderr } = await runProgram("healthcheck", { args: ["nosuch.invalid"], environment: home() });
+  expect(stderr).toBe(
+    "error: http://nosuch.invalid/: nothing answers there. This is port 80. Did you mean http://nosuch.invalid:5000/?\n",
+  );
+});
+
 test("a service that lost its store: exit code 1", async () => {
   const store = join(folder.path, "store.db");
   const service = await serve("--port", "0", "--store", `sqlite:${store}`);
