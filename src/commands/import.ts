@@ -38,6 +38,12 @@ export const importItems = defineCommand(
       "If FILE is -, the items are read from standard input. The list keeps the order of the file. An item that is already stored with the same content is not stored again. If the import is interrupted, run the same command again to continue.\nIn a CSV file, the first line names the fields. Its separator may be a comma, a semicolon or a tab.",
   },
   async (args, environment) => {
+    // Standard input is read only if the user asks for it. A script that forgets FILE may have an input that never ends,
+    // or one that is meant for another program.
+    if (args.positionals.length === 0)
+      throw new UsageError(
+        `Missing argument: FILE. To read the items from standard input, use: ${asTyped("import -")}`,
+      );
     const [file = ""] = positionalsOf(args, 1, 1, "FILE", "To import several files, run it once for each.");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);

@@ -240,6 +240,7 @@ describe("errors", () => {
     ["edit 3f2a Price=3 --name=bread", 2, "To set a field, use --field Price=3"],
     ["edit 3f2a --name=", 2, "--name: the name is empty."],
     ["edit 3f2a bread --name=bread", 2, "bread: unexpected argument. This command takes one ID."],
+    ["import", 2, "Missing argument: FILE. To read the items from standard input, use: todoitems import -"],
     ["import a.json b.json", 2, "This command takes one FILE. To import several files, run it once for each."],
     ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
     [
