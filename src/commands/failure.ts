@@ -9,6 +9,7 @@ import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
 import { isOnThisMachine, serveCommandFor, withUsualPort } from "./server-address.ts";
+import { certificateCode, certificateFaults, WrongAuthority } from "./trusting-fetch.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
@@ -81,15 +82,15 @@ function otherFormAdvice({ method, url }: TodoClientError): string {
   return ` Perhaps it expects the item's ID in another place: try --form ${other}.`;
 }
 
-/** Matches the error codes of a certificate that is not trusted. */
-export const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
-
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return `The certificate of ${server} is for another host name. Use a name that the certificate contains, with --server.`;
+  const fault = certificateFaults.get(code);
+  if (fault !== undefined) return `The certificate of ${server} ${fault}`;
+  const authorityAdvice = `For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
+  if (cause instanceof WrongAuthority)
+    return `The certificate of ${server} was not signed by the authority in ${cause.file}. Give the file of its own authority with --ca FILE. ${authorityAdvice}`;
   if (certificateCode.test(code))
-    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
+    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. ${authorityAdvice}`;
   if (code === "EPROTO")
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (cause instanceof HttpsExpected)

@@ -6,8 +6,8 @@ import { stringOf } from "../items/object-text.ts";
 import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
-import { certificateCode } from "./failure.ts";
 import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
+import { certificateCode } from "./trusting-fetch.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const answerMs = 5_000;

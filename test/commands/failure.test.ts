@@ -12,6 +12,15 @@ test("a certificate for another host name is not called untrusted, because --ca 
   );
 });
 
+test.each([
+  ["CERT_HAS_EXPIRED", "has expired. Renew it on that server, and check the clock of this machine."],
+  ["CERT_NOT_YET_VALID", "is not valid yet. Check the clocks of both machines."],
+])("a certificate with the error %s is not called untrusted, because --ca would not help", (code, message) => {
+  const cause = Object.assign(new Error("wrong time"), { code });
+  const error = noAnswer({ method: "GET", url: "https://127.0.0.1:5001/api/todoitems/" }, cause);
+  expect(explain(error)).toBe(`The certificate of https://127.0.0.1:5001/ ${message}`);
+});
+
 test("if nothing answers at an http address without a port, the message asks for the usual port", () => {
   const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
   const said = (url: string) => explain(noAnswer({ method: "GET", url: `${url}api/todoitems/` }, cause));
