@@ -15,7 +15,7 @@ import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { givenConnection } from "./connection-flags.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
-import { NotKeptError } from "./failure.ts";
+import { NotKeptError, nameAdvice } from "./failure.ts";
 import { fetchOrProbe } from "./https-probe.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
@@ -32,6 +32,8 @@ export async function connect(
   const connection = readConnection(args, environment);
   const { server, form = "b" } = connection;
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
+  if (connection.username === undefined && args.has("password-file"))
+    throw new UsageError(`--password-file needs a user name. ${nameAdvice}`);
   const credentials = await findCredentials(connection);
   if (credentials && server.protocol === "http:" && !isOnThisMachine(server))
     remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);

@@ -56,8 +56,7 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "TimeoutError")) return `${server} does not answer. Try again later.`;
   if (isTodoError(error, "RedirectError"))
     return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
-  if (isTodoError(error, "UnauthorizedError"))
-    return `${error.hadCredentials ? `The name or the password is wrong for ${server}.` : `${server} needs a user name and a password.`} Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+  if (isTodoError(error, "UnauthorizedError")) return explainUnauthorized(error.hadCredentials, server);
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
     return `There is no item with this ID. ${asTypedHere("list")} shows the items.`;
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
@@ -73,6 +72,18 @@ export function explain(error: TodoClientError): string {
     ? `Did you mean --server ${meant}?`
     : "Check the address, or give another one with --server URL.";
   return `The answer from ${server} is not that of a to-do service. ${advice}`;
+}
+
+/** Where a user name is taken from. */
+export const nameAdvice = "Give the name with --username NAME or TODOITEMS_USERNAME.";
+
+function explainUnauthorized(hadCredentials: boolean, server: string): string {
+  if (!hadCredentials && process.env["TODOITEMS_PASSWORD"])
+    return `${server} needs a user name, too: only TODOITEMS_PASSWORD is set. ${nameAdvice}`;
+  const problem = hadCredentials
+    ? `The name or the password is wrong for ${server}.`
+    : `${server} needs a user name and a password.`;
+  return `${problem} ${nameAdvice} The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
 }
 
 /** The other form, if this request is different there. In form A, the path of every write contains the item's ID. */

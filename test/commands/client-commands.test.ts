@@ -372,6 +372,21 @@ describe("server and credentials", () => {
     });
   });
 
+  test("a password without a user name is told, with the places for the name", async () => {
+    const at = ["--server", guarded.origin];
+    const forName = "Give the name with --username NAME or TODOITEMS_USERNAME.";
+    expect(await run("list", at, { environment: { TODOITEMS_PASSWORD: password } })).toMatchObject({
+      exitCode: 1,
+      stderr: `error: ${guarded.origin}/ needs a user name, too: only TODOITEMS_PASSWORD is set. ${forName}\n`,
+    });
+    expect((await run("list", at)).stderr).toContain(forName);
+    writeFileSync(path("password"), `${password}\n`);
+    expect(await run("list", [...at, "--password-file", path("password")])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`error: --password-file needs a user name. ${forName}\n`),
+    });
+  });
+
   test("a wrong --ca file is told apart from a missing one", async () => {
     await developmentCertificate(path("other"));
     const ca = path("other/authority.pem");
