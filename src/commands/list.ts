@@ -35,7 +35,7 @@ export const list = defineCommand(
       ...connectionFlags,
     ],
     notes:
-      "The ID column shows the beginning of each ID, enough to name the item in other commands. Fields that few items have are hidden; --columns shows them. --json prints every item in full, one per line.",
+      "The ID column shows the beginning of each ID, enough to name the item in other commands. Fields that few items have are hidden; --columns shows them. ✓ means true, and an empty cell false or no value. --json prints every item in full, one per line.",
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "", searchAdvice(args.positionals.join(" ")));
