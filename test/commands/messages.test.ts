@@ -2,7 +2,7 @@
 // success. Errors begin with a red "error:", and success is never red.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { Program } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
@@ -408,15 +408,42 @@ describe("success", () => {
     });
   });
 
-  test("Ctrl-C at the question for a password cancels the command", async () => {
-    const { exitCode, output } = await commandLine.runInTerminal("list", ["-u", "ann"], {
-      answers: [["Password for ann: ", "\u0003"]],
+  for (const [key, typed] of [
+    ["Ctrl-C", "\u0003"],
+    ["Ctrl-D", "\u0004"],
+  ] as const) {
+    test(`${key} at the question for a password cancels the command`, async () => {
+      for (const [command, ...args] of [
+        ["list", "-u", "ann"],
+        ["user", "add", "ann", "--users", "cancelled"],
+      ] as const) {
+        const { exitCode, output } = await commandLine.runInTerminal(command, args, {
+          cwd: commandLine.path("."),
+          answers: [["Password for ann: ", typed]],
+        });
+        expect({ exitCode, output: plain(output) }).toEqual({
+          exitCode: 1,
+          output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
+        });
+      }
+      expect(existsSync(commandLine.path("cancelled"))).toBeFalse();
     });
-    expect({ exitCode, output: plain(output) }).toEqual({
-      exitCode: 1,
-      output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
+
+    test(`${key} at the repeated question for a password cancels the command`, async () => {
+      const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "cancelled"], {
+        cwd: commandLine.path("."),
+        answers: [
+          ["Password for ann: ", "hidden words\n"],
+          ["Repeat the password: ", typed],
+        ],
+      });
+      expect([exitCode, plain(output)]).toEqual([
+        1,
+        expect.stringContaining("\nerror: Cancelled. Nothing was changed."),
+      ]);
+      expect(existsSync(commandLine.path("cancelled"))).toBeFalse();
     });
-  });
+  }
 
   test("watch says that a connection was lost, without advice about the address", async () => {
     const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
