@@ -36,9 +36,9 @@ export const healthcheck: Command = {
   async run(args, environment) {
     const { problems, positionals } = parseFlags(acceptedFlags, args);
     if (problems.length > 0) throw new UsageError(problems.join("\n"));
+    const { url: named, rest } = takeAddress(acceptedFlags, args);
     if (positionals.length > 1)
       throw new UsageError(`${positionals[1]}: unexpected argument. This command takes one URL.`);
-    const { url: named, rest } = takeAddress(acceptedFlags, args);
     const result = readSettings(rest, environment, connectionVariables);
     if ("problems" in result) throw new UsageError(result.problems.join("\n"));
     const url = named ?? addressOf(result.settings);

@@ -10,7 +10,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { isDone } from "./fields.ts";
 import { chosenColumns, usualColumns } from "./list-columns.ts";
-import { searchAdvice } from "./other-words.ts";
+import { otherListFlags, searchAdvice } from "./other-words.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
 import { styleOf } from "./terminal.ts";
@@ -27,7 +27,7 @@ export const list = defineCommand(
         name: "open",
         placeholder: "",
         meaning: "only the items that are not done",
-        triedInstead: { all: allAdvice, a: allAdvice },
+        triedInstead: { ...otherListFlags, all: allAdvice, a: allAdvice },
       },
       { name: "done", placeholder: "", meaning: "only the items that are done" },
       { name: "columns", placeholder: "FIELDS", meaning: "fields to show, such as ID,Name,Price", repeats: true },

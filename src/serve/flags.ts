@@ -6,8 +6,11 @@ import { type LooseWords, takesWords } from "./loose-words.ts";
 import { flagsMeant } from "./other-flag-names.ts";
 import { closest } from "./suggestion.ts";
 
-/** Text, or a function that returns it, if the text names a command as the user can type it. */
-type Advice = string | (() => string);
+/**
+ * Text, or a function that returns it, if the text names a command as the user can type it. The function gets the value
+ * of the flag, if there is one.
+ */
+type Advice = string | ((value: string | undefined) => string);
 
 export interface FlagShape {
   readonly name: string;
@@ -131,7 +134,7 @@ function oneDash(
 function adviceFor(typedName: string, value: string | undefined, shapes: readonly FlagShape[]): string | undefined {
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, advice] = tried.find(([flag]) => flag === typedName) ?? [];
-  const instead = typeof advice === "function" ? advice() : advice;
+  const instead = typeof advice === "function" ? advice(value) : advice;
   return instead?.replace("VALUE", () => value ?? "VALUE");
 }
 
