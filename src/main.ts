@@ -6,9 +6,8 @@ import { version } from "../package.json";
 import { type Command, UsageError } from "./commands/command.ts";
 import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
-import { outputError, printLine, remark } from "./commands/output.ts";
+import { outputError, printLine, remark, remarkError } from "./commands/output.ts";
 import { serveCommand } from "./commands/serve.ts";
-import { styleOf } from "./commands/terminal.ts";
 import { asTyped, noticeStart } from "./program-name.ts";
 import { work } from "./serve/serve.ts";
 import { workCommand } from "./serve/workers.ts";
@@ -39,7 +38,7 @@ async function run([name = serveCommand.name, ...args]: readonly string[]): Prom
 
 async function fail(error: unknown): Promise<never> {
   const { message, exitCode } = describeFailure(error);
-  remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
+  remarkError(message);
   const [name] = process.argv.slice(2);
   if (error instanceof UsageError && name !== undefined && name !== "help" && (await findCommand(name)))
     remark(`For help: ${asTyped(`help ${name}`)}`);

@@ -90,7 +90,7 @@ describe("the README", () => {
     const [start] = stepsWith("npm ci && npm start");
     const store = join(folder.path, "todoitems.db");
     const { printed, port } = await npmStart(["--store", `sqlite:${store}`], folder.path);
-    expect(printed.trimEnd().replaceAll(port, "5000").replace(store, "todoitems.db")).toBe(
+    expect(printed.trimEnd().replaceAll(port, "5000").replace(store, "/home/ann/todoitems/todoitems.db")).toBe(
       start?.output.trimEnd() ?? "",
     );
     expect(stepsWith("curl").length).toBeGreaterThan(2);

@@ -110,21 +110,29 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+interface StoreErrorOptions extends ErrorOptions {
+  readonly undecided?: boolean;
+  readonly needsRestart?: boolean;
+}
+
 /** The store could not be opened, read or written. `message` is for the operator; clients never see it. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   /** True if the commit may have happened anyway: its answer was lost, and the store cannot be asked. */
   readonly undecided: boolean;
+  /** True if the store cannot be written again before the service is restarted. */
+  readonly needsRestart: boolean;
 
-  constructor(message: string, { undecided = false, ...options }: ErrorOptions & { undecided?: boolean } = {}) {
+  constructor(message: string, { undecided = false, needsRestart = false, ...options }: StoreErrorOptions = {}) {
     super(message, options);
     this.undecided = undecided;
+    this.needsRestart = needsRestart;
   }
 }
 
 /** A write that was not stored, or whose outcome is unknown. */
 export class WriteError extends StoreError {
-  readonly reason: "queue-full" | "not-stored" | "unknown";
+  readonly reason: "queue-full" | "not-stored" | "needs-restart" | "unknown";
 
   constructor(reason: WriteError["reason"], message: string, options: ErrorOptions = {}) {
     super(message, { ...options, undecided: reason === "unknown" });

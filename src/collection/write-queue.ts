@@ -138,5 +138,6 @@ export class WriteQueue {
 }
 
 function writeErrorFrom(cause: StoreError): WriteError {
-  return new WriteError(cause.undecided ? "unknown" : "not-stored", cause.message, { cause });
+  const notStored = cause.needsRestart ? "needs-restart" : "not-stored";
+  return new WriteError(cause.undecided ? "unknown" : notStored, cause.message, { cause });
 }

@@ -1,6 +1,7 @@
 // `todoitems add`: stores a new item.
 
 import { asTyped } from "../program-name.ts";
+import { withQuotes } from "../serve/loose-words.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -36,6 +37,12 @@ export const add = defineCommand(
   },
   async (args, environment) => {
     const name = args.positionals.join(" ").trim();
+    const [loose] = args.loose;
+    // These words would become part of the name.
+    if (loose && loose.start > 0)
+      throw new UsageError(
+        `It is not clear where "${loose.words.join(" ")}" belongs. Did you mean ${withQuotes(loose)}?`,
+      );
     const fields = args.texts("field").map(parseField);
     if (name === "" && (args.positionals.length > 0 || fields.length === 0))
       throw new UsageError(`The item needs a name, as in: ${asTyped("add Buy milk")}`);

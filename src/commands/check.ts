@@ -3,6 +3,7 @@
 import { asTyped } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
+import { mayBeId } from "./find-item.ts";
 import { jsonFlag, printLine, printText } from "./output.ts";
 import { checkPostgres } from "./stores/check-postgres.ts";
 import type { CheckReport } from "./stores/check-report.ts";
@@ -28,7 +29,7 @@ export const check = defineCommand(
   async (args, environment) => {
     const [named] = positionalsOf(args, 0, 1, "STORE");
     const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
-    const report = await checkStore(store, named !== undefined && idPattern.test(named) ? markAdvice(named) : "");
+    const report = await checkStore(store, named !== undefined && mayBeId(named) ? markAdvice(named) : "");
     const { facts, findings, isSound } = report;
     if (args.has("json")) await printLine(JSON.stringify({ sound: isSound, ...Object.fromEntries(facts), findings }));
     else {
@@ -38,9 +39,6 @@ export const check = defineCommand(
     return isSound ? 0 : 1;
   },
 );
-
-/** Matches an item's ID and the beginning of one. */
-const idPattern = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
 /** People also try `check` to mark an item as done. So the message names the command that does this. */
 function markAdvice(id: string): string {

@@ -3,6 +3,7 @@
 
 import type { Environment } from "../serve/environment.ts";
 import { type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
+import { flagsWithQuotes, type LooseWords } from "../serve/loose-words.ts";
 import { closest } from "../serve/suggestion.ts";
 import { choiceMeant } from "./other-words.ts";
 
@@ -37,6 +38,8 @@ export interface Arguments {
   /** The flags that the command has, given or not. */
   readonly flags: readonly Flag[];
   readonly positionals: readonly string[];
+  /** The words among `positionals` that probably belong to the value of a flag, if there are any. */
+  readonly loose: readonly LooseWords[];
   /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */
   text(flag: string): string | undefined;
   /** All values of a flag that may be repeated. */
@@ -45,7 +48,7 @@ export interface Arguments {
 }
 
 function parseArguments(flags: readonly Flag[], args: readonly string[]): Arguments {
-  const { values, positionals, problems } = parseFlags(flags, args);
+  const { values, positionals, loose, problems } = parseFlags(flags, args);
   const texts = (flag: string) => values.get(flag) ?? [];
   const wrong = flags.flatMap(({ name, placeholder, choices }) =>
     texts(name).flatMap((value) => {
@@ -54,7 +57,7 @@ function parseArguments(flags: readonly Flag[], args: readonly string[]): Argume
     }),
   );
   if (problems.length + wrong.length > 0) throw new UsageError([...problems, ...wrong].join("\n"));
-  return { flags, positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
+  return { flags, positionals, loose, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
 }
 
 /** Says which words are possible, and which one was probably meant. */
@@ -79,7 +82,7 @@ export function defineCommand(
  * messages, as in "ID", or all of them, as in "STORE and NEW". `advice` says what to do instead, if there are too many.
  */
 export function positionalsOf(
-  { flags, positionals }: Arguments,
+  { flags, positionals, loose }: Arguments,
   min: number,
   max: number,
   what: string,
@@ -91,7 +94,7 @@ export function positionalsOf(
   }
   if (positionals.length > max) {
     const expected = ["no arguments", `one ${what}`][max] ?? `${what}, and no more`;
-    const meant = flagsWithoutDashes(positionals.slice(max), flags);
+    const meant = flagsWithoutDashes(positionals.slice(max), flags) ?? flagsWithQuotes(loose, positionals.length, max);
     const next = meant === undefined ? advice : `Did you mean ${meant}?`;
     throw new UsageError(`${positionals[max]}: unexpected argument. This command takes ${expected}. ${next}`.trimEnd());
   }

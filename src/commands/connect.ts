@@ -4,7 +4,6 @@
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { rootCertificates } from "node:tls";
 import type { Credentials } from "../client/basic.ts";
 import { jsonText } from "../client/codecs.ts";
 import type { RetryOptions } from "../client/requester.ts";
@@ -16,11 +15,12 @@ import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { givenConnection } from "./connection-flags.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
-import { NotKeptError } from "./failure.ts";
+import { NotKeptError, nameAdvice } from "./failure.ts";
 import { fetchOrProbe } from "./https-probe.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { isOnThisMachine } from "./server-address.ts";
+import { fetchTrusting } from "./trusting-fetch.ts";
 
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
 export async function connect(
@@ -32,6 +32,8 @@ export async function connect(
   const connection = readConnection(args, environment);
   const { server, form = "b" } = connection;
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
+  if (connection.username === undefined && args.has("password-file"))
+    throw new UsageError(`--password-file needs a user name. ${nameAdvice}`);
   const credentials = await findCredentials(connection);
   if (credentials && server.protocol === "http:" && !isOnThisMachine(server))
     remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
@@ -40,7 +42,7 @@ export async function connect(
     form,
     credentials,
     retry,
-    fetch: warningOfStale(fetchTrusting(connection.ca, server, environment)),
+    fetch: warningOfStale(fetchFrom(connection.ca, server, environment)),
   });
 }
 
@@ -102,16 +104,15 @@ async function findCredentials(connection: ConnectionSettings): Promise<Credenti
  * A `fetch` that trusts one more certificate authority: the one in `caFile` or, for a server on this machine, the
  * development authority that `serve` creates.
  */
-function fetchTrusting(caFile: string | undefined, server: URL, environment: Environment) {
+function fetchFrom(caFile: string | undefined, server: URL, environment: Environment) {
   const development = join(dataFolder(environment), "https", "authority.pem");
   const path = caFile ?? (isOnThisMachine(server) && existsSync(development) ? development : undefined);
   // A wrong `caFile` is refused even if the server does not use HTTPS. Otherwise the user would notice the mistake too
   // late.
   const isRead = path !== undefined && (caFile !== undefined || server.protocol === "https:");
   const authority = isRead ? readAuthority(path) : undefined;
-  if (server.protocol !== "https:" || authority === undefined) return fetchOrProbe;
-  const tls = { ca: [...rootCertificates, authority] };
-  return (url: string, init: RequestInit) => fetch(url, { ...init, tls });
+  if (server.protocol !== "https:" || path === undefined || authority === undefined) return fetchOrProbe;
+  return fetchTrusting(authority, path);
 }
 
 function readAuthority(path: string): string {

@@ -12,7 +12,7 @@ import type { Environment } from "../serve/environment.ts";
 import { Editor } from "./editor.ts";
 import { CommandError } from "./failure.ts";
 import { LineReader } from "./line-reader.ts";
-import { remark } from "./output.ts";
+import { remarkError } from "./output.ts";
 
 export class Draft {
   readonly #folder = mkdtempSync(join(tmpdir(), "todoitems-"));
@@ -40,7 +40,7 @@ export class Draft {
         return scanObject(new TextDecoder().decode(bytes)).text;
       } catch (error) {
         if (!(error instanceof ItemError)) throw error;
-        remark(`error: The text is not a JSON object: ${error.message}`);
+        remarkError(`The text is not a JSON object: ${error.message}`);
         if (!(await agrees("Edit it again?"))) throw this.keep(error);
       }
     }

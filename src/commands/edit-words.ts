@@ -2,6 +2,12 @@
 
 import { asTypedHere } from "../program-name.ts";
 import { isDoneField, isNameField, splitField, yesAndNo } from "./fields.ts";
+import { mayBeId } from "./find-item.ts";
+
+/** True if these words are further IDs. A word such as `cafe` may also be a name, but not if fields are set with flags. */
+export function areIds(words: readonly string[], setsFields: boolean): boolean {
+  return words.length > 0 && words.every((word) => mayBeId(word) && (setsFields || /\d/.test(word)));
+}
 
 /** How to write what these words mean. A word without `=` belongs to the field before it. */
 export function adviceForWords(id: string, words: readonly string[]): string {

@@ -10,7 +10,7 @@ import { type Arguments, defineCommand, type Flag, positionalsOf, UsageError } f
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
-import { adviceForWords } from "./edit-words.ts";
+import { adviceForWords, areIds } from "./edit-words.ts";
 import { CommandError, explain } from "./failure.ts";
 import { describeChanges } from "./field-changes.ts";
 import {
@@ -57,6 +57,9 @@ export const edit = defineCommand(
   },
   async (args, environment) => {
     const [first = "", ...words] = args.positionals;
+    const setsFields = ["name", "notes", "field"].some((flag) => args.has(flag));
+    const isText = args.loose.some(({ start }) => start > 0);
+    if (!isText && areIds(words, setsFields)) throw new UsageError("edit changes one item. Run it once for each ID.");
     // A second name would be no help.
     const isNamed = args.has("name") && !words.some(splitField);
     const [prefix = ""] = positionalsOf(args, 1, 1, "ID", isNamed ? "" : adviceForWords(first, words));

@@ -7,7 +7,7 @@ import { connectionFlags } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { followLink, replaceFlag } from "./stores/store-setting.ts";
-import { formatFlag, formatOf } from "./transfer/item-formats.ts";
+import { formatFlag, formatOf, refuseFormatAsFile } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
@@ -22,6 +22,7 @@ export const exportItems = defineCommand(
       "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
   },
   async (args, environment) => {
+    refuseFormatAsFile(args.text("format"), args.positionals[0]);
     const [file] = positionalsOf(args, 0, 1, "FILE");
     const path = file === undefined || file === "-" ? undefined : followLink(file);
     if (path === undefined && args.has("json"))

@@ -8,7 +8,8 @@ import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
-import { isOnThisMachine, serveCommandFor } from "./server-address.ts";
+import { isOnThisMachine, serveCommandFor, withUsualPort } from "./server-address.ts";
+import { certificateCode, certificateFaults, WrongAuthority } from "./trusting-fetch.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 
@@ -55,8 +56,7 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "TimeoutError")) return `${server} does not answer. Try again later.`;
   if (isTodoError(error, "RedirectError"))
     return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
-  if (isTodoError(error, "UnauthorizedError"))
-    return `${error.hadCredentials ? `The name or the password is wrong for ${server}.` : `${server} needs a user name and a password.`} Give the name with --username NAME. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+  if (isTodoError(error, "UnauthorizedError")) return explainUnauthorized(error.hadCredentials, server);
   if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
     return `There is no item with this ID. ${asTypedHere("list")} shows the items.`;
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
@@ -67,7 +67,23 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "ConflictError"))
     return `An item with this ID exists already. Choose another ID, or change that item with ${asTypedHere("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
-  return `The answer from ${server} is not that of a to-do service. Check the address, or give another one with --server URL.`;
+  const meant = isOnThisMachine(new URL(server)) ? withUsualPort(new URL(server)) : undefined;
+  const advice = meant
+    ? `Did you mean --server ${meant}?`
+    : "Check the address, or give another one with --server URL.";
+  return `The answer from ${server} is not that of a to-do service. ${advice}`;
+}
+
+/** Where a user name is taken from. */
+export const nameAdvice = "Give the name with --username NAME or TODOITEMS_USERNAME.";
+
+function explainUnauthorized(hadCredentials: boolean, server: string): string {
+  if (!hadCredentials && process.env["TODOITEMS_PASSWORD"])
+    return `${server} needs a user name, too: only TODOITEMS_PASSWORD is set. ${nameAdvice}`;
+  const problem = hadCredentials
+    ? `The name or the password is wrong for ${server}.`
+    : `${server} needs a user name and a password.`;
+  return `${problem} ${nameAdvice} The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
 }
 
 /** The other form, if this request is different there. In form A, the path of every write contains the item's ID. */
@@ -77,26 +93,29 @@ function otherFormAdvice({ method, url }: TodoClientError): string {
   return ` Perhaps it expects the item's ID in another place: try --form ${other}.`;
 }
 
-/** Matches the error codes of a certificate that is not trusted. */
-export const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
-
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return `The certificate of ${server} is for another host name. Use a name that the certificate contains, with --server.`;
+  const fault = certificateFaults.get(code);
+  if (fault !== undefined) return `The certificate of ${server} ${fault}`;
+  const authorityAdvice = `For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
+  if (cause instanceof WrongAuthority)
+    return `The certificate of ${server} was not signed by the authority in ${cause.file}. Give the file of its own authority with --ca FILE. ${authorityAdvice}`;
   if (certificateCode.test(code))
-    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
+    return `The certificate of ${server} is not trusted. Give the file of its authority with --ca FILE. ${authorityAdvice}`;
   if (code === "EPROTO")
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (cause instanceof HttpsExpected)
     return `${server} uses HTTPS. Use ${server.replace("http:", "https:")} instead, with --server.`;
   if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
-  if (code === "ECONNREFUSED")
-    return `Nothing answers at ${server}. ${startAdvice(new URL(server))}, or give another address with --server URL.`;
+  if (code === "ECONNREFUSED") return nothingAnswers(new URL(server));
   return `The connection to ${server} failed. Check that the service is running, and that the address is right.`;
 }
 
-function startAdvice(server: URL): string {
-  if (!isOnThisMachine(server)) return "Start the service there";
-  return `Start the service with ${serveCommandFor(server)}`;
+function nothingAnswers(server: URL): string {
+  const meant = withUsualPort(server);
+  if (meant) return `Nothing answers at ${server}, which is port 80. Did you mean --server ${meant}?`;
+  const start = isOnThisMachine(server)
+    ? `Start the service with ${serveCommandFor(server)}`
+    : "Start the service there";
+  return `Nothing answers at ${server}. ${start}, or give another address with --server URL.`;
 }

@@ -11,6 +11,11 @@ import { nameOf } from "./fields.ts";
 
 const shortestPrefix = 4;
 
+/** True if the text may be an item's ID, or the beginning of one. */
+export function mayBeId(text: string): boolean {
+  return /^[0-9a-f][0-9a-f-]{3,35}$/i.test(text);
+}
+
 /**
  * The full ID that starts with this prefix. Throws if no item or several items have such an ID. A full ID is returned
  * without looking at the list. If no item is found, `consequence` is part of the error message. It says what this means

@@ -11,7 +11,7 @@ import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
 import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
-import { completeUrl, isOnThisMachine, serveCommandFor, takeAddress } from "./server-address.ts";
+import { completeUrl, isOnThisMachine, serveCommandFor, takeAddress, withUsualPort } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
 
 /**
@@ -36,16 +36,16 @@ export const healthcheck: Command = {
   async run(args, environment) {
     const { problems, positionals } = parseFlags(acceptedFlags, args);
     if (problems.length > 0) throw new UsageError(problems.join("\n"));
+    const { url: named, rest } = takeAddress(acceptedFlags, args);
     if (positionals.length > 1)
       throw new UsageError(`${positionals[1]}: unexpected argument. This command takes one URL.`);
-    const { url: named, rest } = takeAddress(acceptedFlags, args);
     const result = readSettings(rest, environment, connectionVariables);
     if ("problems" in result) throw new UsageError(result.problems.join("\n"));
     const url = named ?? addressOf(result.settings);
     const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
     if (state !== "ready") {
       const server = named ? undefined : environment[serverVariable];
-      const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url)}` : ""}`;
+      const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url, named)}` : ""}`;
       throw new CommandError([reason, ...unusedServer(server, url)].join("\n"));
     }
     await printLine("ready");
@@ -53,7 +53,10 @@ export const healthcheck: Command = {
   },
 };
 
-function findAdvice(url: URL): string {
+/** `named` is the address that the user gave, if any. With --port 80, `url` has no port either, but none is missing. */
+function findAdvice(url: URL, named: URL | undefined): string {
+  const meant = named?.pathname === "/" ? withUsualPort(named) : undefined;
+  if (meant) return `This is port 80. Did you mean ${meant}?`;
   const isHere = isOnThisMachine(url) && url.pathname === "/";
   return `Check that the service is running${isHere ? `; ${serveCommandFor(url)} starts it` : ""}. If it is elsewhere, give its --port, or its address, as in: ${asTyped("healthcheck http://127.0.0.1:8080/")}`;
 }

@@ -8,9 +8,11 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, describeCounts, ImportRun } from "./transfer/import-run.ts";
-import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
+import { formatFlag, formatOf, readItems, refuseFormatAsFile } from "./transfer/item-formats.ts";
 import { UnclearMarks } from "./transfer/unclear-marks.ts";
 
+const replaceAdvice = "to replace stored items, use --on-conflict replace";
+const skipAdvice = "to skip the items that are stored already, use --on-conflict skip";
 const parallelMax = 256;
 const parallelDefault = 32;
 /** How a SQLite file begins. */
@@ -29,6 +31,14 @@ export const importItems = defineCommand(
         meaning:
           "if an item is stored already, with other content: fail, skip the item of the file, or replace the stored item (fail)",
         choices: conflictRules,
+        triedInstead: {
+          replace: replaceAdvice,
+          force: replaceAdvice,
+          overwrite: replaceAdvice,
+          update: replaceAdvice,
+          skip: skipAdvice,
+          ignore: skipAdvice,
+        },
       },
       jsonSummaryFlag,
       { name: "parallel", placeholder: "N", meaning: `items to send at the same time (${parallelDefault})` },
@@ -38,6 +48,13 @@ export const importItems = defineCommand(
       "If FILE is -, the items are read from standard input. The list keeps the order of the file. An item that is already stored with the same content is not stored again. If the import is interrupted, run the same command again to continue.\nIn a CSV file, the first line names the fields. Its separator may be a comma, a semicolon or a tab.",
   },
   async (args, environment) => {
+    // Standard input is read only if the user asks for it. A script that forgets FILE may have an input that never ends,
+    // or one that is meant for another program.
+    if (args.positionals.length === 0)
+      throw new UsageError(
+        `Missing argument: FILE. To read the items from standard input, use: ${asTyped("import -")}`,
+      );
+    refuseFormatAsFile(args.text("format"), args.positionals[0]);
     const [file = ""] = positionalsOf(args, 1, 1, "FILE", "To import several files, run it once for each.");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);

@@ -27,7 +27,8 @@ export class LineReader {
         const isKey = (...keys: readonly string[]) => this.#input.isTTY && keys.includes(character);
         const isEnd = character === "\r" || character === "\n" || isKey(ctrlC, ctrlD);
         if (isEnd) this.#characters.splice(0, index + 1);
-        if (isKey(ctrlC)) return "cancelled";
+        // As in a shell, Ctrl+D on an empty line means that the user gives no answer.
+        if (isKey(ctrlC) || (isKey(ctrlD) && typed.length === 0)) return "cancelled";
         if (isEnd) return { text: typed.join("") };
         if (isKey(...backspaces)) typed.pop();
         else typed.push(character);

@@ -10,7 +10,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { isDone } from "./fields.ts";
 import { chosenColumns, usualColumns } from "./list-columns.ts";
-import { searchAdvice } from "./other-words.ts";
+import { otherListFlags, searchAdvice } from "./other-words.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
 import { styleOf } from "./terminal.ts";
@@ -27,7 +27,7 @@ export const list = defineCommand(
         name: "open",
         placeholder: "",
         meaning: "only the items that are not done",
-        triedInstead: { all: allAdvice, a: allAdvice },
+        triedInstead: { ...otherListFlags, all: allAdvice, a: allAdvice },
       },
       { name: "done", placeholder: "", meaning: "only the items that are done" },
       { name: "columns", placeholder: "FIELDS", meaning: "fields to show, such as ID,Name,Price", repeats: true },
@@ -35,7 +35,7 @@ export const list = defineCommand(
       ...connectionFlags,
     ],
     notes:
-      "The ID column shows the beginning of each ID, enough to name the item in other commands. Fields that few items have are hidden; --columns shows them. --json prints every item in full, one per line.",
+      "The ID column shows the beginning of each ID, enough to name the item in other commands. Fields that few items have are hidden; --columns shows them. ✓ means true, and an empty cell false or no value. --json prints every item in full, one per line.",
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "", searchAdvice(args.positionals.join(" ")));

@@ -66,16 +66,65 @@ const advice: Readonly<Record<string, () => string>> = {
   login: signInAdvice,
   signin: signInAdvice,
   toggle: toggleAdvice,
+  stop: stopAdvice,
+  down: stopAdvice,
+  kill: stopAdvice,
+  shutdown: stopAdvice,
+  quit: stopAdvice,
+  exit: stopAdvice,
+  restart: stopAdvice,
+  profile: profileAdvice,
+  profiles: profileAdvice,
+  config: profileAdvice,
 };
 
 /** How to find items that contain a text. */
-export function searchAdvice(text = "TEXT"): string {
-  const filter = process.platform === "win32" ? "findstr /i" : "grep -i";
-  return `To search, use: ${asTypedHere("list")} | ${filter} ${text.includes(" ") ? `"${text}"` : text}`;
+export function searchAdvice(text?: string): string {
+  return `To search, use: ${searchCommand(text)}`;
 }
+
+function searchCommand(text = "TEXT"): string {
+  const filter = process.platform === "win32" ? "findstr /i" : "grep -i";
+  return `${asTypedHere("list")} | ${filter} ${text.includes(" ") ? `"${text}"` : text}`;
+}
+
+const searchFlag = (text: string | undefined) => `to search, use: ${searchCommand(text)}`;
+const limitFlag = () =>
+  `list shows all items; to see only the first ones, use: ${asTyped("list")} | ${process.platform === "win32" ? "more" : "head"}`;
+const sortFlag = () =>
+  `items are listed in the order in which they were added; to sort them, use: ${asTyped("list --columns Name,ID")} | sort`;
+const statusFlag = "use --open or --done";
+
+/** Advice for flags that lists have in other programs. */
+export const otherListFlags = {
+  search: searchFlag,
+  query: searchFlag,
+  q: searchFlag,
+  filter: searchFlag,
+  grep: searchFlag,
+  find: searchFlag,
+  limit: limitFlag,
+  n: limitFlag,
+  max: limitFlag,
+  head: limitFlag,
+  sort: sortFlag,
+  "sort-by": sortFlag,
+  order: sortFlag,
+  "order-by": sortFlag,
+  status: statusFlag,
+  state: statusFlag,
+} as const;
 
 function signInAdvice(): string {
   return `Give your name with each command, as in: ${asTyped("list --username NAME")}, or save it in a profile: ~/.config/todoitems/profiles.json`;
+}
+
+function stopAdvice(): string {
+  return "To stop the service, press Ctrl-C in its terminal, or use what started it, such as: systemctl stop todoitems";
+}
+
+function profileAdvice(): string {
+  return `Profiles are in the file ~/.config/todoitems/profiles.json. To use one: ${asTyped("list --profile NAME")}`;
 }
 
 function toggleAdvice(): string {

@@ -5,6 +5,7 @@ import { systemReason } from "../files/system-reason.ts";
 import { widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { Flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { styleOf } from "./terminal.ts";
 
 export const jsonFlag: Flag = {
   name: "json",
@@ -34,6 +35,11 @@ let removeBar = () => {};
 /** `action` removes the progress bar from the screen. Without that, a remark would continue the line of the bar. */
 export function beforeRemarks(action: () => void): void {
   removeBar = action;
+}
+
+/** Prints an error for people. On a terminal, it begins with a red "error:". */
+export function remarkError(message: string): void {
+  remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
 }
 
 /** Prints a remark for people, wrapped at words. `console.error` would paint it red on a terminal. */

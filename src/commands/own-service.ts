@@ -1,11 +1,13 @@
 // Makes the address of a service on this machine from its settings, and asks a service whether it is ready.
 
 import { isIPv6 } from "node:net";
+import { scanIfObject } from "../items/json-text.ts";
+import { stringOf } from "../items/object-text.ts";
 import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
-import { certificateCode } from "./failure.ts";
 import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
+import { certificateCode } from "./trusting-fetch.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const answerMs = 5_000;
@@ -86,12 +88,26 @@ export function reasonOf(error: Error): string {
   return certificateCode.test(code) ? "its certificate is not trusted" : "nothing answers there";
 }
 
+const notReadyReasons = new Map([
+  ["store unavailable", "it cannot use its store, and its log says why"],
+  ["stopping", "it is about to stop"],
+]);
+
+/** Why a service says that it is not ready, in words for people. Undefined if the text is not from todoitems. */
+function whyNotReady(text: string): string | undefined {
+  const fields = scanIfObject(text)?.toMap();
+  // The text may also be a problem document. A document's status is a number.
+  const detail = stringOf(fields?.get("detail"))?.replace(/\.$/, "");
+  return notReadyReasons.get(stringOf(fields?.get("status")) ?? "") ?? detail;
+}
+
 /** What an answer to the question about readiness means. */
 export async function judge(response: Response): Promise<Health> {
   const { status } = response;
   const text = await response.text();
   if (status === 200 && text === '{"status":"ready"}') return { state: "ready", detail: "the service is ready" };
-  if (status === 503) return { state: "not ready", detail: `the service is not ready: ${text}` };
+  const reason = status === 503 ? whyNotReady(text) : undefined;
+  if (reason !== undefined) return { state: "not ready", detail: `the service is not ready: ${reason}` };
   if (status === 429) return { state: "not ready", detail: "the service refused the question because of --rate-limit" };
   return { state: "foreign", detail: `the answer (status ${status}) is not one of todoitems` };
 }

@@ -14,11 +14,11 @@ import { compareRows, RowsHash } from "./stores/rows-hash.ts";
 import { copyStore, isSameFile } from "./stores/store-copy.ts";
 import {
   describeStore,
+  filledStoreFlag,
   followLink,
   forceFlag,
   type KeptStore,
   requireFile,
-  storeFlag,
   storeOf,
 } from "./stores/store-setting.ts";
 import { describeSummary, timeStamp } from "./stores/store-summary.ts";
@@ -34,7 +34,7 @@ export const restore = defineCommand(
     parameters: "FILE",
     summary: "replace the store with a backup",
     flags: [
-      storeFlag,
+      filledStoreFlag,
       { ...forceFlag, meaning: "replace a store that exists; it is kept under another name" },
       jsonSummaryFlag,
     ],

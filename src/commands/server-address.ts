@@ -1,11 +1,12 @@
 // Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
 
 import { asTyped } from "../program-name.ts";
-import { type FlagShape, parseFlags } from "../serve/flags.ts";
+import { type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { UsageError } from "./command.ts";
 
 const portMax = 65_535;
+const usualPort = "5000";
 const listPaths = ["/api/todoitems/", "/api/"];
 
 /** `source` says where the text is from, such as `--server`. It is part of the error message. */
@@ -42,12 +43,15 @@ export function isOnThisMachine({ hostname }: URL): boolean {
 
 /**
  * Takes the first argument that is neither a flag nor a flag's value as an address. Returns this address and all other
- * arguments. The address is undefined if there is no such argument.
+ * arguments. The address is undefined if there is no such argument. Throws if the arguments are flags without dashes.
  */
 export function takeAddress(
   flags: readonly FlagShape[],
   args: readonly string[],
 ): { readonly url: URL | undefined; readonly rest: readonly string[] } {
+  const { positionals } = parseFlags(flags, args);
+  const meant = flagsWithoutDashes(positionals, flags);
+  if (meant !== undefined) throw new UsageError(`${positionals[0]}: unexpected argument. Did you mean ${meant}?`);
   const index = args.findIndex((_, end) => parseFlags(flags, args.slice(0, end + 1)).positionals.length > 0);
   const text = args[index];
   return text === undefined
@@ -67,6 +71,17 @@ function rootOf(url: URL): URL {
   root.search = "";
   root.hash = "";
   return root;
+}
+
+/**
+ * The same address with the port that a service has by default, for people who leave out the port. Undefined if the
+ * address has a port. There is no default port for HTTPS.
+ */
+export function withUsualPort({ protocol, port, href }: URL): URL | undefined {
+  if (protocol !== "http:" || port !== "") return undefined;
+  const url = new URL(href);
+  url.port = usualPort;
+  return url;
 }
 
 /** The command that starts a service on this port of this machine. */

@@ -122,6 +122,8 @@ export function problemFrom(error: unknown): Problem | undefined {
 const writeFailures = {
   "queue-full": "Too many writes are waiting, so nothing was changed. Send the request again shortly.",
   "not-stored": "The store could not save the change, so nothing was changed. Send the request again shortly.",
+  "needs-restart":
+    "The service has lost its store, so nothing was changed. Writes fail until the operator restarts the service. Its log says what happened.",
   unknown:
     "The store became unavailable while it saved the change, so it is not known whether the change was saved. Read the item before you send the request again.",
 } as const satisfies Record<WriteError["reason"], string>;

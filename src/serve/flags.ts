@@ -2,11 +2,15 @@
 // so that all of them can be shown at once.
 
 import { parseArgs } from "node:util";
+import { type LooseWords, takesWords } from "./loose-words.ts";
 import { flagsMeant } from "./other-flag-names.ts";
 import { closest } from "./suggestion.ts";
 
-/** Text, or a function that returns it, if the text names a command as the user can type it. */
-type Advice = string | (() => string);
+/**
+ * Text, or a function that returns it, if the text names a command as the user can type it. The function gets the value
+ * of the flag, if there is one.
+ */
+type Advice = string | ((value: string | undefined) => string);
 
 export interface FlagShape {
   readonly name: string;
@@ -25,6 +29,8 @@ export interface ParsedFlags {
   /** The values of each flag that was given, in order. A switch without a value has the value `on`. */
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly positionals: readonly string[];
+  /** The words among `positionals` that probably belong to the value of a flag, if there are any. */
+  readonly loose: readonly LooseWords[];
   readonly problems: readonly string[];
 }
 
@@ -32,6 +38,7 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
   const problems: string[] = [];
+  const valuesOfWords: (LooseWords & { readonly words: string[]; readonly end: number })[] = [];
   const options = Object.fromEntries(
     shapes.map(({ name, short, placeholder }) => [
       name,
@@ -42,7 +49,12 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   let unknownAt: number | undefined;
   for (const token of tokens) {
     // A word right after an unknown flag is probably the value of that flag, so it is not treated as an argument.
-    if (token.kind === "positional" && token.index - 1 !== unknownAt) positionals.push(token.value);
+    if (token.kind === "positional" && token.index - 1 !== unknownAt) {
+      const before = valuesOfWords.at(-1);
+      const isLoose = before && token.index === before.end + before.words.length && !token.value.includes("=");
+      if (isLoose) before.words.push(token.value);
+      positionals.push(token.value);
+    }
     if (token.kind !== "option") continue;
     // An argument such as `-5 degrees` is read as many short flags. One message is enough for all of them.
     if (token.index === unknownAt) continue;
@@ -60,9 +72,19 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
       problems.push(unknownFlag(rawName, name, value ?? nextValue, shapes));
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
-    else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
+    else {
+      values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
+      if (value !== undefined && takesWords(shape))
+        valuesOfWords.push({
+          shape,
+          value,
+          words: [],
+          start: positionals.length,
+          end: token.index + (inlineValue ? 1 : 2),
+        });
+    }
   }
-  return { values, positionals, problems };
+  return { values, positionals, loose: valuesOfWords.filter(({ words }) => words.length > 0), problems };
 }
 
 /**
@@ -112,7 +134,7 @@ function oneDash(
 function adviceFor(typedName: string, value: string | undefined, shapes: readonly FlagShape[]): string | undefined {
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, advice] = tried.find(([flag]) => flag === typedName) ?? [];
-  const instead = typeof advice === "function" ? advice() : advice;
+  const instead = typeof advice === "function" ? advice(value) : advice;
   return instead?.replace("VALUE", () => value ?? "VALUE");
 }
 

@@ -83,13 +83,14 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
 
 function describeStore({ store, demo, workers }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
-  const place = store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${store.path}`;
+  const place =
+    store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${resolve(store.path)}`;
   return workers > 1 ? `${place}, shared by ${workers} processes` : place;
 }
 
 function describeNewStore({ store }: Settings): string[] {
   if (store.engine !== "sqlite") return [];
-  return [yellow(`new and empty: there was no file ${resolve(store.path)}. Check the path, or add --seed FILE`)];
+  return [yellow("new and empty: there was no such file. Check the path, or add --seed FILE")];
 }
 
 function describeMode(settings: Settings): string {

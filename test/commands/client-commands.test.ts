@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, programCommand, programEnvironment, runProgram } from "../program.ts";
@@ -368,6 +369,35 @@ describe("server and credentials", () => {
     expect(await run("list", ["--server", "http://ann:secret@localhost/"])).toMatchObject({
       exitCode: 2,
       stderr: expect.not.stringContaining("secret"),
+    });
+  });
+
+  test("a password without a user name is told, with the places for the name", async () => {
+    const at = ["--server", guarded.origin];
+    const forName = "Give the name with --username NAME or TODOITEMS_USERNAME.";
+    expect(await run("list", at, { environment: { TODOITEMS_PASSWORD: password } })).toMatchObject({
+      exitCode: 1,
+      stderr: `error: ${guarded.origin}/ needs a user name, too: only TODOITEMS_PASSWORD is set. ${forName}\n`,
+    });
+    expect((await run("list", at)).stderr).toContain(forName);
+    writeFileSync(path("password"), `${password}\n`);
+    expect(await run("list", [...at, "--password-file", path("password")])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`error: --password-file needs a user name. ${forName}\n`),
+    });
+  });
+
+  test("a wrong --ca file is told apart from a missing one", async () => {
+    await developmentCertificate(path("other"));
+    const ca = path("other/authority.pem");
+    const elsewhere = { environment: { ...sign, XDG_DATA_HOME: path("nowhere") } };
+    const missing = await run("list", ["--server", guarded.origin], elsewhere);
+    expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("is not trusted. Give the file") });
+    expect(await run("list", ["--server", guarded.origin, "--ca", ca], elsewhere)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(
+        `error: The certificate of ${guarded.origin}/ was not signed by the authority in ${ca}. Give the file of its own authority with --ca FILE.`,
+      ),
     });
   });
 

@@ -121,6 +121,16 @@ test("edit asks as often as the text is wrong, and waits for each answer", async
   expect([exitCode, await commandLine.service.list()]).toEqual([0, `[${item(ids.one, '"Name":"mine"')}]`]);
 });
 
+test("the error before the question begins in red, as the error at the end does", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  const { output } = await commandLine.runInTerminal("edit", ["1111"], {
+    environment: { EDITOR: executable("wrong", 'echo wrong > "$1"') },
+    answers: [["[Y/n]", "n\n"]],
+  });
+  expect(output).toStartWith("\u001b[31merror:\u001b[39m The text is not a JSON object");
+  expect(output.split("\u001b[31merror:")).toHaveLength(3);
+});
+
 test("edit waits for the answer to its question, although it has asked for a password before", async () => {
   await commandLine.store(item(ids.one, '"Name":"milk"'));
   const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111", "--username", "ann"], {

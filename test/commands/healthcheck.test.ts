@@ -104,14 +104,36 @@ test("the advice to start the service names the port that was asked", async () =
   expect((await ask({ TODOITEMS_PORT: "1" })).stderr).toContain("todoitems serve --port 1 starts it");
 });
 
+test("if nothing answers at an address without a port, the message asks for the usual port", async () => {
+  const { stderr } = await runProgram("healthcheck", { args: ["nosuch.invalid"], environment: home() });
+  expect(stderr).toBe(
+    "error: http://nosuch.invalid/: nothing answers there. This is port 80. Did you mean http://nosuch.invalid:5000/?\n",
+  );
+});
+
 test("a service that lost its store: exit code 1", async () => {
   const store = join(folder.path, "store.db");
   const service = await serve("--port", "0", "--store", `sqlite:${store}`);
   writeFileSync(store, "something else");
   await eventually(async () => (await service.fetch("/health/ready")).status === 503);
   const { exitCode, stderr } = await ask({ TODOITEMS_PORT: portOf(service) });
-  expect(stderr).toContain("the service is not ready");
+  expect(stderr).toEndWith("/: the service is not ready: it cannot use its store, and its log says why.\n");
   expect(exitCode).toBe(1);
+});
+
+test("the reason why a service is not ready is told in words", async () => {
+  const detail = "Too many connections are open. Send the request again shortly.";
+  for (const [body, reason] of [
+    ['{"status":"stopping"}', "the service is not ready: it is about to stop.\n"],
+    [JSON.stringify({ status: 503, detail, code: "Overloaded" }), `the service is not ready: ${detail}\n`],
+    ["<h1>503</h1>", "the answer (status 503) is not one of todoitems.\n"],
+    ['{"status":"warming up"}', "the answer (status 503) is not one of todoitems.\n"],
+  ] as const) {
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(body, { status: 503 }) });
+    stopped.push(server);
+    const { exitCode, stderr } = await ask({ TODOITEMS_PORT: String(server.port) });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(reason)]);
+  }
 });
 
 test("no service, or another program: exit code 1, and the message says which", async () => {

@@ -57,6 +57,14 @@ test("list hides columns that few items have, says which, and shows them with --
   });
 });
 
+test("in a column, true is a tick and false is empty, as in the first column, and the help says so", async () => {
+  await commandLine.store(item(1, '"Name":"one","Done":true'), item(2, '"Name":"two","Done":false'));
+  expect((await commandLine.run("list", ["--columns", "Name,Done"])).stdout).toBe("Name  Done\none   ✓\ntwo\n");
+  expect((await commandLine.run("help", ["list"])).stdout).toContain(
+    "✓ means true, and an empty cell false or no value",
+  );
+});
+
 test("a done mark may be a number or a text, as other apps write it", async () => {
   const done = [item(1, '"Done":1'), item(2, '"Done":"true"')];
   const open = [item(3, '"Done":0'), item(4, '"Done":"false"')];

@@ -2,7 +2,7 @@
 // success. Errors begin with a red "error:", and success is never red.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { Program } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
@@ -42,6 +42,53 @@ describe("errors", () => {
     ["users", 2, "Did you mean todoitems user?"],
     ["search milk", 2, "There is no command search. To search, use: todoitems list | grep -i TEXT"],
     ["find milk", 2, "To search, use: todoitems list | grep -i TEXT"],
+    ["list --search milk", 2, "--search: there is no such flag; to search, use: todoitems list | grep -i milk"],
+    ["list --filter=milk", 2, "to search, use: todoitems list | grep -i milk"],
+    ["list --query", 2, "to search, use: todoitems list | grep -i TEXT"],
+    ["list -q milk", 2, "-q: there is no such flag; to search, use: todoitems list | grep -i milk"],
+    ["list --limit 5", 2, "list shows all items; to see only the first ones, use: todoitems list | head"],
+    [
+      "list -n 5",
+      2,
+      "-n: there is no such flag; list shows all items; to see only the first ones, use: todoitems list | head",
+    ],
+    [
+      "list --sort name",
+      2,
+      "items are listed in the order in which they were added; to sort them, use: todoitems list --columns Name,ID | sort",
+    ],
+    ["list --order-by Name", 2, "items are listed in the order in which they were added"],
+    ["list --status open", 2, "--status: there is no such flag; use --open or --done"],
+    [
+      "import --replace items.csv",
+      2,
+      "--replace: there is no such flag; to replace stored items, use --on-conflict replace",
+    ],
+    ["import --force items.csv", 2, "to replace stored items, use --on-conflict replace"],
+    ["import --overwrite items.csv", 2, "to replace stored items, use --on-conflict replace"],
+    ["import --skip items.csv", 2, "to skip the items that are stored already, use --on-conflict skip"],
+    ["import json", 2, "For the format, use --format json. A file needs an ending, such as items.json."],
+    ["import csv items.csv", 2, "For the format, use --format csv."],
+    ["export ndjson items.x", 2, "For the format, use --format ndjson."],
+    ["backup -s 127.0.0.1:9", 2, "-s: there is no such flag; this command works on the store itself"],
+    ["backup --url 127.0.0.1:9", 2, "--url: there is no such flag; this command works on the store itself"],
+    ["restore -s 127.0.0.1:9 sound.db", 2, "To send items to a service, use the command import with --server"],
+    [
+      "stop",
+      2,
+      "There is no command stop. To stop the service, press Ctrl-C in its terminal, or use what started it, such as: systemctl stop todoitems",
+    ],
+    ["down", 2, "There is no command down. To stop the service, press Ctrl-C"],
+    ["restart", 2, "To stop the service, press Ctrl-C in its terminal"],
+    ["doctor json", 2, "json: unexpected argument. Did you mean --json?"],
+    ["doctor port 5100", 2, "port: unexpected argument. Did you mean --port 5100?"],
+    ["healthcheck port 9", 2, "port: unexpected argument. Did you mean --port 9?"],
+    [
+      "profiles",
+      2,
+      "There is no command profiles. Profiles are in the file ~/.config/todoitems/profiles.json. To use one: todoitems list --profile NAME",
+    ],
+    ["config", 2, "There is no command config. Profiles are in the file"],
     ["list milk", 2, "This command takes no arguments. To search, use: todoitems list | grep -i milk"],
     ["list open", 2, "This command takes no arguments. Did you mean --open?"],
     ["list DONE json", 2, "Did you mean --done --json?"],
@@ -238,8 +285,31 @@ describe("errors", () => {
     ["edit 3f2a Done=true", 2, "To mark the item as done, use: todoitems done 3f2a"],
     ["edit 3f2a completed:=false", 2, "To mark the item as not done, use: todoitems done 3f2a --undo"],
     ["edit 3f2a Price=3 --name=bread", 2, "To set a field, use --field Price=3"],
+    ["edit 3f2a --name Buy soy milk", 2, 'This command takes one ID. Did you mean --name "Buy soy milk"?'],
+    ["edit 3f2a --name=Buy soy milk", 2, 'Did you mean --name "Buy soy milk"?'],
+    ["edit --name Buy soy milk 3f2a", 2, 'This command takes one ID. Did you mean --name "Buy soy milk"?'],
+    ["edit 3f2a -n at noon -f Shop=at the corner", 2, 'Did you mean --notes "at noon" --field "Shop=at the corner"?'],
+    ["edit 3f2a --name Buy soy milk --notes", 2, "--notes: needs a value"],
+    ["edit 3f2a Buy --name soy milk", 2, "Buy: unexpected argument. This command takes one ID."],
+    ["edit 3f2a --name bread Price=3", 2, "To set a field, use --field Price=3"],
+    ["edit 3f2a 4b7e --notes x", 2, "edit changes one item. Run it once for each ID."],
+    ["edit 3f2a abcd --notes x", 2, "edit changes one item. Run it once for each ID."],
+    ["edit 3f2a --name New cafe", 2, 'Did you mean --name "New cafe"?'],
+    ["edit 3f2a --name Top 1000", 2, 'Did you mean --name "Top 1000"?'],
+    ["edit --notes x 3f2a 4b7e", 2, "edit changes one item. Run it once for each ID."],
+    ["edit 3f2a 4b7e 11111111-1111-4111-8111-111111111111", 2, "edit changes one item."],
+    ["edit 3f2a cafe", 2, 'To change the item\'s name, use --name "cafe"'],
+    [
+      "add Buy milk --notes from the shop",
+      2,
+      'It is not clear where "the shop" belongs. Did you mean --notes "from the shop"?',
+    ],
+    ["add Milk -f Shop=at the corner", 2, 'Did you mean --field "Shop=at the corner"?'],
+    ["list --columns ID Name", 2, "This command takes no arguments. Did you mean --columns ID,Name?"],
+    ["list --columns ID, Name", 2, "Did you mean --columns ID,Name?"],
     ["edit 3f2a --name=", 2, "--name: the name is empty."],
     ["edit 3f2a bread --name=bread", 2, "bread: unexpected argument. This command takes one ID."],
+    ["import", 2, "Missing argument: FILE. To read the items from standard input, use: todoitems import -"],
     ["import a.json b.json", 2, "This command takes one FILE. To import several files, run it once for each."],
     ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
     [
@@ -385,15 +455,42 @@ describe("success", () => {
     });
   });
 
-  test("Ctrl-C at the question for a password cancels the command", async () => {
-    const { exitCode, output } = await commandLine.runInTerminal("list", ["-u", "ann"], {
-      answers: [["Password for ann: ", "\u0003"]],
+  for (const [key, typed] of [
+    ["Ctrl-C", "\u0003"],
+    ["Ctrl-D", "\u0004"],
+  ] as const) {
+    test(`${key} at the question for a password cancels the command`, async () => {
+      for (const [command, ...args] of [
+        ["list", "-u", "ann"],
+        ["user", "add", "ann", "--users", "cancelled"],
+      ] as const) {
+        const { exitCode, output } = await commandLine.runInTerminal(command, args, {
+          cwd: commandLine.path("."),
+          answers: [["Password for ann: ", typed]],
+        });
+        expect({ exitCode, output: plain(output) }).toEqual({
+          exitCode: 1,
+          output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
+        });
+      }
+      expect(existsSync(commandLine.path("cancelled"))).toBeFalse();
     });
-    expect({ exitCode, output: plain(output) }).toEqual({
-      exitCode: 1,
-      output: "Password for ann: \nerror: Cancelled. Nothing was changed.\n",
+
+    test(`${key} at the repeated question for a password cancels the command`, async () => {
+      const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "cancelled"], {
+        cwd: commandLine.path("."),
+        answers: [
+          ["Password for ann: ", "hidden words\n"],
+          ["Repeat the password: ", typed],
+        ],
+      });
+      expect([exitCode, plain(output)]).toEqual([
+        1,
+        expect.stringContaining("\nerror: Cancelled. Nothing was changed."),
+      ]);
+      expect(existsSync(commandLine.path("cancelled"))).toBeFalse();
     });
-  });
+  }
 
   test("watch says that a connection was lost, without advice about the address", async () => {
     const service = await Program.start({ args: ["--port", "0", "--store", "memory:"] });

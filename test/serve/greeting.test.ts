@@ -1,6 +1,7 @@
 // Tests the start-up text: which addresses it shows, and what it says about access.
 
 import { expect, test } from "bun:test";
+import { resolve } from "node:path";
 import { greeting, readyLine } from "../../src/serve/greeting.ts";
 import type { Listener } from "../../src/serve/running-service.ts";
 import { readSettings } from "../../src/serve/settings.ts";
@@ -42,6 +43,12 @@ test("every address is shown with each scheme that is served, and with no other"
   const secure = greet(["--port", "off", "--https-port", "5001", "--host", "0.0.0.0"]);
   expect(row(secure, "Page")).toEqual(["https://localhost:5001/"]);
   expect(secure).not.toContain("http://");
+});
+
+test("the store is shown with its full path, and a path stays on one line if it fits", () => {
+  expect(row(greet(["--store", "sqlite:todo.db"]), "Store")).toEqual([`SQLite file ${resolve("todo.db")}, 1 item`]);
+  const long = `/srv/${"x".repeat(35)}.db`;
+  expect(row(greet(["--store", `sqlite:${long}`], false, 60), "Store")).toEqual(["SQLite file", `${long},`, "1 item"]);
 });
 
 test("in a narrow terminal, a long text goes on below itself, beside its label", () => {

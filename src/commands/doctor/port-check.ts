@@ -32,7 +32,7 @@ async function checkPort(scheme: "http" | "https", port: number, settings: Setti
   const { state, detail } = await askHealth(url, { trusts: true });
   if (state === "ready")
     return { finding: (await otherStore(url, settings)) ?? pass(`${port}: ${detail}`), isService: true };
-  const hint = "look at the service's log, which says why, and at the findings about the store";
+  const hint = "look at the service's log, and at the findings about the store";
   if (state === "not ready") return { finding: warn(`${port}: ${detail}`, hint), isService: true };
   return { finding: checkFree(scheme === "http" ? "--port" : "--https-port", port, settings), isService: false };
 }

@@ -3,7 +3,13 @@
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { type PostgresCondition, readCondition } from "../../engines/postgres/postgres-condition.ts";
-import { isAnswer, isOtherAnswer, isRefusal, isTlsFailure } from "../../engines/postgres/postgres-failures.ts";
+import {
+  isAnswer,
+  isOtherAnswer,
+  isRefusal,
+  isTlsFailure,
+  lacksRights,
+} from "../../engines/postgres/postgres-failures.ts";
 import { isStandby } from "../../engines/postgres/postgres-session.ts";
 import { clockHint, toleratedMs } from "./clock-check.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
@@ -13,6 +19,7 @@ const lagSecondsMax = 10;
 
 const refusalHint =
   "the server runs, but refuses this connection: correct the user, the password or the database of --store";
+const rightsHint = "the server runs, but the user of --store may not use the store: let an administrator run that SQL";
 const tlsHint = "the server runs, but not with the TLS that --store asks for: change its settings, or sslmode";
 const otherAnswerHint = "check the host and the port of --store; if PostgreSQL listens there, its log may say more";
 
@@ -59,6 +66,7 @@ async function examine(address: PostgresAddress): Promise<Examined> {
     if (!(error instanceof StoreError)) throw error;
     if (isStandby(error)) return { finding: pass(`${name}: a standby, which can be promoted`) };
     if (isRefusal(error)) return { refused: true, finding: fail(error.message, refusalHint) };
+    if (lacksRights(error)) return { refused: true, finding: fail(error.message, rightsHint) };
     if (isTlsFailure(error)) return { refused: true, finding: fail(error.message, tlsHint) };
     if (isOtherAnswer(error)) return { refused: true, finding: fail(error.message, otherAnswerHint) };
     if (isAnswer(error)) return { refused: true, finding: warn(error.message, "its log may say more") };

@@ -17,15 +17,23 @@ const setting = definitions.store;
 /** A store that outlives its process. */
 export type KeptStore = Exclude<StoreAddress, { readonly engine: "memory" }>;
 
-export const storeFlag: Flag = {
-  name: setting.flag,
-  placeholder: setting.placeholder,
-  meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
-  triedInstead: {
-    server:
-      "this command works on the store itself, which --store names. To save the items of a service elsewhere, use the command export with --server",
-  },
-};
+/** `instead` says what to do for people who want to name a service. */
+function storeFlagWith(instead: string): Flag {
+  const advice = `this command works on the store itself, which --store names. ${instead}`;
+  return {
+    name: setting.flag,
+    placeholder: setting.placeholder,
+    meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
+    triedInstead: { server: advice, s: advice, url: advice },
+  };
+}
+
+export const storeFlag = storeFlagWith(
+  "To save the items of a service elsewhere, use the command export with --server",
+);
+
+/** The flag of a command that writes to the store. */
+export const filledStoreFlag = storeFlagWith("To send items to a service, use the command import with --server");
 
 export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace what is there" };
 

@@ -26,9 +26,13 @@ export function formatOf(given: string | undefined, file: string | undefined): I
   const format = itemFormats.find((one) => one === named);
   if (format) return format;
   if (file === undefined || file === "-") return "json";
-  if (itemFormats.some((one) => one === file))
-    throw new UsageError(`For the format, use --format ${file}. A file needs an ending, such as items.${file}.`);
   throw new UsageError(`${file}: the format is not clear from the file's name. Add --format json, ndjson or csv.`);
+}
+
+/** Throws if `file` is the name of a format, and no format is given with --format. */
+export function refuseFormatAsFile(given: string | undefined, file: string | undefined): void {
+  if (given === undefined && itemFormats.some((one) => one === file))
+    throw new UsageError(`For the format, use --format ${file}. A file needs an ending, such as items.${file}.`);
 }
 
 export interface FileItem {

@@ -3,6 +3,7 @@
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+import { connectGrant, tableGrants } from "./postgres-grants.ts";
 import { createCommand, namesOf } from "./postgres-names.ts";
 
 /** How long it may take to open a connection, and then to sign in. */
@@ -10,8 +11,8 @@ export const connectSeconds = 5;
 
 /**
  * Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system.
- * `NAME` stands for the name of the database, `COMMAND` for the command that makes it, and `MESSAGE` for the server's own
- * message.
+ * `NAME` stands for the name of the database, `COMMAND` for the command that makes it, `GRANTS` for the SQL that lets the
+ * user in, and `MESSAGE` for the server's own message.
  */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
@@ -41,7 +42,7 @@ const advice: Readonly<Record<string, string>> = {
   // here. Only the server's own message tells them apart.
   "28000": "the server does not let this user in (MESSAGE)",
   "3D000": "there is no database NAME; make it with: COMMAND",
-  "42501": "this user may not do that in the schema todoitems; an administrator can grant it",
+  "42501": "this user may not do that in the schema todoitems. An administrator can allow it, with this SQL: GRANTS",
   "42P01": "a table of the schema todoitems is gone; restart the service to make it",
   "42883":
     "a function of the schema todoitems is gone; if a newer todoitems has brought the store up to date, start that one instead",
@@ -55,6 +56,9 @@ const advice: Readonly<Record<string, string>> = {
   "57P03": "the server is starting up",
 };
 
+/** For a user who may not connect. The server has the same code for this as for a table that the user may not use. */
+const noConnection = "this user may not use the database NAME. An administrator can allow it, with this SQL: GRANTS";
+
 /** For the other errors of a certificate. They have many codes. */
 const distrust =
   "the server's certificate is not trusted; name the file of its authority with sslrootcert, or use sslmode=require, which does not check it";
@@ -67,12 +71,18 @@ export function explainPostgresError(error: unknown, host: PostgresHost, address
   // unchanged.
   if (!(error instanceof postgres.PostgresError) && !/^[A-Z][A-Z0-9_]+$/.test(code)) return error;
   const isPasswordMissing = code === "28P01" && !address.password && !process.env["PGPASSWORD"];
+  const isKeptOut = code === "42501" && error instanceof postgres.PostgresError && error.severity === "FATAL";
   const known = isPasswordMissing
     ? "the server asks for a password, and none was given; put it into the address, or into the variable PGPASSWORD"
-    : (advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE"));
+    : isKeptOut
+      ? noConnection
+      : (advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE"));
   const text = known
     .replace("NAME", () => namesOf(address).database)
     .replace("COMMAND", () => createCommand(namesOf(address)))
+    .replace("GRANTS", () =>
+      isKeptOut ? connectGrant(namesOf(address)) : tableGrants(namesOf(address).user).join(" "),
+    )
     .replace("MESSAGE", () => error.message);
   return new StoreError(`${describeHost(host)}: ${text}`, { cause: error });
 }
@@ -116,6 +126,11 @@ export function isAnswer({ cause }: StoreError): boolean {
 /** True if the server answered, but did not accept the user, the password or the database of the address. */
 export function isRefusal({ cause }: StoreError): boolean {
   return cause instanceof postgres.PostgresError && /^(?:28|3D)/.test(cause.code);
+}
+
+/** True if the server answered, but the user may not use the database or the store in it. */
+export function lacksRights({ cause }: StoreError): boolean {
+  return codeOf(cause) === "42501";
 }
 
 /** True if two transactions were in conflict, so that another attempt may well succeed. */

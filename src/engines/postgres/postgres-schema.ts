@@ -2,6 +2,7 @@
 // Then one of them creates the tables, and the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
+import { tableGrants } from "./postgres-grants.ts";
 import { currentSchema, migrations, oldestReadableSchema } from "./postgres-migrations.ts";
 import { createCommand } from "./postgres-names.ts";
 import { applicationName, type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
@@ -108,15 +109,12 @@ async function checkRights(sql: Sql): Promise<void> {
 
 /** The SQL that an administrator runs for a user who has no permission to create tables. */
 function administratorSql(fromVersion: number, user: string): string {
-  const role = `"${user.replaceAll('"', '""')}"`;
   return [
     "BEGIN;",
     ...(fromVersion > 0 ? [`-- Stop every older instance first: it cannot use schema ${currentSchema}.`] : []),
     ...migrations.slice(fromVersion).map((migration) => migration.trim()),
     `UPDATE todoitems.store SET schema_version = ${currentSchema};`,
-    `GRANT USAGE ON SCHEMA todoitems TO ${role};`,
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA todoitems TO ${role};`,
-    `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA todoitems TO ${role};`,
+    ...tableGrants(user),
     "COMMIT;",
   ].join("\n");
 }

@@ -97,7 +97,7 @@ export class CommitThread {
   }
 
   #ask(message: ToThread): Promise<FromThread> {
-    if (this.#end !== undefined) return Promise.reject(new StoreError(this.#end));
+    if (this.#end !== undefined) return Promise.reject(new StoreError(this.#end, { needsRestart: true }));
     return new Promise((resolve, reject) => {
       this.#waiting = { answer: resolve, fail: reject };
       this.#worker.postMessage(JSON.stringify(message));
@@ -117,7 +117,7 @@ export class CommitThread {
     }
     const [, reason, undecided, retired] = message;
     if (retired) this.#options.onRetired(reason);
-    waiting?.fail(new StoreError(reason, { undecided }));
+    waiting?.fail(new StoreError(reason, { undecided, needsRestart: retired }));
   }
 
   #ended(reason: string): void {

@@ -60,7 +60,7 @@ export class GuardedDatabase {
   /** Throws if another program has replaced, removed or changed the files. From then on, every call throws. */
   check(): void {
     if (!this.isRetired) this.#lookAtFiles();
-    if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
+    if (this.#retirement !== undefined) throw new StoreError(this.#retirement, { needsRestart: true });
   }
 
   /**
@@ -82,7 +82,7 @@ export class GuardedDatabase {
   checkCommit(): void {
     const interference = this.#guard?.checkCommit();
     if (interference) this.#retire(interference);
-    if (this.#retirement !== undefined) throw new StoreError(this.#retirement);
+    if (this.#retirement !== undefined) throw new StoreError(this.#retirement, { needsRestart: true });
   }
 
   /** True if the log is so long that a checkpoint must not be put off any more. */

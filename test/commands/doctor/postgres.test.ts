@@ -85,6 +85,23 @@ test("a server that refuses the user or the database is not called unreachable, 
   }
 });
 
+test("a user without rights in the schema fails, with the SQL for an administrator", async () => {
+  const store = await createPostgresStore();
+  try {
+    await (await store.open()).close();
+    await store.run("CREATE ROLE examined LOGIN PASSWORD 'p'");
+    const { findings } = await examine("PostgreSQL", store.url.replace(/\/\/.*@/, "//examined:p@"));
+    expect(findings[0]).toMatchObject({
+      verdict: "fail",
+      text: expect.stringContaining('GRANT USAGE ON SCHEMA todoitems TO "examined";'),
+      hint: "the server runs, but the user of --store may not use the store: let an administrator run that SQL",
+    });
+  } finally {
+    await store.run("DROP ROLE examined");
+    await store.dispose();
+  }
+});
+
 test("standbys that confirm commits pass, and the answer names them", async () => {
   cluster = await PostgresCluster.start();
   const { findings } = await examine("PostgreSQL", cluster.url);

@@ -181,6 +181,30 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     await store.run("DROP OWNED BY plain; DROP ROLE plain");
   });
 
+  test("a user without rights in the schema: the message has the SQL for an administrator, and that SQL is enough", async () => {
+    await warmUp(await open());
+    await store.run(`CREATE ROLE "new user" LOGIN PASSWORD 'p'`);
+    const url = store.url.replace(/\/\/.*@/, "//new%20user:p@");
+    const message = await refusal(url);
+    expect(message).toContain("this user may not do that in the schema todoitems");
+    await store.run(message.slice(message.indexOf("GRANT ")));
+    const engine = await open(url);
+    await commit(engine, await engine.pull());
+    expect(await jsons(engine)).toHaveLength(3);
+    await store.run('DROP OWNED BY "new user"; DROP ROLE "new user"');
+  });
+
+  test("a user who may not connect to the database: the message has the SQL for an administrator", async () => {
+    const { database } = parsePostgresUrl(store.url);
+    await store.run(`CREATE ROLE stranger LOGIN PASSWORD 'p'; REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
+    const url = store.url.replace(/\/\/.*@/, "//stranger:p@");
+    const message = await refusal(url);
+    expect(message).toContain(`this user may not use the database ${database}`);
+    await store.run(message.slice(message.indexOf("GRANT ")));
+    expect(await refusal(url)).toContain("the user stranger may not make tables");
+    await store.run(`GRANT CONNECT ON DATABASE ${database} TO PUBLIC; DROP OWNED BY stranger; DROP ROLE stranger`);
+  });
+
   test("a user who is not allowed to change existing tables: the message has the SQL for an administrator too", async () => {
     await open();
     const { database } = parsePostgresUrl(store.url);

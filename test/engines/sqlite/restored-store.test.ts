@@ -5,7 +5,7 @@ import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { expectProblem, ids, item, Service } from "../../service.ts";
-import { temporaryFolder } from "../engine-kinds.ts";
+import { openWithThread, temporaryFolder } from "../engine-kinds.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
@@ -59,6 +59,25 @@ test("while the file is replaced, writes are 503, readiness is 503, and reads go
   expect(await service.list()).toBe(`[${item(ids.one)}]`);
   await expect(service.collection.close()).rejects.toThrow("another file is in its place");
 });
+
+test.each([
+  ["the thread that serves", async () => new SqliteEngine(path, { readOnly: false })],
+  ["a thread of its own", () => openWithThread(path)],
+] as const)(
+  "a write that is refused because the file is gone says that only a restart helps, if commits run in %s",
+  async (_, open) => {
+    const service = await Service.on(await open());
+    await service.create(item(ids.one));
+    renameSync(path, backup);
+    for (let count = 0; count < 2; count++) {
+      const { detail } = await expectProblem(await service.send("POST", list, item(ids.two)), 503, "StoreUnavailable");
+      expect(detail).toBe(
+        "The service has lost its store, so nothing was changed. Writes fail until the operator restarts the service. Its log says what happened.",
+      );
+    }
+    await expect(service.collection.close()).rejects.toThrow("the file is gone");
+  },
+);
 
 test("readiness is 503 once the file is replaced, before any write has failed", async () => {
   const service = await start();
