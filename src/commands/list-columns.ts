@@ -38,11 +38,14 @@ export function usualColumns(all: readonly string[], items: readonly string[]): 
 
 /**
  * Exactly the columns that the user names. `names` is a list, separated by commas. `Name` stands for the column of
- * names, whatever its title is.
+ * names and `Done` for the column of done-marks, whatever their titles are.
  */
 export function chosenColumns(all: readonly string[], items: readonly string[], names: string): ListColumns {
-  const byName = nameColumn(items);
-  const possible = [idColumn(all, items), ...byName, ...fieldsOf(items)];
+  const special = new Map([
+    ["name", nameColumn(items)[0]],
+    ["done", doneColumn(items)[0]],
+  ]);
+  const possible = [idColumn(all, items), ...nameColumn(items), ...fieldsOf(items)];
   const chosen = names
     .split(",")
     .map((name) => name.trim())
@@ -50,8 +53,7 @@ export function chosenColumns(all: readonly string[], items: readonly string[], 
   if (chosen.length === 0) throw new UsageError("--columns: needs field names, as in --columns ID,Name.");
   const columns = chosen.map((name) => {
     const column =
-      (name.toLowerCase() === "name" ? byName[0] : undefined) ??
-      possible.find(({ title }) => title.toLowerCase() === name.toLowerCase());
+      special.get(name.toLowerCase()) ?? possible.find(({ title }) => title.toLowerCase() === name.toLowerCase());
     if (column) return { ...column, optional: false };
     const titles = [...new Set(possible.map(({ title }) => title))];
     throw new UsageError(`--columns ${name}: no item has this field; ${expectedOneOf(name, titles)}`);
@@ -65,15 +67,29 @@ export function chosenColumns(all: readonly string[], items: readonly string[], 
  * has a name.
  */
 function nameColumn(items: readonly string[]): Column[] {
+  const title = mostUsed(items.map(nameFieldOf));
+  return title === undefined ? [] : [{ title, cells: items.map(nameOf), optional: false, wide: true }];
+}
+
+/** The column with the items' done-marks, such as `Done` or `completed`. Empty if no item has one. */
+function doneColumn(items: readonly string[]): Column[] {
+  const marks = items.map(doneFieldOf);
+  const title = mostUsed(marks.map(({ name, value }) => (value === undefined ? undefined : name)));
+  const cells = marks.map(({ value }) => (value === undefined ? "" : printable(displayText(value))));
+  return title === undefined ? [] : [{ title, cells, optional: false }];
+}
+
+/** Returns the field name that occurs most often, in whatever letter case. Undefined if there is none. */
+function mostUsed(fields: readonly (string | undefined)[]): string | undefined {
   const uses = new Map<string, { readonly title: string; count: number }>();
-  for (const field of items.map(nameFieldOf)) {
+  for (const field of fields) {
     if (field === undefined) continue;
     const use = uses.get(field.toLowerCase()) ?? { title: field, count: 0 };
     use.count++;
     uses.set(field.toLowerCase(), use);
   }
   const [most] = [...uses.values()].sort((one, other) => other.count - one.count);
-  return most ? [{ title: most.title, cells: items.map(nameOf), optional: false, wide: true }] : [];
+  return most?.title;
 }
 
 /**

@@ -113,6 +113,17 @@ test("the column of names has the title that most items use, and --columns Name 
   expect((await commandLine.run("list", ["--columns", "Name"])).stdout).toBe("title\none\ntwo\nthree\n");
 });
 
+test("--columns Done shows each item's done-mark, whatever its app calls that field", async () => {
+  await commandLine.store(
+    item(1, '"title":"one","completed":true'),
+    item(2, '"title":"two","completed":false'),
+    item(3, '"Name":"three","Done":true'),
+  );
+  expect((await commandLine.run("list", ["--columns", "Name,Done"])).stdout).toBe(
+    "title  completed\none    ✓\ntwo\nthree  ✓\n",
+  );
+});
+
 test("if an item has two fields for a name, the second one is an ordinary column", async () => {
   await commandLine.store(item(1, '"Title":"Dr","Name":"Ann"'), item(2, '"Title":"Only a title"'));
   const { stdout } = await commandLine.run("list");
