@@ -18,7 +18,7 @@ export function askPasswordOnce(name: string): Promise<string> {
 function askTwice(name: string): Promise<string> {
   return withHiddenInput(async (ask) => {
     const first = await ask(`Password for ${name}: `);
-    if (first === (await ask("Repeat the password: "))) return first;
+    if (first === "" || first === (await ask("Repeat the password: "))) return first;
     throw new CommandError("The two passwords differ. Nothing was changed.");
   });
 }

@@ -444,6 +444,17 @@ describe("success", () => {
     });
   });
 
+  test("an empty password is refused before it must be repeated", async () => {
+    const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "ann", "--users", "refused"], {
+      cwd: commandLine.path("."),
+      answers: [["Password for ann: ", "\n"]],
+    });
+    expect({ exitCode, output: plain(output) }).toEqual({
+      exitCode: 1,
+      output: "Password for ann: \nerror: The password is empty. Nothing was changed.\n",
+    });
+  });
+
   test("a password may be typed twice before the second question appears, and is not shown then", async () => {
     const { exitCode, output } = await commandLine.runInTerminal("user", ["add", "bob", "--users", "users"], {
       cwd: commandLine.path("."),

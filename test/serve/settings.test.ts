@@ -286,6 +286,13 @@ describe("settings", () => {
     expect(readSettings(["--users", "u", "--auth", "all"], {})).toMatchObject({ warnings: [] });
   });
 
+  test("--hsts without HTTPS causes a warning", () => {
+    expect(readSettings(["--hsts"], {})).toMatchObject({
+      warnings: [expect.stringContaining("--hsts without --https-port")],
+    });
+    expect(readSettings(["--hsts", "--https-port", "5001"], {})).toMatchObject({ warnings: [] });
+  });
+
   test("--demo cannot be combined with a store on disk", () => {
     expect(problems(["--demo", "--store", "memory:"])).toEqual([]);
     expect(problems(["--demo"], { TODOITEMS_STORE: "sqlite:x.db" })).toHaveLength(1);
