@@ -155,7 +155,7 @@ describe("errors", () => {
     ["restore", 2, "Missing argument: FILE."],
     ["serve --prot 1 --auth al", 2, "did you mean --port?", "expected one of off, writes, all"],
     ["list --server 127.0.0.1:9", 3, "Nothing answers at http://127.0.0.1:9/.", "todoitems serve"],
-    ["show 11111111-1111-4111-8111-111111111111", 1, "There is no item with this ID."],
+    ["show 11111111-1111-4111-8111-111111111111", 1, "No item has the ID 11111111-1111-4111-8111-111111111111."],
     ["remove", 2, "Missing argument: ID."],
     ["export nosuch/x.json", 1, "nosuch/x.json cannot be written: there is no folder nosuch."],
     ["import --format json .", 2, ". is a folder."],
