@@ -469,6 +469,23 @@ describe("success", () => {
     });
   });
 
+  test("add stores a second name or a second mark for done, with a warning", async () => {
+    await commandLine.clear();
+    expect(await commandLine.run("add", ["Milk", "-f", "title=x"])).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining("Added: Milk"),
+      stderr:
+        "warning: This item has two names, in the fields Name and title. Apps read only the one that they know; these commands read Name.\n",
+    });
+    expect((await commandLine.run("add", ["-f", "text=a", "-f", "title=b"])).stderr).toBe(
+      "warning: This item has two names, in the fields text and title. Apps read only the one that they know; these commands read title.\n",
+    );
+    expect((await commandLine.run("add", ["Milk", "-f", "completed=no", "-f", "isDone=yes"])).stderr).toBe(
+      "warning: This item has two marks for done, in the fields completed and isDone. Apps read only the one that they know; these commands read completed.\n",
+    );
+    expect((await commandLine.run("add", ["Milk", "-f", "completed=no"])).stderr).toBe("");
+  });
+
   test("the hint for an empty list repeats the flags that name the service", async () => {
     await commandLine.clear();
     const { origin } = commandLine.service;
