@@ -219,6 +219,21 @@ describe("if the input is not a JSON array, the message says what to do about it
       "The array is in the field items. Import that array alone",
     ],
     ["an array in a larger object", '{\n  "items": [\n    {"Name": "milk"}]\n}', "The array is in the field items."],
+    [
+      "an array in an object, with an item on each line",
+      '{"items":[{"Name":"a"},\n{"Name":"b"}]}',
+      "The array is in the field items. Import that array alone.",
+    ],
+    [
+      "an array in an object, with each item on a line of its own",
+      '{"items":[\n{"Name":"a"}\n]}',
+      "The array is in the field items. Import that array alone.",
+    ],
+    [
+      "items with arrays, and Windows line endings",
+      '{"Steps":[{"a":1}]}\r\n{"Name":"b"}\r\n',
+      "so add --format ndjson.",
+    ],
     ["one item on several lines", '{\n  "Name": "milk"\n}', "This is one object. Put [ before it and ] after it."],
     ["an array that goes wrong", '[{"Name":"milk"} 7]', "expected a comma or a closing bracket"],
   ] as const)
