@@ -2,7 +2,7 @@
 // completions all use this description.
 
 import type { Environment } from "../serve/environment.ts";
-import { type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
+import { contradictions, type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
 import { choiceMeant } from "./other-words.ts";
 
@@ -12,7 +12,6 @@ export interface Flag extends FlagShape {
   readonly choices?: readonly string[];
   /** Some of the valid values. Shells offer them. */
   readonly examples?: readonly string[];
-  readonly repeats?: boolean;
 }
 
 export interface Command {
@@ -37,7 +36,7 @@ export interface Arguments {
   /** The flags that the command has, given or not. */
   readonly flags: readonly Flag[];
   readonly positionals: readonly string[];
-  /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */
+  /** The value of a flag. Undefined if the flag was not given. */
   text(flag: string): string | undefined;
   /** All values of a flag that may be repeated. */
   texts(flag: string): readonly string[];
@@ -53,7 +52,8 @@ function parseArguments(flags: readonly Flag[], args: readonly string[]): Argume
       return choices && !choices.includes(value) ? [`--${name} ${value}: ${expectedOneOf(value, choices)}`] : [];
     }),
   );
-  if (problems.length + wrong.length > 0) throw new UsageError([...problems, ...wrong].join("\n"));
+  const all = [...problems, ...wrong, ...contradictions(flags, values)];
+  if (all.length > 0) throw new UsageError(all.join("\n"));
   return { flags, positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
 }
 

@@ -14,6 +14,8 @@ export interface FlagShape {
   readonly short?: string;
   /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
   readonly placeholder: string;
+  /** True if the flag may be given several times, with different values. */
+  readonly repeats?: boolean;
   /**
    * Advice for people who try a flag that does not exist. The key is the name of that flag. In the advice, `VALUE`
    * stands for the value that was given.
@@ -63,6 +65,23 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
   }
   return { values, positionals, problems };
+}
+
+/** Names the flags that were given several times with different values, although only one value could count. */
+export function contradictions(
+  shapes: readonly FlagShape[],
+  values: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  return shapes.flatMap(({ name, placeholder, repeats = false }) => {
+    const given = values.get(name) ?? [];
+    if (repeats || new Set(given).size < 2) return [];
+    const [times, rest] = given.length === 2 ? ["twice", "one of the two"] : [`${given.length} times`, "all but one"];
+    const takesList = placeholder.includes("[,");
+    const advice = takesList
+      ? `Give it once, with commas between the values: --${name} ${given.join(",")}`
+      : `Leave out ${rest}`;
+    return [`--${name}: given ${times}, with different values. ${advice}`];
+  });
 }
 
 /**

@@ -83,7 +83,8 @@ function requireSettings(args: readonly string[], environment: Environment, othe
 
 /** Runs one of the processes that `serve --workers` starts. It prints no greeting, and ends when its parent ends. */
 export async function work(args: readonly string[], environment: Environment): Promise<number> {
-  const result = readSettings(args, environment);
+  // The parent adds flags to those of the operator, and its own flags count.
+  const result = readSettings(args, environment, [], true);
   if ("problems" in result) return 2;
   const { settings } = result;
   const log = openLog(settings);

@@ -2,7 +2,7 @@
 
 import { asTyped } from "../program-name.ts";
 import { type Environment, variableOf } from "./environment.ts";
-import { flagsWithoutDashes, parseFlags } from "./flags.ts";
+import { contradictions, flagsWithoutDashes, parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
 import { definitions, type Settings } from "./settings-table.ts";
 import { closest } from "./suggestion.ts";
@@ -16,14 +16,16 @@ export type SettingsResult =
 
 /**
  * Flags override environment variables, which override defaults. `otherVariables` lists the environment variables that
- * only other commands read. They are not reported as unknown.
+ * only other commands read. They are not reported as unknown. If a flag is given twice, with different values, that is
+ * a problem, unless `lastCounts` is true.
  */
 export function readSettings(
   args: readonly string[],
   environment: Environment,
   otherVariables: readonly string[] = [],
+  lastCounts = false,
 ): SettingsResult {
-  const { flags, problems } = readFlags(args);
+  const { flags, problems } = readFlags(args, lastCounts);
   const given = new Set<keyof Settings>();
   const read = <Name extends keyof Settings>(name: Name): Settings[Name] => {
     const definition = definitions[name];
@@ -80,7 +82,7 @@ export function readSettings(
       };
 }
 
-function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
+function readFlags(args: readonly string[], lastCounts: boolean): { flags: Map<string, string>; problems: string[] } {
   const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
   const { values, positionals, problems } = parseFlags(shapes, args);
   const meant = flagsWithoutDashes(positionals, shapes);
@@ -93,7 +95,7 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   );
   return {
     flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
-    problems: [...problems, ...unexpected],
+    problems: [...problems, ...unexpected, ...(lastCounts ? [] : contradictions(shapes, values))],
   };
 }
 

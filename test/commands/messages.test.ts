@@ -268,6 +268,18 @@ describe("errors", () => {
     ],
     ["healthcheck --port abc", 2, "--port abc: expected a port", "For help: todoitems help healthcheck"],
     ["healthcheck 5000 5001", 2, "5001: unexpected argument. This command takes one URL."],
+    ["add Buy -n x -n y", 2, "--notes: given twice, with different values. Leave out one of the two"],
+    ["edit 3f2a --notes x -n y", 2, "--notes: given twice, with different values."],
+    ["list -s 9 --server 10 -u a -u b", 2, "--server: given twice", "--username: given twice"],
+    ["export --format csv --format json --format ndjson", 2, "--format: given 3 times, with different values."],
+    ["serve --port 1 --port 2", 2, "--port: given twice, with different values."],
+    [
+      "serve --cors https://a.test --cors https://b.test",
+      2,
+      "--cors: given twice, with different values. Give it once, with commas between the values: --cors https://a.test,https://b.test",
+    ],
+    ["serve --port 0 --demo --demo=off", 2, "--demo: given twice, with different values."],
+    ["healthcheck --port 1 --port 2", 2, "--port: given twice, with different values."],
     ["list --host todo.example", 2, "this command takes an address: --server http://todo.example:5000/"],
     ["healthcheck localhost:9", 1, "http://localhost:9/: nothing answers there. Check that the service is running;"],
     [
@@ -484,6 +496,15 @@ describe("success", () => {
       "warning: This item has two marks for done, in the fields completed and isDone. Apps read only the one that they know; these commands read completed.\n",
     );
     expect((await commandLine.run("add", ["Milk", "-f", "completed=no"])).stderr).toBe("");
+  });
+
+  test("a flag may be given twice with the same value, and --field and --columns with different ones", async () => {
+    await commandLine.clear();
+    const args = ["Milk", "-n", "x", "--notes", "x", "-f", "Price:=1", "-f", "Shop=a", "--json", "--json"];
+    expect(await commandLine.run("add", args)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await commandLine.run("list", ["--columns", "Price", "--columns", "Shop"])).stdout).toBe(
+      "Price  Shop\n1      a\n",
+    );
   });
 
   test("the hint for an empty list repeats the flags that name the service", async () => {
