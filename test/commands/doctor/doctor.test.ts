@@ -180,7 +180,7 @@ describe.skipIf(process.platform === "win32")("secrets", () => {
 });
 
 describe("the certificate", () => {
-  async function examineCertificate(days: number) {
+  async function makeCertificate(days: number) {
     const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
     const made = await X509CertificateGenerator.createSelfSigned({
       name: "CN=todo.example",
@@ -194,8 +194,11 @@ describe("the certificate", () => {
     writeFileSync(key, PemConverter.encode(await crypto.subtle.exportKey("pkcs8", pair.privateKey), "PRIVATE KEY"), {
       mode: 0o600,
     });
-    return patient.examine("Certificate", ["--https-port", "0", "--tls-cert", cert, "--tls-key", key]);
+    return { cert, key };
   }
+
+  const examineFiles = (cert: string, key: string) =>
+    patient.examine("Certificate", ["--https-port", "0", "--tls-cert", cert, "--tls-key", key]);
 
   for (const [days, verdict, text] of [
     [90, "pass", "is valid for 90 more days"],
@@ -203,10 +206,22 @@ describe("the certificate", () => {
     [-0.9, "fail", "expired"],
   ] as const) {
     test(`a certificate that is valid for ${days} days: ${verdict}`, async () => {
-      const { findings } = await examineCertificate(days);
+      const { cert, key } = await makeCertificate(days);
+      const { findings } = await examineFiles(cert, key);
       expect(findings).toMatchObject([{ verdict, text: expect.stringContaining(text) }]);
     });
   }
+
+  test("a certificate and a key that are exchanged are named", async () => {
+    const { cert, key } = await makeCertificate(90);
+    const { findings } = await examineFiles(key, cert);
+    expect(findings).toMatchObject([
+      {
+        verdict: "fail",
+        text: `${key}: this file contains a private key and not a certificate. Perhaps --tls-cert and --tls-key are exchanged`,
+      },
+    ]);
+  });
 
   test("a development certificate is a warning", async () => {
     const { findings } = await patient.examine("Certificate", ["--https-port", "0"]);
