@@ -2,7 +2,7 @@
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
@@ -105,6 +105,47 @@ describe("the store", () => {
     ]);
     const foreign = await patient.examine("Store", ["--store", `sqlite:${patient.path("letter.txt")}`]);
     expect(foreign.findings[0]?.text).toContain("this is not a todoitems store");
+  });
+
+  // Root may write everywhere, unless it gives up its capabilities.
+  const isRoot = process.getuid?.() === 0;
+  const launcher = isRoot ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : [];
+  const canTest = process.platform !== "win32" && (!isRoot || Bun.which("setpriv") !== null);
+
+  test.skipIf(!canTest)(
+    "a folder or file without the write bit fails, and its owner is told to set the bit",
+    async () => {
+      const folder = patient.path("locked");
+      mkdirSync(folder);
+      const path = await makeStore("locked/store.db");
+      const examine = () => patient.examine("Store", ["--port", "0", "--store", `sqlite:${path}`], {}, launcher);
+      chmodSync(path, 0o444);
+      expect((await examine()).findings).toMatchObject([
+        {
+          verdict: "fail",
+          text: `${path} cannot be written: permission denied`,
+          hint: `it belongs to this user, who may not write to it: chmod u+w ${path}`,
+        },
+      ]);
+      chmodSync(path, 0o644);
+      chmodSync(folder, 0o555);
+      expect((await examine()).findings).toMatchObject([
+        { verdict: "fail", hint: expect.stringContaining(`: chmod u+w ${folder}`) },
+      ]);
+      chmodSync(folder, 0o755);
+    },
+  );
+
+  test.skipIf(!canTest || !isRoot)("a file of another user fails, and names that user", async () => {
+    const path = await makeStore("store.db");
+    chownSync(path, 4711, 4711);
+    const { findings } = await patient.examine("Store", ["--store", `sqlite:${path}`], {}, launcher);
+    expect(findings).toMatchObject([
+      {
+        verdict: "fail",
+        hint: "it belongs to user 4711: give it to the user of the service, or run doctor as that user",
+      },
+    ]);
   });
 
   test("a store that was written in the future makes the clock suspicious", async () => {
