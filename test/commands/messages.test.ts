@@ -268,6 +268,13 @@ describe("errors", () => {
     ],
     ["healthcheck --port abc", 2, "--port abc: expected a port", "For help: todoitems help healthcheck"],
     ["healthcheck 5000 5001", 2, "5001: unexpected argument. This command takes one URL."],
+    [
+      "restore - --store sqlite:new.db",
+      3,
+      "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
+    ],
+    ["check -", 3, "A store or a backup must be a file, so it cannot come from standard input."],
+    ["recover - new.db", 3, "A store or a backup must be a file, so it cannot come from standard input."],
     ["add Buy -n x -n y", 2, "--notes: given twice, with different values. Leave out one of the two"],
     ["edit 3f2a --notes x -n y", 2, "--notes: given twice, with different values."],
     ["list -s 9 --server 10 -u a -u b", 2, "--server: given twice", "--username: given twice"],
