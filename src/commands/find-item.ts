@@ -60,7 +60,7 @@ async function findId(client: TodoClient<string>, prefix: string): Promise<strin
   }
   if (found.length > 1)
     throw new UsageError(
-      `${found.length} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
+      `${found.length.toLocaleString("en")} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
         .slice(0, 5)
         .map(({ id, name }) => `  ${id}  ${name}`.trimEnd())
         .join("\n")}`,
