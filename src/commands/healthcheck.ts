@@ -34,7 +34,7 @@ export const healthcheck: Command = {
     "Without URL, it finds the address from the settings of serve, in flags and environment variables. TODOITEMS_SERVER is not one of them. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
   example: "healthcheck --port 8080",
   async run(args, environment) {
-    const { problems, positionals } = parseFlags(acceptedFlags, args);
+    const { values, problems, positionals } = parseFlags(acceptedFlags, args);
     if (problems.length > 0) throw new UsageError(problems.join("\n"));
     if (positionals.length > 1)
       throw new UsageError(`${positionals[1]}: unexpected argument. This command takes one URL.`);
@@ -44,7 +44,9 @@ export const healthcheck: Command = {
     const url = named ?? addressOf(result.settings);
     const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
     if (state !== "ready") {
-      const server = named ? undefined : environment[serverVariable];
+      // An address on the command line says clearly which service is meant.
+      const isNamed = named !== undefined || addressFlags.some((flag) => values.has(flag));
+      const server = isNamed ? undefined : environment[serverVariable];
       const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url)}` : ""}`;
       throw new CommandError([reason, ...unusedServer(server, url)].join("\n"));
     }

@@ -137,6 +137,17 @@ test("TODOITEMS_SERVER is not used, and the message says so if it names another 
   );
   const same = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "http://127.0.0.1:1" });
   expect(same.stderr).not.toContain("TODOITEMS_SERVER");
+  // A port or a host on the command line says clearly which service is meant.
+  for (const args of [
+    ["--port", "1"],
+    ["--port", "off", "--https-port", "1"],
+    ["--port=1", "--host", "127.0.0.1"],
+  ]) {
+    const environment = { ...home(), TODOITEMS_SERVER: service.origin };
+    const named = await runProgram("healthcheck", { args, environment });
+    expect(named.exitCode).toBe(1);
+    expect(named.stderr).not.toContain("TODOITEMS_SERVER");
+  }
   const malformed = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "ftp://x" });
   expect(malformed.exitCode).toBe(1);
   const ready = await ask({ TODOITEMS_PORT: portOf(service), TODOITEMS_SERVER: "http://127.0.0.1:1" });
