@@ -13,6 +13,7 @@ import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
 import { completeUrl, isOnThisMachine, serveCommandFor, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
+import { describeUnknownVariables } from "./unknown-variables.ts";
 
 /**
  * The settings that decide where the service listens. The help lists only these, but all other settings are accepted
@@ -48,7 +49,8 @@ export const healthcheck: Command = {
       const isNamed = named !== undefined || addressFlags.some((flag) => values.has(flag));
       const server = isNamed ? undefined : environment[serverVariable];
       const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url)}` : ""}`;
-      throw new CommandError([reason, ...unusedServer(server, url)].join("\n"));
+      const remarks = [...unusedServer(server, url), ...describeUnknownVariables(environment)];
+      throw new CommandError([reason, ...remarks].join("\n"));
     }
     await printLine("ready");
     return 0;

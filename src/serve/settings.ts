@@ -101,7 +101,8 @@ function readFlags(args: readonly string[], lastCounts: boolean): { flags: Map<s
 
 const prefix = "TODOITEMS_";
 
-function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
+/** Names the variables that look like settings, but that neither `serve` nor another command reads. */
+export function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {

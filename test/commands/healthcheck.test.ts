@@ -154,6 +154,12 @@ test("TODOITEMS_SERVER is not used, and the message says so if it names another 
   expect(ready).toEqual({ exitCode: 0, stdout: "ready\n", stderr: "" });
 });
 
+test("a misspelt environment variable is named if the service is not ready", async () => {
+  expect((await ask({ TODOITEMS_PORT: "1", TODOITEMS_HOTS: "127.0.0.1" })).stderr).toContain(
+    "\nTODOITEMS_HOTS is not a setting and is ignored. Did you mean TODOITEMS_HOST?",
+  );
+});
+
 test("a port that the system picks is a usage error, because nobody knows it", async () => {
   expect(await ask({ TODOITEMS_PORT: "0" })).toMatchObject({ exitCode: 2 });
 });

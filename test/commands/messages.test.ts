@@ -514,6 +514,31 @@ describe("success", () => {
     );
   });
 
+  test("a misspelt environment variable is named once on standard error, and the command goes on", async () => {
+    await commandLine.clear();
+    const misspelt = { TODOITEMS_SEVER: "x", TODOITEMS_STROE: "y" };
+    const warnings = [
+      "warning: TODOITEMS_SEVER is not a setting and is ignored. Did you mean TODOITEMS_SERVER?\n",
+      "warning: TODOITEMS_STROE is not a setting and is ignored. Did you mean TODOITEMS_STORE?\n",
+    ].join("");
+    expect(await commandLine.run("add", ["Milk"], misspelt)).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining("Added: Milk"),
+      stderr: warnings,
+    });
+    const store = ["--store", `sqlite:${commandLine.path("sound.db")}`];
+    for (const [command, args] of [
+      ["list", []],
+      ["check", store],
+      ["backup", [commandLine.path("copy.db"), ...store]],
+      ["user", ["list", "--users", commandLine.path("none")]],
+    ] as const)
+      expect((await commandLine.run(command, args, misspelt)).stderr).toStartWith(warnings);
+    expect((await commandLine.run("list", [], { TODOITEMS_FOO: "1" })).stderr).toBe(
+      "warning: TODOITEMS_FOO is not a setting and is ignored. todoitems help serve lists the settings.\n",
+    );
+  });
+
   test("the hint for an empty list repeats the flags that name the service", async () => {
     await commandLine.clear();
     const { origin } = commandLine.service;

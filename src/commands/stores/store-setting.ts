@@ -11,6 +11,7 @@ import { type Environment, variableOf } from "../../serve/environment.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { type Arguments, type Flag, UsageError } from "../command.ts";
+import { warnOfUnknownVariables } from "../unknown-variables.ts";
 
 const setting = definitions.store;
 
@@ -40,6 +41,7 @@ export function replaceFlag(command: string): Flag {
 }
 
 export function storeOf(args: Arguments, environment: Environment): KeptStore {
+  warnOfUnknownVariables(environment);
   return parseStore(args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default));
 }
 
