@@ -205,7 +205,9 @@ export class TodoCollection {
     if (this.count > 0) return false;
     const byteCount = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
     if (byteCount > this.#list.bytesLeft)
-      throw new StoreError(`the seed has ${byteCount} bytes of items; raise --store-limit to store them`);
+      throw new StoreError(
+        `the seed has ${byteCount.toLocaleString("en")} bytes of items; raise --store-limit to store them`,
+      );
     // The count is checked again inside the commit, because another process may be seeding the same store.
     const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));
     const outcomes = await this.#commit(writes, { dependsOnAll: true });

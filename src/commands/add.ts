@@ -5,7 +5,16 @@ import { withQuotes } from "../serve/loose-words.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
-import { fieldFlag, isDoneField, notesFlag, parseField, refuseDoubles, setFields, titleOf } from "./fields.ts";
+import {
+  fieldFlag,
+  isDoneField,
+  notesFlag,
+  parseField,
+  refuseDoubles,
+  setFields,
+  titleOf,
+  warnOfDoubles,
+} from "./fields.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
 const nameAdvice = "give the name alone, as in add VALUE";
@@ -57,6 +66,7 @@ export const add = defineCommand(
     const json = setFields("{}", [...named, ...marks, ...fields]);
     const client = await connect(args, environment);
     const { id, item } = await client.create(json);
+    warnOfDoubles(json);
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
     return 0;
   },

@@ -2,7 +2,7 @@
 // completions all use this description.
 
 import type { Environment } from "../serve/environment.ts";
-import { type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
+import { contradictions, type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
 import { flagsWithQuotes, type LooseWords } from "../serve/loose-words.ts";
 import { closest } from "../serve/suggestion.ts";
 import { choiceMeant } from "./other-words.ts";
@@ -13,7 +13,6 @@ export interface Flag extends FlagShape {
   readonly choices?: readonly string[];
   /** Some of the valid values. Shells offer them. */
   readonly examples?: readonly string[];
-  readonly repeats?: boolean;
 }
 
 export interface Command {
@@ -56,7 +55,8 @@ function parseArguments(flags: readonly Flag[], args: readonly string[]): Argume
       return choices && !choices.includes(value) ? [`--${name} ${value}: ${expectedOneOf(value, choices)}`] : [];
     }),
   );
-  if (problems.length + wrong.length > 0) throw new UsageError([...problems, ...wrong].join("\n"));
+  const all = [...problems, ...wrong, ...contradictions(flags, values)];
+  if (all.length > 0) throw new UsageError(all.join("\n"));
   return { flags, positionals, loose, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
 }
 

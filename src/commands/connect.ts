@@ -21,6 +21,7 @@ import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
 import { isOnThisMachine } from "./server-address.ts";
 import { fetchTrusting } from "./trusting-fetch.ts";
+import { warnOfUnknownVariables } from "./unknown-variables.ts";
 
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
 export async function connect(
@@ -29,6 +30,7 @@ export async function connect(
   retry: RetryOptions = {},
 ): Promise<TodoClient<string>> {
   noticeConnection(givenConnection(args));
+  warnOfUnknownVariables(environment);
   const connection = readConnection(args, environment);
   const { server, form = "b" } = connection;
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);

@@ -35,6 +35,7 @@ const nameFlag: Flag = {
   name: "name",
   placeholder: "TEXT",
   meaning: "the item's name, in the field where the item keeps it, such as Name or title",
+  isContent: true,
   triedInstead: {
     done: markAdvice,
     complete: markAdvice,
@@ -98,8 +99,9 @@ function nameIn(args: Arguments): string | undefined {
 }
 
 function fieldsIn(args: Arguments): Field[] {
-  const notes = args.texts("notes").map((text) => ({ name: "Notes", json: JSON.stringify(text) }));
-  return [...notes, ...args.texts("field").map(parseField)];
+  const notes = args.text("notes");
+  const named = notes === undefined ? [] : [{ name: "Notes", json: JSON.stringify(notes) }];
+  return [...named, ...args.texts("field").map(parseField)];
 }
 
 async function storeFields(client: Client, stored: StoredText, item: string): Promise<string> {

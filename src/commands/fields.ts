@@ -17,7 +17,13 @@ export const fieldFlag: Flag = {
   repeats: true,
 };
 
-export const notesFlag: Flag = { name: "notes", short: "n", placeholder: "TEXT", meaning: "the item's notes" };
+export const notesFlag: Flag = {
+  name: "notes",
+  short: "n",
+  placeholder: "TEXT",
+  meaning: "the item's notes",
+  isContent: true,
+};
 
 export interface Field {
   readonly name: string;
@@ -144,6 +150,20 @@ export function warnOfSecondNames(json: string, fields: readonly Field[]): void 
       secondMark,
       `To change the mark, use ${asTypedHere("done ID")} or ${asTypedHere("done ID --undo")}`,
     );
+}
+
+/** Warns if a new item has two names, or two marks for done. */
+export function warnOfDoubles(json: string): void {
+  const names = [...scanObject(json).toMap().keys()];
+  const kinds = [
+    ["names", names.filter(isNameField), nameFields],
+    ["marks for done", names.filter(isDoneField), doneFields],
+  ] as const;
+  for (const [what, doubles, known] of kinds)
+    if (doubles.length > 1)
+      remark(
+        `warning: This item has ${doubles.length === 2 ? "two" : doubles.length} ${what}, in the fields ${doubles.slice(0, -1).join(", ")} and ${doubles.at(-1)}. Apps read only the one that they know; these commands read ${firstOf(json, known)?.name}.`,
+      );
 }
 
 /** The item's name, made safe to print. Empty if the item has no name. */

@@ -1,9 +1,10 @@
 // Finds the item that a user names by its ID or by the beginning of its ID. Also shortens IDs for display.
 
 import type { Stored } from "../client/client-options.ts";
+import { isTodoError } from "../client/errors.ts";
 import { idOf } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
-import { isItemId } from "../items/todo-item.ts";
+import { idKey, isItemId } from "../items/todo-item.ts";
 import { asTypedHere } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -16,36 +17,68 @@ export function mayBeId(text: string): boolean {
   return /^[0-9a-f][0-9a-f-]{3,35}$/i.test(text);
 }
 
+/** The item that the user names. Throws if there is none, or if several IDs begin with this prefix. */
+export async function findItem(client: TodoClient<string>, prefix: string): Promise<Stored<string>> {
+  const stored = await lookUp(client, prefix);
+  if (!stored) throw noItems([prefix], "");
+  return stored;
+}
+
 /**
- * The full ID that starts with this prefix. Throws if no item or several items have such an ID. A full ID is returned
- * without looking at the list. If no item is found, `consequence` is part of the error message. It says what this means
- * for the other items that the user named.
+ * All items that the user names, each of them once. Throws if one of them is missing, so that a command changes all
+ * items or none. `consequence` is part of that error message. It says what this means for the other items.
  */
-export async function findId(client: TodoClient<string>, prefix: string, consequence = ""): Promise<string> {
-  if (isItemId(prefix)) return prefix;
+export async function findItems(
+  client: TodoClient<string>,
+  prefixes: readonly string[],
+  consequence: string,
+): Promise<Stored<string>[]> {
+  const found = new Map<string, Stored<string>>();
+  const missing: string[] = [];
+  for (const prefix of prefixes) {
+    const stored = await lookUp(client, prefix);
+    if (stored) found.set(idKey(stored.id), stored);
+    else missing.push(prefix);
+  }
+  if (missing.length > 0) throw noItems(missing, consequence);
+  return [...found.values()];
+}
+
+/** A full ID is looked up without reading the list. Undefined if there is no such item. */
+async function lookUp(client: TodoClient<string>, prefix: string): Promise<Stored<string> | undefined> {
+  const id = isItemId(prefix) ? prefix : await findId(client, prefix);
+  if (id === undefined) return undefined;
+  try {
+    return await client.get(id);
+  } catch (error) {
+    if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/")) return undefined;
+    throw error;
+  }
+}
+
+async function findId(client: TodoClient<string>, prefix: string): Promise<string | undefined> {
   if (prefix === "") throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
   const found: { readonly id: string; readonly name: string }[] = [];
   for await (const json of client.items()) {
     const id = idOf(json) ?? "";
     if (id.toLowerCase().startsWith(prefix.toLowerCase())) found.push({ id, name: nameOf(json) });
   }
-  const [only, ...more] = found;
-  if (only === undefined)
-    throw new CommandError(
-      `No item has an ID that begins with ${prefix}. ${consequence}Items are chosen by their IDs, which ${asTypedHere("list")} shows.`,
-    );
-  if (more.length > 0)
+  if (found.length > 1)
     throw new UsageError(
-      `${found.length} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
+      `${found.length.toLocaleString("en")} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
         .slice(0, 5)
         .map(({ id, name }) => `  ${id}  ${name}`.trimEnd())
         .join("\n")}`,
     );
-  return only.id;
+  return found[0]?.id;
 }
 
-export async function findItem(client: TodoClient<string>, prefix: string, consequence = ""): Promise<Stored<string>> {
-  return client.get(await findId(client, prefix, consequence));
+function noItems(missing: readonly string[], consequence: string): CommandError {
+  const sentences = missing.map(
+    (prefix) => `No item has ${isItemId(prefix) ? "the ID" : "an ID that begins with"} ${prefix}.`,
+  );
+  const advice = `Items are chosen by their IDs, which ${asTypedHere("list")} shows.`;
+  return new CommandError([...sentences, consequence, advice].filter((text) => text !== "").join(" "));
 }
 
 /** For each ID, the shortest prefix of at least four characters that no other ID shares. */

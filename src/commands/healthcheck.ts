@@ -13,6 +13,7 @@ import { printLine } from "./output.ts";
 import { askHealth, ownUrl } from "./own-service.ts";
 import { completeUrl, isOnThisMachine, serveCommandFor, takeAddress, withUsualPort } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
+import { describeUnknownVariables } from "./unknown-variables.ts";
 
 /**
  * The settings that decide where the service listens. The help lists only these, but all other settings are accepted
@@ -34,7 +35,7 @@ export const healthcheck: Command = {
     "Without URL, it finds the address from the settings of serve, in flags and environment variables. TODOITEMS_SERVER is not one of them. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
   example: "healthcheck --port 8080",
   async run(args, environment) {
-    const { problems, positionals } = parseFlags(acceptedFlags, args);
+    const { values, problems, positionals } = parseFlags(acceptedFlags, args);
     if (problems.length > 0) throw new UsageError(problems.join("\n"));
     const { url: named, rest } = takeAddress(acceptedFlags, args);
     if (positionals.length > 1)
@@ -44,9 +45,12 @@ export const healthcheck: Command = {
     const url = named ?? addressOf(result.settings);
     const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
     if (state !== "ready") {
-      const server = named ? undefined : environment[serverVariable];
+      // An address on the command line says clearly which service is meant.
+      const isNamed = named !== undefined || addressFlags.some((flag) => values.has(flag));
+      const server = isNamed ? undefined : environment[serverVariable];
       const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url, named)}` : ""}`;
-      throw new CommandError([reason, ...unusedServer(server, url)].join("\n"));
+      const remarks = [...unusedServer(server, url), ...describeUnknownVariables(environment)];
+      throw new CommandError([reason, ...remarks].join("\n"));
     }
     await printLine("ready");
     return 0;

@@ -8,6 +8,7 @@ import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./comm
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";
 import { askPassword } from "./password.ts";
+import { warnOfUnknownVariables } from "./unknown-variables.ts";
 
 const actions = ["add", "remove", "list"] as const;
 /** A shorter password is accepted with a warning. */
@@ -45,6 +46,7 @@ export const user = defineCommand(
 
 function parse({ positionals, text }: Arguments, environment: Environment) {
   const [action, name = ""] = positionals;
+  warnOfUnknownVariables(environment);
   const path = text("users") ?? environment["TODOITEMS_USERS"];
   if (action?.startsWith("pass"))
     throw new UsageError(

@@ -55,6 +55,8 @@ export async function openDevelopmentCertificate(environment: Environment): Prom
 export function readCertificate({ cert, key }: CertificateFiles): Certificate {
   const certificate = readPem(cert, "certificate");
   const privateKey = readPem(key, "key");
+  refuseOtherContent({ path: cert, pem: certificate, part: "certificate" }, privateKey);
+  refuseOtherContent({ path: key, pem: privateKey, part: "key" }, certificate);
   const parsed = parse(cert, "certificate", () => new X509Certificate(certificate));
   const parsedKey = parse(key, "key", () => createPrivateKey(privateKey));
   if (!parsed.checkPrivateKey(parsedKey))
@@ -78,6 +80,41 @@ function readPem(path: string, part: Part): string {
   } catch (error) {
     throw new CertificateError(`${path}: the ${part} cannot be read: ${systemReason(error)}`, { cause: error });
   }
+}
+
+/** The kinds of content of a PEM file, as its labels name them, such as `CERTIFICATE` and `EC PRIVATE KEY`. */
+function labelsIn(pem: string): string[] {
+  return [...pem.matchAll(/^-----BEGIN ([A-Z0-9 ]+)-----/gm)].map(([, label = ""]) => label);
+}
+
+const partOf: Readonly<Record<Part, (label: string) => boolean>> = {
+  certificate: (label) => label.endsWith("CERTIFICATE"),
+  key: (label) => label.endsWith("PRIVATE KEY"),
+};
+
+/**
+ * Refuses a file that contains something else than it should. `otherPem` is the content of the other file: if each
+ * file is what the other one should be, the two are exchanged.
+ */
+function refuseOtherContent(
+  { path, pem, part }: { readonly path: string; readonly pem: string; readonly part: Part },
+  otherPem: string,
+): void {
+  const labels = labelsIn(pem);
+  const isWanted = partOf[part];
+  const [first] = labels;
+  if (first !== undefined && !labels.some(isWanted)) {
+    const other = partOf[part === "key" ? "certificate" : "key"];
+    const isExchanged = labels.some(other) && labelsIn(otherPem).some(isWanted);
+    const found = labels.some(partOf.key) ? "private key" : first.toLowerCase();
+    throw new CertificateError(
+      `${path}: this file contains a ${found} and not a ${part === "key" ? "private key" : part}${isExchanged ? ". Perhaps --tls-cert and --tls-key are exchanged" : ""}`,
+    );
+  }
+  if (part === "key" && (labels.includes("ENCRYPTED PRIVATE KEY") || /^Proc-Type: 4,ENCRYPTED/m.test(pem)))
+    throw new CertificateError(
+      `${path}: the key is encrypted. Give a key without a passphrase, as made by: openssl pkey -in ${path} -out NEW`,
+    );
 }
 
 // The messages of the TLS library's errors name its internal functions, so these messages are not shown.

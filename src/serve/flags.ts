@@ -18,6 +18,10 @@ export interface FlagShape {
   readonly short?: string;
   /** Stands for the flag's value in the help text. Empty for a switch, which needs no value. */
   readonly placeholder: string;
+  /** True if the flag may be given several times, and all values count. */
+  readonly repeats?: boolean;
+  /** True if the value becomes part of an item. If it is given twice, one of the two texts would be lost. */
+  readonly isContent?: boolean;
   /**
    * Advice for people who try a flag that does not exist. The key is the name of that flag. In the advice, `VALUE`
    * stands for the value that was given.
@@ -85,6 +89,26 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     }
   }
   return { values, positionals, loose: valuesOfWords.filter(({ words }) => words.length > 0), problems };
+}
+
+/**
+ * Names the flags that were given several times with different values, if each of these values may be wanted: texts for
+ * an item, and lists. Of any other flag, the last one counts, so that it can override a flag in an alias or a script.
+ */
+export function contradictions(
+  shapes: readonly FlagShape[],
+  values: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  return shapes.flatMap(({ name, placeholder, repeats = false, isContent = false }) => {
+    const given = values.get(name) ?? [];
+    const takesList = placeholder.includes("[,");
+    if (repeats || !(isContent || takesList) || new Set(given).size < 2) return [];
+    const [times, rest] = given.length === 2 ? ["twice", "one of the two"] : [`${given.length} times`, "all but one"];
+    const advice = takesList
+      ? `Give it once, with commas between the values: --${name} ${given.join(",")}`
+      : `Leave out ${rest}`;
+    return [`--${name}: given ${times}, with different values. ${advice}`];
+  });
 }
 
 /**

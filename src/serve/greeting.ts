@@ -40,7 +40,7 @@ export function greeting(
     ...reachability(settings.host, listeners),
     [
       "Store",
-      `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount} items`}`,
+      `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount.toLocaleString("en")} items`}`,
       ...(isNewStore ? describeNewStore(settings) : []),
     ],
     ["Mode", describeMode(settings)],

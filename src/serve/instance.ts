@@ -108,7 +108,10 @@ async function stop(
   const cutCounts = await Promise.all(servers.map((server) => server.stop(shutdownGraceSeconds * 1_000)));
   const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
   if (cutCount > 0) {
-    log("warn", `${cutCount} requests were cut off, because they were not finished after ${shutdownGraceSeconds} s`);
+    log(
+      "warn",
+      `${cutCount.toLocaleString("en")} requests were cut off, because they were not finished after ${shutdownGraceSeconds} s`,
+    );
   }
   const closing = collection.close();
   try {

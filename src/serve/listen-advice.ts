@@ -2,6 +2,8 @@
 
 import { networkInterfaces } from "node:os";
 import { AddressError, listenOn } from "../wire/listen.ts";
+import { addressesOf } from "./loopback.ts";
+import type { Settings } from "./settings-table.ts";
 
 /** The service cannot listen on an address. `message` says why and what to do. */
 export class ListenError extends Error {
@@ -30,6 +32,14 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
  */
 export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
   if (port !== 0) probe(addresses, port, flag);
+}
+
+/** Throws a `ListenError` if another program uses one of the ports that the service is going to use. */
+export function checkPortsAreFree({ host, port, httpsPort, metricsPort }: Settings): void {
+  const addresses = addressesOf(host);
+  checkPortIsFree(addresses, port ?? 0, "--port");
+  checkPortIsFree(addresses, httpsPort ?? 0, "--https-port");
+  checkPortIsFree(addresses, metricsPort ?? 0, "--metrics-port");
 }
 
 /** Says what is wrong with addresses that this machine cannot listen on. */

@@ -5,18 +5,18 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
-import { CertificateError } from "./certificate-files.ts";
+import { CertificateError, readCertificate } from "./certificate-files.ts";
 import { usesColour } from "./colour.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
-import { addressProblems, ListenError } from "./listen-advice.ts";
+import { addressProblems, checkPortsAreFree, ListenError } from "./listen-advice.ts";
 import { addressesOf, isLoopback } from "./loopback.ts";
 import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
-import { isUnexpectedlyNew } from "./unexpected-store.ts";
+import { isUnexpectedlyNew, makesFile } from "./unexpected-store.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 import { widthOf } from "./wrapped-text.ts";
 
@@ -54,6 +54,9 @@ export async function serve(
   const stopSignal = firstSignal();
   const isNewStore = isUnexpectedlyNew(settings);
   const stop = await atStart(async () => {
+    // A start that fails should leave no new store behind. Otherwise a file would appear at a path that is wrong, and
+    // the next start would not notice that.
+    if (makesFile(settings)) checkSurroundings(settings);
     const service =
       settings.workers === 1
         ? await startInstance(settings, environment, log)
@@ -69,6 +72,13 @@ export async function serve(
   const delay = shutdownDelaySeconds === 0 ? "" : ` in ${shutdownDelaySeconds} s`;
   log("info", `${signal}: stopping${delay} after the requests in progress are answered`);
   return stop(shutdownDelaySeconds);
+}
+
+/** Throws an error if the service could not listen with these settings. */
+function checkSurroundings(settings: Settings): void {
+  const { httpsPort, tlsCert: cert, tlsKey: key } = settings;
+  checkPortsAreFree(settings);
+  if (httpsPort !== undefined && cert !== undefined && key !== undefined) readCertificate({ cert, key });
 }
 
 /** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */

@@ -2,7 +2,7 @@
 
 import { asTyped } from "../program-name.ts";
 import { type Environment, variableOf } from "./environment.ts";
-import { flagsWithoutDashes, parseFlags } from "./flags.ts";
+import { contradictions, flagsWithoutDashes, parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
 import { definitions, type Settings } from "./settings-table.ts";
 import { closest } from "./suggestion.ts";
@@ -93,13 +93,14 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   );
   return {
     flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
-    problems: [...problems, ...unexpected],
+    problems: [...problems, ...unexpected, ...contradictions(shapes, values)],
   };
 }
 
 const prefix = "TODOITEMS_";
 
-function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
+/** Names the variables that look like settings, but that neither `serve` nor another command reads. */
+export function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {

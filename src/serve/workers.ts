@@ -4,8 +4,7 @@
 import type { Log } from "../http/log.ts";
 import type { ProcessMetrics } from "../metrics/metric.ts";
 import { programCommand } from "./bun-command.ts";
-import { checkPortIsFree } from "./listen-advice.ts";
-import { addressesOf } from "./loopback.ts";
+import { checkPortsAreFree } from "./listen-advice.ts";
 import type { Listener, RunningService } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 import { metricsQuestion, WorkerMetrics } from "./worker-metrics.ts";
@@ -35,10 +34,7 @@ const restartEveryMs = 1_000;
 const tidyingMs = 10_000;
 
 export async function startWorkers(settings: Settings, args: readonly string[], log: Log): Promise<RunningService> {
-  const addresses = addressesOf(settings.host);
-  checkPortIsFree(addresses, settings.port ?? 0, "--port");
-  checkPortIsFree(addresses, settings.httpsPort ?? 0, "--https-port");
-  checkPortIsFree(addresses, settings.metricsPort ?? 0, "--metrics-port");
+  checkPortsAreFree(settings);
   const workers = new Workers(args, log);
   try {
     // The first worker starts alone, because it creates the store and the certificate and picks the port.

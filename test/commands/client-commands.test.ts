@@ -138,7 +138,7 @@ describe("list, add, show", () => {
     expect(await run("show", ["9"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("todoitems list") });
     expect(await run("show", [ids.three])).toMatchObject({
       exitCode: 1,
-      stderr: "error: There is no item with this ID. todoitems list shows the items.\n",
+      stderr: `error: No item has the ID ${ids.three}. Items are chosen by their IDs, which todoitems list shows.\n`,
     });
   });
 });

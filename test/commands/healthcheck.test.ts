@@ -159,10 +159,27 @@ test("TODOITEMS_SERVER is not used, and the message says so if it names another 
   );
   const same = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "http://127.0.0.1:1" });
   expect(same.stderr).not.toContain("TODOITEMS_SERVER");
+  // A port or a host on the command line says clearly which service is meant.
+  for (const args of [
+    ["--port", "1"],
+    ["--port", "off", "--https-port", "1"],
+    ["--port=1", "--host", "127.0.0.1"],
+  ]) {
+    const environment = { ...home(), TODOITEMS_SERVER: service.origin };
+    const named = await runProgram("healthcheck", { args, environment });
+    expect(named.exitCode).toBe(1);
+    expect(named.stderr).not.toContain("TODOITEMS_SERVER");
+  }
   const malformed = await ask({ TODOITEMS_PORT: "1", TODOITEMS_SERVER: "ftp://x" });
   expect(malformed.exitCode).toBe(1);
   const ready = await ask({ TODOITEMS_PORT: portOf(service), TODOITEMS_SERVER: "http://127.0.0.1:1" });
   expect(ready).toEqual({ exitCode: 0, stdout: "ready\n", stderr: "" });
+});
+
+test("a misspelt environment variable is named if the service is not ready", async () => {
+  expect((await ask({ TODOITEMS_PORT: "1", TODOITEMS_HOTS: "127.0.0.1" })).stderr).toContain(
+    "\nTODOITEMS_HOTS is not a setting and is ignored. Did you mean TODOITEMS_HOST?",
+  );
 });
 
 test("a port that the system picks is a usage error, because nobody knows it", async () => {

@@ -112,6 +112,7 @@ describe("CSV of other programs", () => {
     semicolons: `ID;Name;Done;Price\r\n${ids.one};milk, bread;TRUE;1,50\r\n`,
     "semicolons and a byte-order mark": `\uFEFF"ID";"Name";"Done";"Price"\r\n${ids.one};"milk, bread";TRUE;1,50`,
     "lines of empty cells": `ID,Name,Done,Price\n${ids.one},"milk, bread",yes,"1,50"\n,,,\n,,\n`,
+    "columns without a name and without content": `ID,,Name,Done,Price, ,\n${ids.one},,"milk, bread",true,"1,50",,\n`,
     tabs: `ID\tName\tDone\tPrice\n${ids.one}\tmilk, bread\ttrue\t1,50`,
   }))
     test(`import reads CSV with ${name}`, async () => {
@@ -126,11 +127,27 @@ describe("CSV of other programs", () => {
     ["Buy milk,false\nBuy bread,true\n", "line 1: false is a value and not the name of a field. The first line must"],
     [`${ids.one},Buy milk\n`, `line 1: ${ids.one} is a value and not the name of a field`],
     ["Name,Name\na,b\n", "line 1: two columns are called Name"],
+    [
+      "Task,,Name\na,,b\nc,d,e\n",
+      "line 3: column 2 has content, but no name in the first line. Give it a name there, or delete the column",
+    ],
+    ["Name, \na,b\n", "line 2: column 2 has content, but no name in the first line"],
   ] as const)
     test(`import refuses CSV with a mistake: ${message}`, async () => {
       const { exitCode, stderr } = await importText("wrong.csv", text);
       expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`wrong.csv, ${message}`) });
     });
+});
+
+test("a field with an empty or blank name, or with quotes in its name, survives an export to CSV and an import", async () => {
+  const fields = { "": 1, " ": 2, '""': 3, '"a"': 4, '"b': 5, '"': 6 };
+  await commandLine.store(JSON.stringify({ ID: ids.one, Name: "milk", ...fields }));
+  const before = await commandLine.service.list();
+  const file = commandLine.path("odd-names.csv");
+  await commandLine.run("export", [file]);
+  await commandLine.clear();
+  expect(await commandLine.run("import", [file])).toMatchObject({ exitCode: 0 });
+  expect(await commandLine.service.list()).toBe(before);
 });
 
 describe("CSV without a usual column", () => {
@@ -219,6 +236,21 @@ describe("if the input is not a JSON array, the message says what to do about it
       "The array is in the field items. Import that array alone",
     ],
     ["an array in a larger object", '{\n  "items": [\n    {"Name": "milk"}]\n}', "The array is in the field items."],
+    [
+      "an array in an object, with an item on each line",
+      '{"items":[{"Name":"a"},\n{"Name":"b"}]}',
+      "The array is in the field items. Import that array alone.",
+    ],
+    [
+      "an array in an object, with each item on a line of its own",
+      '{"items":[\n{"Name":"a"}\n]}',
+      "The array is in the field items. Import that array alone.",
+    ],
+    [
+      "items with arrays, and Windows line endings",
+      '{"Steps":[{"a":1}]}\r\n{"Name":"b"}\r\n',
+      "so add --format ndjson.",
+    ],
     ["one item on several lines", '{\n  "Name": "milk"\n}', "This is one object. Put [ before it and ] after it."],
     ["an array that goes wrong", '[{"Name":"milk"} 7]', "expected a comma or a closing bracket"],
   ] as const)

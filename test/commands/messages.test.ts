@@ -202,7 +202,7 @@ describe("errors", () => {
     ["restore", 2, "Missing argument: FILE."],
     ["serve --prot 1 --auth al", 2, "did you mean --port?", "expected one of off, writes, all"],
     ["list --server 127.0.0.1:9", 3, "Nothing answers at http://127.0.0.1:9/.", "todoitems serve"],
-    ["show 11111111-1111-4111-8111-111111111111", 1, "There is no item with this ID."],
+    ["show 11111111-1111-4111-8111-111111111111", 1, "No item has the ID 11111111-1111-4111-8111-111111111111."],
     ["remove", 2, "Missing argument: ID."],
     ["export nosuch/x.json", 1, "nosuch/x.json cannot be written: there is no folder nosuch."],
     ["import --format json .", 2, ". is a folder."],
@@ -338,6 +338,24 @@ describe("errors", () => {
     ],
     ["healthcheck --port abc", 2, "--port abc: expected a port", "For help: todoitems help healthcheck"],
     ["healthcheck 5000 5001", 2, "5001: unexpected argument. This command takes one URL."],
+    [
+      "restore - --store sqlite:new.db",
+      3,
+      "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
+    ],
+    ["check -", 3, "A store or a backup must be a file, so it cannot come from standard input."],
+    ["recover - new.db", 3, "A store or a backup must be a file, so it cannot come from standard input."],
+    ["add Buy -n x -n y", 2, "--notes: given twice, with different values. Leave out one of the two"],
+    ["edit 3f2a --notes x -n y", 2, "--notes: given twice, with different values."],
+    ["edit 3f2a --name x --name y --name z", 2, "--name: given 3 times, with different values."],
+    [
+      "serve --cors https://a.test --cors https://b.test",
+      2,
+      "--cors: given twice, with different values. Give it once, with commas between the values: --cors https://a.test,https://b.test",
+    ],
+    // Of any other flag, the last one counts.
+    ["list -s localhost:8 -s localhost:9", 3, "Nothing answers at http://localhost:9/."],
+    ["healthcheck --port 8 --port 9", 1, "http://127.0.0.1:9/: nothing answers there."],
     ["list --host todo.example", 2, "this command takes an address: --server http://todo.example:5000/"],
     ["healthcheck localhost:9", 1, "http://localhost:9/: nothing answers there. Check that the service is running;"],
     [
@@ -575,6 +593,57 @@ describe("success", () => {
       exitCode: 0,
       stderr: "warning: Done is set to a text, which does not mark the item as done. For that, use Done:=true\n",
     });
+  });
+
+  test("add stores a second name or a second mark for done, with a warning", async () => {
+    await commandLine.clear();
+    expect(await commandLine.run("add", ["Milk", "-f", "title=x"])).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining("Added: Milk"),
+      stderr:
+        "warning: This item has two names, in the fields Name and title. Apps read only the one that they know; these commands read Name.\n",
+    });
+    expect((await commandLine.run("add", ["-f", "text=a", "-f", "title=b"])).stderr).toBe(
+      "warning: This item has two names, in the fields text and title. Apps read only the one that they know; these commands read title.\n",
+    );
+    expect((await commandLine.run("add", ["Milk", "-f", "completed=no", "-f", "isDone=yes"])).stderr).toBe(
+      "warning: This item has two marks for done, in the fields completed and isDone. Apps read only the one that they know; these commands read completed.\n",
+    );
+    expect((await commandLine.run("add", ["Milk", "-f", "completed=no"])).stderr).toBe("");
+  });
+
+  test("a flag may be given twice with the same value, and --field and --columns with different ones", async () => {
+    await commandLine.clear();
+    const args = ["Milk", "-n", "x", "--notes", "x", "-f", "Price:=1", "-f", "Shop=a", "--json", "--json"];
+    expect(await commandLine.run("add", args)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await commandLine.run("list", ["--columns", "Price", "--columns", "Shop"])).stdout).toBe(
+      "Price  Shop\n1      a\n",
+    );
+  });
+
+  test("a misspelt environment variable is named once on standard error, and the command goes on", async () => {
+    await commandLine.clear();
+    const misspelt = { TODOITEMS_SEVER: "x", TODOITEMS_STROE: "y" };
+    const warnings = [
+      "warning: TODOITEMS_SEVER is not a setting and is ignored. Did you mean TODOITEMS_SERVER?\n",
+      "warning: TODOITEMS_STROE is not a setting and is ignored. Did you mean TODOITEMS_STORE?\n",
+    ].join("");
+    expect(await commandLine.run("add", ["Milk"], misspelt)).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining("Added: Milk"),
+      stderr: warnings,
+    });
+    const store = ["--store", `sqlite:${commandLine.path("sound.db")}`];
+    for (const [command, args] of [
+      ["list", []],
+      ["check", store],
+      ["backup", [commandLine.path("copy.db"), ...store]],
+      ["user", ["list", "--users", commandLine.path("none")]],
+    ] as const)
+      expect((await commandLine.run(command, args, misspelt)).stderr).toStartWith(warnings);
+    expect((await commandLine.run("list", [], { TODOITEMS_FOO: "1" })).stderr).toBe(
+      "warning: TODOITEMS_FOO is not a setting and is ignored. todoitems help serve lists the settings.\n",
+    );
   });
 
   test("the hint for an empty list repeats the flags that name the service", async () => {

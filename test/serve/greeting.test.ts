@@ -6,7 +6,7 @@ import { greeting, readyLine } from "../../src/serve/greeting.ts";
 import type { Listener } from "../../src/serve/running-service.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 
-function greet(args: readonly string[], isColoured = false, columns?: number): string {
+function greet(args: readonly string[], isColoured = false, columns?: number, itemCount = 1): string {
   const result = readSettings(["--store", "memory:", ...args], {});
   if ("problems" in result) throw new Error(result.problems.join("\n"));
   const { host, port, httpsPort } = result.settings;
@@ -14,7 +14,7 @@ function greet(args: readonly string[], isColoured = false, columns?: number): s
     ...(port === undefined ? [] : [{ scheme: "http", host, port } as const]),
     ...(httpsPort === undefined ? [] : [{ scheme: "https", host, port: httpsPort } as const]),
   ];
-  return greeting(result.settings, { listeners, itemCount: 1 }, isColoured, columns);
+  return greeting(result.settings, { listeners, itemCount }, isColoured, columns);
 }
 
 /** Returns the lines of the row with this label, without the label. */
@@ -124,4 +124,8 @@ test("colours change nothing but the colour", () => {
   const args = ["--host", "0.0.0.0"];
   expect(greet(args, true)).toContain("\u001b[36mhttp://localhost:5000/\u001b[39m");
   expect(Bun.stripANSI(greet(args, true))).toBe(greet(args));
+});
+
+test("a large number of items is shown with separators, as other commands show it", () => {
+  expect(row(greet([], false, undefined, 29_257), "Store")).toEqual(["memory, forgotten at exit, 29,257 items"]);
 });

@@ -4,6 +4,7 @@
 import { checkedFetch } from "../description/checked-answer.ts";
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createPrivateKey } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
@@ -278,6 +279,13 @@ describe("HTTPS", () => {
       await developmentCertificate(join(folder.path, "1")),
       await developmentCertificate(join(folder.path, "2")),
     ];
+    const files = ["request.pem", "encrypted.pem", "letter.txt"].map((name) => join(folder.path, name));
+    const [request = "", encrypted = "", letter = ""] = files;
+    writeFileSync(request, PemConverter.encode(new Uint8Array(100), "CERTIFICATE REQUEST"));
+    const secret = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
+    writeFileSync(encrypted, createPrivateKey(readFileSync(one.key)).export(secret));
+    writeFileSync(letter, "Dear Ann");
+    const exchanged = "Perhaps --tls-cert and --tls-key are exchanged";
     const start = (cert: string, key: string) =>
       runProgram("serve", {
         environment,
@@ -285,8 +293,12 @@ describe("HTTPS", () => {
       });
     for (const [cert, key, message] of [
       [join(folder.path, "none.pem"), one.key, "the certificate cannot be read"],
-      [one.key, one.key, "the certificate cannot be used"],
-      [one.cert, one.cert, "the key cannot be used"],
+      [one.key, one.cert, `${one.key}: this file contains a private key and not a certificate. ${exchanged}`],
+      [one.key, one.key, `${one.key}: this file contains a private key and not a certificate\n`],
+      [one.cert, one.cert, `${one.cert}: this file contains a certificate and not a private key\n`],
+      [request, one.key, `${request}: this file contains a certificate request and not a certificate\n`],
+      [one.cert, encrypted, `${encrypted}: the key is encrypted. Give a key without a passphrase, as made by: openssl`],
+      [letter, one.key, `${letter}: the certificate cannot be used: it is not a PEM file, or a damaged one`],
       [one.cert, two.key, "is not the key of the certificate"],
     ] as const) {
       const { exitCode, stderr } = await start(cert, key);

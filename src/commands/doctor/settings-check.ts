@@ -22,7 +22,7 @@ export function checkSettings({ settings }: Subject): Finding[] {
   if (descriptors !== undefined && descriptors < connectionsMax + ownDescriptors)
     findings.push(
       warn(
-        `the system allows ${descriptors} open files, too few for the ${connectionsMax} connections of --connection-limit`,
+        `the system allows ${descriptors.toLocaleString("en")} open files, too few for the ${connectionsMax.toLocaleString("en")} connections of --connection-limit`,
         "raise the limit (ulimit -n, LimitNOFILE= in a systemd unit), or lower --connection-limit",
       ),
     );

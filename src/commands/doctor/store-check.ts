@@ -62,7 +62,10 @@ function notWritable(path: string): Finding[] {
     return [];
   } catch (error) {
     const { uid } = statSync(path);
-    const hint = `it belongs to user ${uid}: give it to the user of the service, or run doctor as that user`;
+    const hint =
+      uid === process.getuid?.()
+        ? `it belongs to this user, who may not write to it: chmod u+w ${path}`
+        : `it belongs to user ${uid}: give it to the user of the service, or run doctor as that user`;
     return [fail(`${path} cannot be written: ${systemReason(error)}`, hint)];
   }
 }

@@ -18,7 +18,10 @@ export async function checkPostgres(address: PostgresAddress): Promise<CheckRepo
     }
     for (const finding of await snapshot.findings()) report.finding(finding);
     report.fact("Items", snapshot.itemCount.toLocaleString("en"));
-    report.fact("Rows", `${rowCount.toLocaleString("en")}, with ${rowCount - snapshot.itemCount} of deleted items`);
+    report.fact(
+      "Rows",
+      `${rowCount.toLocaleString("en")}, with ${(rowCount - snapshot.itemCount).toLocaleString("en")} of deleted items`,
+    );
     return report;
   } finally {
     await snapshot.close();

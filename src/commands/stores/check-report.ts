@@ -28,7 +28,7 @@ export class CheckReport {
     return [
       ...labelledRows(this.facts, columns),
       ...this.findings.map((finding) => `  damaged: ${finding}`),
-      ...(moreCount > 0 ? [`  and ${moreCount} more`] : []),
+      ...(moreCount > 0 ? [`  and ${moreCount.toLocaleString("en")} more`] : []),
     ];
   }
 }

@@ -112,7 +112,7 @@ function checkRows(database: Database, report: CheckReport): void {
   report.fact("Items", (rowCount - obsolete.length - tombstones.length).toLocaleString("en"));
   report.fact(
     "Rows",
-    `${rowCount.toLocaleString("en")}, with ${obsolete.length} that were replaced and ${tombstones.length} of deleted items`,
+    `${rowCount.toLocaleString("en")}, with ${obsolete.length.toLocaleString("en")} that were replaced and ${tombstones.length.toLocaleString("en")} of deleted items`,
   );
 }
 

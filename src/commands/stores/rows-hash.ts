@@ -37,6 +37,6 @@ export async function compareRows(
   }
   if (String(found) === String(written)) return String(hash);
   throw new CommandError(
-    `The items that were read back are not those that were written (${written.count} written, ${found.count} read). Nothing was replaced. Check the disk, and try again.`,
+    `The items that were read back are not those that were written (${written.count.toLocaleString("en")} written, ${found.count.toLocaleString("en")} read). Nothing was replaced. Check the disk, and try again.`,
   );
 }

@@ -11,6 +11,7 @@ import { type Environment, variableOf } from "../../serve/environment.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { type Arguments, type Flag, UsageError } from "../command.ts";
+import { warnOfUnknownVariables } from "../unknown-variables.ts";
 
 const setting = definitions.store;
 
@@ -48,6 +49,7 @@ export function replaceFlag(command: string): Flag {
 }
 
 export function storeOf(args: Arguments, environment: Environment): KeptStore {
+  warnOfUnknownVariables(environment);
   return parseStore(args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default));
 }
 
@@ -82,11 +84,16 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
 }
 
 /**
- * Throws if `path` is not an ordinary file, or if this user may not read it. SQLite would make a missing file, and opening a pipe would hang. `advice`
- * is part of the message.
+ * Throws if `path` is not an ordinary file, or if this user may not read it. SQLite would make a missing file, and
+ * opening a pipe would hang. `advice` is part of the message.
  */
 export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
   const found = statSync(path, { throwIfNoEntry: false });
+  // Other commands take - for standard input. A store is read in any order, and more than once.
+  if (!found && path === "-")
+    throw new StoreError(
+      "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
+    );
   if (!found) throw new StoreError(`${path}: there is no such file. ${advice}`);
   if (found.isDirectory()) throw new StoreError(`${path} is a folder, not a file. ${advice}`);
   if (!found.isFile()) throw new StoreError(`${path} is a device or a pipe, not a file. ${advice}`);

@@ -15,11 +15,26 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoteCell).join(",")}\r\n`;
 }
 
-/** The item that the cells of one line represent, as JSON text. */
-export function itemFromCells(columns: readonly string[], cells: readonly string[]): string {
+/**
+ * The heading of the column for a field. It is the field's name, unless that could not be read back: a blank name is
+ * written as a JSON string, because a column with a blank heading has no name.
+ */
+export function headingOf(name: string): string {
+  return nameInHeading(name) === name ? name : JSON.stringify(name);
+}
+
+/** The name of the field in a column with this heading. Undefined if the heading is blank. */
+export function nameInHeading(heading: string): string | undefined {
+  if (heading.trim() === "") return undefined;
+  return heading.startsWith('"') && isJson(heading) ? stringOf(heading) : heading;
+}
+
+/** The item that the cells of one line represent, as JSON text. Columns without a name are left out. */
+export function itemFromCells(columns: readonly (string | undefined)[], cells: readonly string[]): string {
   const fields = columns.flatMap((column, index) => {
     const cell = cells[index] ?? "";
-    return cell === "" ? [] : [`${JSON.stringify(column)}:${literalOf(column, cell) ?? JSON.stringify(cell)}`];
+    if (cell === "" || column === undefined) return [];
+    return [`${JSON.stringify(column)}:${literalOf(column, cell) ?? JSON.stringify(cell)}`];
   });
   return `{${fields.join(",")}}`;
 }

@@ -116,7 +116,7 @@ const texts: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => 
   },
 
   async *csv(chunks) {
-    let columns: readonly string[] | undefined;
+    let columns: readonly (string | undefined)[] | undefined;
     for await (const { cells, line } of csvRows(chunks)) {
       // Spreadsheets often leave lines of empty cells at the end. These lines are not items.
       if (cells.every((cell) => cell === "")) continue;
@@ -137,9 +137,19 @@ async function* csvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRo
 
 /**
  * A line may have fewer cells than there are columns. If it has more, the additional cells must be empty, because they
- * belong to no column.
+ * belong to no column. The cells of a column without a name must be empty too.
  */
-function checkedCells(columns: readonly string[], cells: readonly string[], line: number): readonly string[] {
+function checkedCells(
+  columns: readonly (string | undefined)[],
+  cells: readonly string[],
+  line: number,
+): readonly string[] {
+  const nameless = columns.findIndex((name, index) => name === undefined && (cells[index] ?? "") !== "");
+  if (nameless !== -1)
+    throw new CsvError(
+      line,
+      `column ${nameless + 1} has content, but no name in the first line. Give it a name there, or delete the column`,
+    );
   if (cells.slice(columns.length).every((cell) => cell === "")) return cells;
   throw new CsvError(
     line,

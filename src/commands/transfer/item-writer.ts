@@ -9,7 +9,7 @@ import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { outputError } from "../output.ts";
 import { unwritable } from "../unwritable.ts";
-import { csvLine, csvRow } from "./csv.ts";
+import { csvLine, csvRow, headingOf } from "./csv.ts";
 import { type ItemFormat, readItems } from "./item-formats.ts";
 
 const bufferLength = 64 * 1024;
@@ -91,7 +91,7 @@ async function writeCsv(items: AsyncIterable<string>, file: Bun.BunFile): Promis
     await writeTo(collectNames(items, names), "ndjson", Bun.file(path));
     const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
     const output = new Output(file);
-    await output.write(csvLine(columns));
+    await output.write(csvLine(columns.map(headingOf)));
     for await (const { json } of readItems(path, Bun.file(path).stream(), "ndjson")) {
       await output.write(csvRow(json, columns));
     }

@@ -2,7 +2,7 @@
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
@@ -107,6 +107,47 @@ describe("the store", () => {
     expect(foreign.findings[0]?.text).toContain("this is not a todoitems store");
   });
 
+  // Root may write everywhere, unless it gives up its capabilities.
+  const isRoot = process.getuid?.() === 0;
+  const launcher = isRoot ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : [];
+  const canTest = process.platform !== "win32" && (!isRoot || Bun.which("setpriv") !== null);
+
+  test.skipIf(!canTest)(
+    "a folder or file without the write bit fails, and its owner is told to set the bit",
+    async () => {
+      const folder = patient.path("locked");
+      mkdirSync(folder);
+      const path = await makeStore("locked/store.db");
+      const examine = () => patient.examine("Store", ["--port", "0", "--store", `sqlite:${path}`], {}, launcher);
+      chmodSync(path, 0o444);
+      expect((await examine()).findings).toMatchObject([
+        {
+          verdict: "fail",
+          text: `${path} cannot be written: permission denied`,
+          hint: `it belongs to this user, who may not write to it: chmod u+w ${path}`,
+        },
+      ]);
+      chmodSync(path, 0o644);
+      chmodSync(folder, 0o555);
+      expect((await examine()).findings).toMatchObject([
+        { verdict: "fail", hint: expect.stringContaining(`: chmod u+w ${folder}`) },
+      ]);
+      chmodSync(folder, 0o755);
+    },
+  );
+
+  test.skipIf(!canTest || !isRoot)("a file of another user fails, and names that user", async () => {
+    const path = await makeStore("store.db");
+    chownSync(path, 4711, 4711);
+    const { findings } = await patient.examine("Store", ["--store", `sqlite:${path}`], {}, launcher);
+    expect(findings).toMatchObject([
+      {
+        verdict: "fail",
+        hint: "it belongs to user 4711: give it to the user of the service, or run doctor as that user",
+      },
+    ]);
+  });
+
   test("a store that was written in the future makes the clock suspicious", async () => {
     const path = await makeStore("store.db");
     const future = new Date(Date.now() + 3_600_000);
@@ -180,7 +221,7 @@ describe.skipIf(process.platform === "win32")("secrets", () => {
 });
 
 describe("the certificate", () => {
-  async function examineCertificate(days: number) {
+  async function makeCertificate(days: number) {
     const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
     const made = await X509CertificateGenerator.createSelfSigned({
       name: "CN=todo.example",
@@ -194,8 +235,11 @@ describe("the certificate", () => {
     writeFileSync(key, PemConverter.encode(await crypto.subtle.exportKey("pkcs8", pair.privateKey), "PRIVATE KEY"), {
       mode: 0o600,
     });
-    return patient.examine("Certificate", ["--https-port", "0", "--tls-cert", cert, "--tls-key", key]);
+    return { cert, key };
   }
+
+  const examineFiles = (cert: string, key: string) =>
+    patient.examine("Certificate", ["--https-port", "0", "--tls-cert", cert, "--tls-key", key]);
 
   for (const [days, verdict, text] of [
     [90, "pass", "is valid for 90 more days"],
@@ -203,10 +247,22 @@ describe("the certificate", () => {
     [-0.9, "fail", "expired"],
   ] as const) {
     test(`a certificate that is valid for ${days} days: ${verdict}`, async () => {
-      const { findings } = await examineCertificate(days);
+      const { cert, key } = await makeCertificate(days);
+      const { findings } = await examineFiles(cert, key);
       expect(findings).toMatchObject([{ verdict, text: expect.stringContaining(text) }]);
     });
   }
+
+  test("a certificate and a key that are exchanged are named", async () => {
+    const { cert, key } = await makeCertificate(90);
+    const { findings } = await examineFiles(key, cert);
+    expect(findings).toMatchObject([
+      {
+        verdict: "fail",
+        text: `${key}: this file contains a private key and not a certificate. Perhaps --tls-cert and --tls-key are exchanged`,
+      },
+    ]);
+  });
 
   test("a development certificate is a warning", async () => {
     const { findings } = await patient.examine("Certificate", ["--https-port", "0"]);

@@ -31,16 +31,22 @@ export class Patient {
   }
 
   /** Returns the findings in an area, and the exit code. */
-  async examine(area: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    const { exitCode, stdout, stderr } = await this.run([...args, "--json"], environment);
+  async examine(
+    area: string,
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    launcher: readonly string[] = [],
+  ) {
+    const { exitCode, stdout, stderr } = await this.run([...args, "--json"], environment, launcher);
     if (!stdout.startsWith("{")) throw new Error(stderr);
     const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
     return { exitCode, findings: findings.filter((finding) => finding.area === area) };
   }
 
-  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}, launcher: readonly string[] = []) {
     return runProgram("doctor", {
       args,
+      launcher,
       cwd: this.#folder.path,
       environment: { ...this.environment, ...environment },
     });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
+import { CheckReport } from "../../../src/commands/stores/check-report.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { Program, runProgram } from "../../program.ts";
@@ -228,4 +229,14 @@ describe("recover", () => {
     const { stdout } = await run("recover", store, "from-log.db", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ items: itemCount(), lost: 0 });
   });
+});
+
+test("large numbers are shown with separators", async () => {
+  await writeDamageable(path("large.db"), 3_000);
+  expect((await run("check", "large.db")).stdout).toMatch(
+    /Rows +\d,\d{3}, with 1,\d{3} that were replaced and \d+ of deleted items/,
+  );
+  const report = new CheckReport();
+  for (let count = 0; count < 2_000; count++) report.finding("wrong");
+  expect(report.lines(80).at(-1)).toMatch(/^ {2}and 1,9\d\d more$/);
 });
