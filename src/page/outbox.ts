@@ -207,7 +207,7 @@ export class Outbox {
 
   /** The deletions that can be sent now, in any order. */
   dueDeletions(now: number): readonly OutboxEntry[] {
-    return [...this.#due(now)].filter(({ state, edit }) => state === "waiting" && edit.kind === "delete");
+    return [...this.#due(now)].filter(({ edit }) => edit.kind === "delete");
   }
 
   *#due(now: number): Iterable<OutboxEntry> {
@@ -217,7 +217,7 @@ export class Outbox {
     for (const entry of this.#entries) {
       const { state, held, notBefore, edit } = entry;
       if (state === "stored" || held || this.#isPaused(entry)) continue;
-      if (state === "sending" || (state === "waiting" && notBefore <= now && !blocked.has(edit.id))) yield entry;
+      if (state === "waiting" && notBefore <= now && !blocked.has(edit.id)) yield entry;
       blocked.add(edit.id);
     }
   }

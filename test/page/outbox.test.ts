@@ -53,13 +53,14 @@ describe("edits that are not sent yet", () => {
     const { outbox, kept } = open();
     outbox.add(create("a"));
     outbox.add(remove("b"), 9);
-    outbox.sending(next(outbox));
+    const first = next(outbox);
+    outbox.sending(first);
     const both = [
       { edit: create("a"), epoch: "e", maybeStored: true },
       { edit: remove("b"), epoch: "e", maybeStored: false },
     ];
     expect(kept()).toEqual(both);
-    outbox.stored(next(outbox), "2", 2);
+    outbox.stored(first, "2", 2);
     expect(kept()).toEqual(both.slice(1));
     const later = open();
     later.outbox.restore(kept(), false);
@@ -201,10 +202,11 @@ describe("an edit made while another edit of the same item is being sent", () =>
   test("a second edit of an item is sent after the first, with the ETag that the first was stored with", () => {
     const { outbox } = open();
     outbox.add(update("a", "1"));
-    next(outbox).state = "sending";
+    const first = next(outbox);
+    first.state = "sending";
     outbox.add(update("a", "2"));
     expect(outbox.entries).toHaveLength(2);
-    outbox.stored(next(outbox), "7", 7);
+    outbox.stored(first, "7", 7);
     expect(next(outbox).edit).toEqual(update("a", "2", "7"));
   });
 

@@ -229,6 +229,29 @@ test("deletions that can still be undone are sent when the user signs out, with 
   }
 });
 
+test("a deletion whose answer is still on its way when the user signs out is not sent again", async () => {
+  const { network, session } = await open(await guarded("writes"));
+  session.start();
+  await untilLive(session);
+  session.signIn.openForm();
+  session.signIn.submit({ username: "ann", password: "secret" });
+  await eventually(() => session.signIn.form === undefined);
+  session.actions.add(entry("One"));
+  await untilSent(session);
+  const { id } = shown(session, "One");
+  session.actions.remove(shown(session, "One"));
+  const answer = Promise.withResolvers<void>();
+  network.answersAfter = answer.promise;
+  session.signIn.signOut();
+  await untilLive(session);
+  session.reconnect();
+  await untilLive(session);
+  answer.resolve();
+  await untilSent(session);
+  expect(session.signIn.form).toBeUndefined();
+  expect(network.requests.filter((request) => request === `DELETE /api/todoitems/${id}`)).toHaveLength(1);
+});
+
 test("edits that are not sent when a user signs out wait until the same user signs in again, or another one confirms them", async () => {
   for (const username of ["ann", "bob"]) {
     const { service, network, session, names } = await open(await guarded("writes", "secret", ["ann", "bob"]));
