@@ -47,8 +47,8 @@ export class ItemUndo {
    * brings back these texts, not the ones that the user saw.
    */
   readonly #newerTexts = new Map<string, string>();
-  /** The key of the latest message about an edit. */
-  #savedKey: number | undefined;
+  /** The key of the latest message about a tick or an undone addition. */
+  #latestKey: number | undefined;
   /** The key of the message that there is nothing to undo. */
   #nothingKey: number | undefined;
 
@@ -96,26 +96,22 @@ export class ItemUndo {
 
   /** Remembers new items. If there are several, offers to take them back. */
   addAdded(items: readonly NewItem[]): void {
-    const run = () => this.#takeBack(items);
+    const run = () => this.#takeBack(items, true);
     if (items.length === 1) this.#steps.add(run);
     else this.#offer(`Added ${items.length.toLocaleString("en")} items`, { label: "Undo", run, undoes: true });
   }
 
   /** Offers to bring back deleted items. When the message is closed, their deletions no longer wait to be sent. */
   offerRemoved(items: readonly ShownItem[]): void {
-    const [first] = items;
-    if (!first) return;
+    if (items.length === 0) return;
     const ids = new Set(items.map(({ id }) => id));
     for (const id of ids) this.#newerTexts.delete(id);
-    this.#offer(`Deleted ${items.length === 1 ? named(first.fields) : `${items.length.toLocaleString("en")} items`}`, {
-      label: "Undo",
-      run: () => this.#bringBack(items),
-      undoes: true,
-      onClose: () => {
-        this.#parts.outbox.release(ids);
-        this.#parts.onRelease();
-      },
-    });
+    const onClose = () => {
+      this.#parts.outbox.release(ids);
+      this.#parts.onRelease();
+    };
+    const action = { label: "Undo", run: () => this.#bringBack(items), undoes: true, onClose };
+    this.#offer(`Deleted ${describe(items)}`, action, { isOver: () => this.#isBack(items) });
   }
 
   /** Offers to bring back edits that the user has discarded before they were stored. */
@@ -144,9 +140,9 @@ export class ItemUndo {
     const change = { base: base.json, json };
     if (message === undefined) this.#steps.add(run, change);
     else {
-      if (this.#savedKey !== undefined) this.#parts.notices.withdraw(this.#savedKey);
-      this.#offer(message, { label: "Undo", run, undoes: true, itemId: base.id }, change);
-      this.#savedKey = this.#parts.notices.all.at(-1)?.key;
+      this.#replaceLatest(() =>
+        this.#offer(message, { label: "Undo", run, undoes: true, itemId: base.id }, { change }),
+      );
     }
   }
 
@@ -176,7 +172,7 @@ export class ItemUndo {
       return;
     }
     this.#steps.add(() => {
-      if (copy) this.#takeBack([copy]);
+      if (copy) this.#takeBack([copy], false);
       focus(edit.id);
       outbox.add({ ...edit, etag: outdatedTag });
       onEdit();
@@ -184,34 +180,60 @@ export class ItemUndo {
     });
   }
 
+  /** `add` shows a message. It takes the place of the latest one, so that quick actions do not pile up messages. */
+  #replaceLatest(add: () => void): void {
+    const { notices } = this.#parts;
+    if (this.#latestKey !== undefined) notices.withdraw(this.#latestKey);
+    add();
+    this.#latestKey = notices.all.at(-1)?.key;
+  }
+
   /**
    * Shows a message with a button. Ctrl+Z does the same as the button, also after the message is closed, unless
-   * `onClose` drops the returned step.
+   * `onClose` drops the returned step. The message goes when `isOver` returns true.
    */
-  #offer(text: string, action: Omit<NoticeAction, "run"> & { readonly run: UndoStep }, change?: Change): UndoStep {
+  #offer(
+    text: string,
+    action: Omit<NoticeAction, "run"> & { readonly run: UndoStep },
+    { change, isOver }: { readonly change?: Change; readonly isOver?: () => boolean } = {},
+  ): UndoStep {
     const { notices } = this.#parts;
     const step = this.#steps.add(() => {
       notices.withdraw(key);
       return action.run();
     }, change);
-    const key = notices.add("done", text, { ...action, run: step });
+    const key = notices.add("done", text, { ...action, run: step }, isOver);
     return step;
   }
 
-  #takeBack(added: readonly NewItem[]): boolean {
-    const { outbox, items, onRelease } = this.#parts;
+  /** Deletes items that the user has added. If `says` is true, a message says so and offers to bring them back. */
+  #takeBack(added: readonly NewItem[], says: boolean): boolean {
+    const { outbox, items, notices, onRelease } = this.#parts;
     const jsons = new Map(added.map(({ id, json }) => [id, json]));
-    const deletions = items().flatMap(({ id, etag, json: now, fields: { name } }) => {
-      const json = jsons.get(id);
-      if (json === undefined) return [];
+    const removed = items().filter(({ id }) => jsons.has(id));
+    const deletions = removed.map(({ id, etag, json: now, fields: { name } }): Edit => {
+      const json = jsons.get(id) ?? now;
       // If the item has changed since it was added, the user must be asked before that change is deleted, too. So the
       // deletion gets an outdated ETag, which leads to a conflict.
       const isSame = now === json || sameContent(now, json);
-      return [{ kind: "delete", id, etag: isSame ? etag : outdatedTag, name, base: json } as const];
+      return { kind: "delete", id, etag: isSame ? etag : outdatedTag, name, base: json };
     });
     outbox.addAll(deletions);
     onRelease();
+    if (says && removed.length > 0) {
+      // This is not a step for Ctrl+Z. Otherwise Ctrl+Z would bring the items back, and never reach what is older.
+      const action = { label: "Undo", run: () => this.#bringBack(removed), undoes: true };
+      this.#replaceLatest(() =>
+        notices.add("done", `Removed ${describe(removed)}`, action, () => this.#isBack(removed)),
+      );
+    }
     return deletions.length > 0;
+  }
+
+  /** True if all of these items are in the list. */
+  #isBack(items: readonly ShownItem[]): boolean {
+    const shown = new Set(this.#parts.items().map(({ id }) => id));
+    return items.every(({ id }) => shown.has(id));
   }
 
   #bringBack(items: readonly ShownItem[]): boolean {
@@ -244,4 +266,10 @@ export class ItemUndo {
     onEdit();
     return true;
   }
+}
+
+/** Names an item, or counts several. */
+function describe(items: readonly ShownItem[]): string {
+  const [first] = items;
+  return first && items.length === 1 ? named(first.fields) : `${items.length.toLocaleString("en")} items`;
 }

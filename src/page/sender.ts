@@ -106,6 +106,22 @@ export class Sender {
     }
   }
 
+  /**
+   * Call this when the change feed reports that an item was changed, or deleted if `theirs` is undefined. If an edit of
+   * this item has a conflict with an older version, the user must decide between the edit and this version instead.
+   */
+  heardOf(id: string, theirs: Theirs | undefined, version = versionOf(theirs?.etag) ?? 0): void {
+    const isConflict = ({ edit, state }: OutboxEntry) => edit.id === id && state === "conflict";
+    for (const entry of this.#outbox.entries.filter(isConflict)) {
+      const { edit, conflict } = entry;
+      if (version <= (versionOf(conflict?.theirs?.etag) ?? -1)) continue;
+      // Nothing is merged without a question here, because the user may be reading the two versions.
+      if (theirs) this.#conflict(entry, theirs, versionsOf(edit, theirs.json));
+      else if (edit.kind === "delete") this.#outbox.drop(entry);
+      else this.#conflict(entry, undefined);
+    }
+  }
+
   async #sendOne(entry: OutboxEntry): Promise<SendOutcome> {
     try {
       const etag = await this.#request(entry.edit);
@@ -177,8 +193,8 @@ export class Sender {
   }
 
   #changedElsewhere(entry: OutboxEntry, { current, currentEtag }: PreconditionFailedError<unknown>): SendOutcome {
-    const { edit, maybeStored } = entry;
     if (typeof current !== "string") return this.#conflict(entry, undefined);
+    const { edit, maybeStored } = entry;
     const theirs = { json: current, etag: currentEtag };
     if (edit.kind !== "update") return this.#conflict(entry, theirs);
     const isSame = sameContent(current, edit.json);
@@ -199,14 +215,22 @@ export class Sender {
       this.#outbox.rebase(entry, merge.json, theirs);
       return { kind: "merged" };
     }
-    const theirsWithMine = mergeFields(edit.base, current, edit.json).json;
-    return this.#conflict(entry, theirs, { mine: merge.json, theirs: theirsWithMine });
+    return this.#conflict(entry, theirs, versionsOf(edit, current));
   }
 
   #conflict(entry: OutboxEntry, theirs: Theirs | undefined, versions?: Versions): SendOutcome {
     this.#outbox.conflicted(entry, theirs, versions);
     return { kind: "conflict" };
   }
+}
+
+/** The texts that the user can choose between, if they can be told apart field by field. */
+function versionsOf(edit: Edit, current: string): Versions | undefined {
+  if (edit.kind !== "update" || edit.base === undefined) return undefined;
+  return {
+    mine: mergeFields(edit.base, edit.json, current).json,
+    theirs: mergeFields(edit.base, current, edit.json).json,
+  };
 }
 
 function versionOf(etag: string | undefined): number | undefined {

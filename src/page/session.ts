@@ -2,7 +2,7 @@
 // them. The session connects these parts: what one of them reports, it passes on to the others. The view draws this
 // state. Nothing here uses the browser's document.
 
-import type { Credentials, TodoClient } from "../client/index.ts";
+import type { Credentials, TodoClient, WatchEvent, WatchedItem } from "../client/index.ts";
 import { checkCredentials } from "./credential-check.ts";
 import type { Edit, KeptEdit } from "./edit.ts";
 import { EditDecisions } from "./edit-decisions.ts";
@@ -227,11 +227,19 @@ export class Session {
     // undone here.
     if (isOtherStore) this.undo.forget();
     if (event.kind === "removed") this.notices.closeAbout(event.id);
+    this.#updateConflicts(event);
     // The list may have arrived although the credentials are wrong, because reading may need none. If edits are due,
     // the answer to the first of them shows whether the credentials are correct. Otherwise they are checked now.
     const isNewList = event.kind === "snapshot";
     if (isNewList && this.signIn.isUnchecked && !this.outbox.next(Date.now())) void this.#checkCredentials();
     this.#changed();
+  }
+
+  #updateConflicts(event: WatchEvent<string>): void {
+    const heardOf = ({ id, item, etag }: WatchedItem<string>) => this.#sender.heardOf(id, { json: item, etag });
+    if (event.kind === "removed") this.#sender.heardOf(event.id, undefined, event.version);
+    else if (event.kind === "changed") heardOf(event);
+    else if (this.outbox.entries.some(({ conflict }) => conflict)) for (const item of event.items) heardOf(item);
   }
 
   #accepted(): void {

@@ -81,6 +81,27 @@ describe("conflicts", () => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Theirs","Done":false')}]`);
   });
 
+  test("a conflict is always with the newest version of the other person", async () => {
+    const { service, session } = await openWithConflict();
+    const theirs = () => shown(session, "Mine").conflict?.theirs?.json;
+    await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs again"));
+    await eventually(() => expect(theirs()).toBe(named(ids.one, "Theirs again")));
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    await eventually(() => expect(shown(session, "Mine").conflict).toEqual({ theirs: undefined, deletes: false }));
+    await service.create(named(ids.one, "Theirs, new"));
+    await eventually(() => expect(theirs()).toBe(named(ids.one, "Theirs, new")));
+    session.decisions.decide(ids.one, "mine");
+    await untilSent(session);
+    expect(await service.list()).toBe(`[${named(ids.one, "Mine")}]`);
+  });
+
+  test("if an item is deleted elsewhere while the user is asked about its deletion, there is nothing left to decide", async () => {
+    const { service, session } = await openWithDeletionConflict();
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    await eventually(() => expect(session.items).toEqual([]));
+    expect(session.outbox.unsentCount).toBe(0);
+  });
+
   /** Opens a page whose user has deleted the item "One", after somebody else has renamed it to "Theirs". */
   async function openWithDeletionConflict() {
     const page = await open();

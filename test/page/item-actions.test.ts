@@ -52,7 +52,7 @@ test("several names are listed in the order in which they were added, and adding
   expect([names(), await service.list()]).toEqual([[], "[]"]);
   network.state = "down";
   session.actions.add(entry("Three"), entry("Four"));
-  session.notices.act(session.notices.all[0]?.key ?? -1);
+  session.notices.act(session.notices.all.at(-1)?.key ?? -1);
   network.state = "up";
   await untilSent(session);
   expect([names(), await service.list()]).toEqual([[], "[]"]);

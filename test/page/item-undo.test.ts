@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
-import { entry, named, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
+import { entry, guarded, named, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
 
 const { open } = useSessions();
 
@@ -109,11 +109,12 @@ test("added items are undone too: one by one if they were typed, at once if they
   expect(names()).toEqual(["Two", "Three", "One"]);
   session.undo.undoNewest();
   expect(names()).toEqual(["One"]);
+  expect(session.notices.all).toMatchObject([{ text: "Removed 2 items" }]);
   session.undo.undoNewest();
   await untilSent(session);
-  expect([names(), session.notices.all, await service.list()]).toEqual([[], [], "[]"]);
+  expect([names(), await service.list()]).toEqual([[], "[]"]);
   session.undo.undoNewest();
-  expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
+  expect(session.notices.all).toMatchObject([{ text: "Removed “One”" }, { text: "There is nothing to undo." }]);
 });
 
 test("the message that there is nothing to undo goes when something is undone", async () => {
@@ -124,7 +125,40 @@ test("the message that there is nothing to undo goes when something is undone", 
   expect(session.notices.all).toMatchObject([{ text: "There is nothing to undo." }]);
   session.actions.add(entry("One"));
   session.undo.undoNewest();
-  expect([names(), session.notices.all]).toEqual([[], []]);
+  expect(names()).toEqual([]);
+  expect(session.notices.all).toMatchObject([{ text: "Removed “One”" }]);
+});
+
+test("an item that was removed by undoing its addition can be brought back, and the message then goes", async () => {
+  const { service, session, names } = await open();
+  session.start();
+  await untilLive(session);
+  session.actions.add(entry("One"));
+  await untilSent(session);
+  session.undo.undoNewest();
+  await untilSent(session);
+  expect(await service.list()).toBe("[]");
+  session.notices.act(session.notices.all[0]?.key ?? -1);
+  await untilSent(session);
+  expect([names(), session.notices.all]).toEqual([["One"], []]);
+});
+
+test("the message about a deletion goes when the deletion is discarded", async () => {
+  const { session, names } = await open(await guarded("writes"));
+  session.start();
+  await untilLive(session);
+  session.signIn.openForm();
+  session.signIn.submit({ username: "ann", password: "secret" });
+  await eventually(() => session.signIn.form === undefined);
+  session.actions.add(entry("One"));
+  await untilSent(session);
+  session.signIn.signOut();
+  await eventually(() => expect(names()).toEqual(["One"]));
+  session.actions.remove(shown(session, "One"));
+  expect(session.notices.all).toMatchObject([{ text: "Deleted “One”" }]);
+  session.decisions.discardUnsent();
+  expect(names()).toEqual(["One"]);
+  expect(session.notices.all).toMatchObject([{ text: "Discarded 1 change" }]);
 });
 
 test("an item that was added again after a deletion elsewhere can be undone", async () => {

@@ -47,6 +47,18 @@ test("both spellings of field names are read and kept, and other fields can be e
   await eventually(async () => expect(await pages.list()).toContain(edited));
 });
 
+test("if only items that the filter hides contain the searched word, the page does not say that there are none", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk", '"Done":true'));
+  const page = await pages.openPage();
+  await page.click('[data-filter="open"]');
+  await page.fill('[data-control="search"]', "milk");
+  await page.untilText("No open item contains “milk”.");
+  await page.fill('[data-control="search"]', "bread");
+  await page.click('[data-filter="all"]');
+  await page.untilText("No item contains “bread”.");
+});
+
 test("items can be filtered and searched by every field, and each filter shows its count", async () => {
   await pages.start();
   await pages.create(

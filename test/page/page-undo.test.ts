@@ -44,15 +44,17 @@ const expected = JSON.stringify([
   ["One", false],
 ]);
 
+/** Presses Ctrl+Z. A headless browser does not know that this key means "undo", unless the event says so. */
+async function pressUndoKey(page: PageDriver): Promise<void> {
+  const key = { key: "z", code: "KeyZ", windowsVirtualKeyCode: 90, modifiers: 2 };
+  await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "rawKeyDown", commands: ["undo"] });
+  await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "keyUp" });
+}
+
 test("Ctrl+Z in the empty composer or the empty search undoes the last action, unless the browser can undo typing there", async () => {
   await pages.start();
   const page = await pages.openPage();
-  // A headless browser does not know that Ctrl+Z means "undo", unless the key says so.
-  const pressUndo = async () => {
-    const key = { key: "z", code: "KeyZ", windowsVirtualKeyCode: 90, modifiers: 2 };
-    await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "rawKeyDown", commands: ["undo"] });
-    await page.view.cdp("Input.dispatchKeyEvent", { ...key, type: "keyUp" });
-  };
+  const pressUndo = () => pressUndoKey(page);
   const paste = (text: string) =>
     page.evaluate(`(() => {
       const clipboardData = new DataTransfer();
@@ -237,4 +239,33 @@ test("an item that Ctrl+Z brings back is shown and has the focus, even if the fi
     await page.until(`document.activeElement.closest("li")?.dataset.id === "${id}"`);
   }
   await pages.untilStored((items) => items.length === 2 && items[0]?.["Done"] === false);
+});
+
+test("Ctrl+Z in an editor undoes what was typed there, and then nothing: the focus stays, and no item is removed", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  for (const name of ["Salt", "Pepper"]) {
+    await page.click('[data-control="composer"]');
+    await page.view.type(name);
+    await page.view.press("Enter");
+  }
+  await page.untilNames("Pepper", "Salt");
+  await page.clickItem("Salt", "text");
+  const undo = () => pressUndoKey(page);
+  // Nothing was typed in this editor yet.
+  await undo();
+  expect(await page.focused()).toBe("name");
+  await page.view.press("End");
+  await page.view.type(" fine");
+  await undo();
+  await page.until("document.activeElement.value === 'Salt'");
+  for (let times = 0; times < 3; times++) await undo();
+  expect([await page.focused(), await page.evaluate<string>("document.activeElement.value")]).toEqual(["name", "Salt"]);
+  await page.view.press("Escape");
+  await page.untilNames("Pepper", "Salt");
+  // Outside an editor, Ctrl+Z undoes the last addition and says so.
+  await undo();
+  await page.untilText("Removed “Pepper”");
+  await page.clickButton("Undo");
+  await page.untilNames("Pepper", "Salt");
 });

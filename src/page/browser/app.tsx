@@ -12,7 +12,7 @@ import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
-import { canUndoIn, noteChange } from "./field-undo.ts";
+import { canUndoIn, canUndoInEditor, noteChange, noteText } from "./field-undo.ts";
 import { Header } from "./header.tsx";
 import { isTyping } from "./is-typing.ts";
 import { ItemRows } from "./item-rows.tsx";
@@ -83,10 +83,12 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
       const field = [composer.current, searchBox.current].find((one) => one === event.target);
       if (event.ctrlKey || event.metaKey) {
-        const isForField = field ? canUndoIn(field) : isTyping(event.target);
+        const isInEditor = !field && isTyping(event.target);
+        const isForField = field ? canUndoIn(field) : isInEditor && canUndoInEditor(event.target);
         // With Caps Lock on, the key is "Z".
         if (event.key.toLowerCase() !== "z" || event.shiftKey || isForField) return;
-        undo.undoNewest();
+        // Who types in an editor does not expect that something else is undone.
+        if (!isInEditor) undo.undoNewest();
         event.preventDefault();
         return;
       }
@@ -110,9 +112,11 @@ export function App({ session, settings }: { session: Session; settings: PageSet
       target?.focus();
     };
     addEventListener("keydown", onKey);
+    addEventListener("beforeinput", noteText);
     addEventListener("input", noteChange);
     return () => {
       removeEventListener("keydown", onKey);
+      removeEventListener("beforeinput", noteText);
       removeEventListener("input", noteChange);
     };
   }, []);
@@ -260,7 +264,11 @@ function emptyText(
       title: "Nothing to do",
       hint: "Type above and press Enter. Items that your app creates appear here at once.",
     };
-  if (search.trim() !== "") return { title: "Nothing found", hint: `No item contains “${search.trim()}”.` };
+  if (search.trim() !== "")
+    return {
+      title: "Nothing found",
+      hint: `No ${filter === "all" ? "" : `${filter} `}item contains “${search.trim()}”.`,
+    };
   return filter === "done"
     ? { title: "Nothing done yet", hint: "Items you tick are listed here." }
     : { title: "All done", hint: "Every item is ticked." };
