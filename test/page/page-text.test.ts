@@ -91,6 +91,7 @@ test("who deletes an item that somebody else has changed meanwhile reads what wa
   await page.clickItem("One", "delete");
   await pages.send("PUT", "/api/todoitems/", named(ids.one, "One", '"Notes":"important","Done":false'));
   await page.click('[data-control="dismiss"]');
+  await page.untilText("Changed elsewhere");
   await page.clickButton("Decide");
   await page.until("document.querySelector('.differences')");
   expect(await page.evaluate<string>("document.querySelector('.differences').innerText.trim()")).toBe(

@@ -212,6 +212,17 @@ describe("the connect panel", () => {
       await page.untilText(hint);
     });
 
+  test("while the list is not shown without a sign-in, no figures are made up for it", async () => {
+    await pages.start("--auth", "all", "--users", await pages.oneUser());
+    const page = await pages.openPage();
+    await page.until("document.querySelector('dialog.sign-in')");
+    await page.view.press("Escape");
+    await page.until("!document.querySelector('dialog')");
+    await page.click('[data-control="connect"]');
+    await page.untilText("Version unknown");
+    expect(await page.evaluate<string>("document.querySelector('.figures').innerText")).not.toContain("0 items");
+  });
+
   test("the code for a browser says how a page of another origin may use the service", async () => {
     await pages.start();
     const page = await pages.openPage();

@@ -94,7 +94,7 @@ function Mark({ item, onEdit, onDecide }: Pick<ItemRowProps, "item" | "onEdit" |
     return (
       <button type="button" class="attention" onClick={onDecide} data-control="conflict">
         <WarningIcon />
-        Two versions
+        {item.conflict.deletes ? "Changed elsewhere" : item.conflict.theirs ? "Two versions" : "Deleted elsewhere"}
       </button>
     );
   if (item.problem !== undefined)

@@ -7,17 +7,19 @@ import type { FollowedList } from "../followed-list.ts";
 const markBytes = 256_000;
 
 export function ListFigures({ list }: { list: FollowedList }) {
-  const { readOnly, stored, version } = list;
+  const { readOnly, loaded, stored, version } = list;
   const { count, listBytes } = stored;
   return (
     <p class="figures">
       <span data-figure="mode">{readOnly ? "Read-only" : "Writable"}</span>
-      <span data-figure="items">{count === 1 ? "1 item" : `${count.toLocaleString("en")} items`}</span>
+      {loaded && <span data-figure="items">{count === 1 ? "1 item" : `${count.toLocaleString("en")} items`}</span>}
       <span data-figure="version">Version {version ?? "unknown"}</span>
-      <span class="size" data-figure="bytes">
-        {listBytes.toLocaleString("en")} bytes
-        <Gauge bytes={listBytes} />
-      </span>
+      {loaded && (
+        <span class="size" data-figure="bytes">
+          {listBytes.toLocaleString("en")} bytes
+          <Gauge bytes={listBytes} />
+        </span>
+      )}
       <span class={listBytes > markBytes ? "over" : ""}>
         {listBytes > markBytes
           ? "Over 256,000 bytes: the app of the Xamarin.Forms tutorial cannot read this list, unless you raise its MaxResponseContentBufferSize. Other clients can."
