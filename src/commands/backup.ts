@@ -1,6 +1,6 @@
 // `todoitems backup`: writes the current items of a store to a new SQLite file, even while a service uses the store.
 
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asTyped } from "../program-name.ts";
@@ -46,6 +46,8 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
   if (store.engine === "sqlite" && isSameFile(store.path, path))
     throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
   const refuse = () => {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      throw new CommandError(`${path} is a folder. Name a file in it, such as ${join(path, "backup.db")}`);
     if (existsSync(path) && !force)
       throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
     if (existsSync(path)) requireFile(path);

@@ -236,6 +236,8 @@ describe("errors", () => {
     ["list --server 127.0.0.1:9/x", 3, "Nothing answers at http://127.0.0.1:9/."],
     ["import bad-id.json", 1, 'The service refused item 1: The field "ID" is not a UUID', "the item gets a new ID."],
     ["backup nosuch/x.db --store sqlite:sound.db", 1, "nosuch/x.db cannot be written: there is no folder nosuch."],
+    ["backup folder --store sqlite:sound.db", 1, "folder is a folder. Name a file in it, such as folder/backup.db"],
+    ["backup folder --force --store sqlite:sound.db", 1, "folder is a folder. Name a file in it"],
     ["check folder", 3, "folder is a folder, not a file."],
     ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
     ["restore nosuch.db", 3, "nosuch.db: there is no such file. Name a backup, as in: todoitems restore FILE"],
