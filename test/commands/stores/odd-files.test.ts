@@ -65,14 +65,15 @@ test("a pipe and a folder are refused, and stay what they are", async () => {
     run("restore", "pipe", "--store", "sqlite:new.db"),
     run("restore", "store.db", "--store", "sqlite:pipe", "--force"),
     run("backup", "pipe", "--store", "sqlite:store.db", "--force"),
-    run("backup", "folder", "--store", "sqlite:store.db", "--force"),
   ]);
   for (const answer of answers)
-    expect(answer).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringMatching(/(?:pipe|folder) is a (?:device or a pipe|folder), not a file/),
-    });
+    expect(answer).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("is a device or a pipe, not a file") });
+  expect(await run("backup", "folder", "--store", "sqlite:store.db", "--force")).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("folder is a folder. Name a file in it"),
+  });
   expect(lstatSync(path("pipe")).isFIFO()).toBe(true);
+  expect(lstatSync(path("folder")).isDirectory()).toBe(true);
   expect(existsSync(path("new.db"))).toBe(false);
 }, 20_000);
 
