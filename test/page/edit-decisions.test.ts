@@ -11,8 +11,8 @@ import { entry, guarded, named, shown, untilLive, untilSent, useSessions } from 
 
 const { opened, open } = useSessions();
 
-/** Opens a page whose user has renamed an item to "Mine", after somebody else has renamed it to "Theirs". */
-async function openWithConflict() {
+/** Opens a page that shows the item "One", which somebody else has just renamed to "Theirs". */
+async function openWithTheirChange() {
   const page = await open();
   const { service, session } = page;
   await service.create(named(ids.one, "One"));
@@ -20,8 +20,24 @@ async function openWithConflict() {
   await untilLive(session);
   const base = shown(session, "One");
   await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
-  session.actions.save(base, named(ids.one, "Mine"));
-  await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+  return { ...page, base };
+}
+
+/** The user renames the item to "Mine", which is a conflict. */
+async function openWithConflict() {
+  const page = await openWithTheirChange();
+  page.session.actions.save(page.base, named(ids.one, "Mine"));
+  await eventually(async () => expect(shown(page.session, "Mine").conflict).toBeDefined());
+  return page;
+}
+
+/** The user deletes the item, which is a conflict. */
+async function openWithDeletionConflict() {
+  const page = await openWithTheirChange();
+  const { session } = page;
+  session.actions.remove(page.base);
+  session.notices.close(session.notices.all[0]?.key ?? -1);
+  await eventually(() => expect(session.items[0]?.conflict?.deletes).toBeTrue());
   return page;
 }
 
@@ -101,21 +117,6 @@ describe("conflicts", () => {
     await eventually(() => expect(session.items).toEqual([]));
     expect(session.outbox.unsentCount).toBe(0);
   });
-
-  /** Opens a page whose user has deleted the item "One", after somebody else has renamed it to "Theirs". */
-  async function openWithDeletionConflict() {
-    const page = await open();
-    const { service, session } = page;
-    await service.create(named(ids.one, "One"));
-    session.start();
-    await untilLive(session);
-    const base = shown(session, "One");
-    await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
-    session.actions.remove(base);
-    session.notices.close(session.notices.all[0]?.key ?? -1);
-    await eventually(() => expect(session.items[0]?.conflict?.deletes).toBeTrue());
-    return page;
-  }
 
   test("undoing a deletion that the user insisted on brings back the other person's version", async () => {
     const { service, session } = await openWithDeletionConflict();
@@ -304,14 +305,7 @@ describe("conflicts", () => {
   });
 
   test("keeping both leaves the other version and adds the user's as a new item", async () => {
-    const { service, session } = await open();
-    await service.create(named(ids.one, "One"));
-    session.start();
-    await untilLive(session);
-    const base = shown(session, "One");
-    await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
-    session.actions.save(base, named(ids.one, "Mine"));
-    await eventually(async () => expect(shown(session, "Mine").conflict).toBeDefined());
+    const { service, session } = await openWithConflict();
     session.decisions.decide(ids.one, "both");
     await untilSent(session);
     const [theirs, mine] = JSON.parse(await service.list());

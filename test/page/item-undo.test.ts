@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
-import { entry, guarded, named, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
+import { entry, guarded, named, shown, signIn, untilLive, untilSent, useSessions } from "./session-fixture.ts";
 
 const { open } = useSessions();
 
@@ -147,9 +147,7 @@ test("the message about a deletion goes when the deletion is discarded", async (
   const { session, names } = await open(await guarded("writes"));
   session.start();
   await untilLive(session);
-  session.signIn.openForm();
-  session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(() => session.signIn.form === undefined);
+  await signIn(session);
   session.actions.add(entry("One"));
   await untilSent(session);
   session.signIn.signOut();

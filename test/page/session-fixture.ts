@@ -67,3 +67,10 @@ export const untilSent = (session: Session) => eventually(async () => expect(ses
 export function numbered(index: number): string {
   return `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`;
 }
+
+/** Signs in with the name and the password that `guarded` accepts. */
+export async function signIn(session: Session, username = "ann"): Promise<void> {
+  session.signIn.openForm();
+  session.signIn.submit({ username, password: "secret" });
+  await eventually(() => session.signIn.form === undefined);
+}

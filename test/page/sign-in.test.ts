@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
 import { ids, Service } from "../service.ts";
-import { entry, guarded, named, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
+import { entry, guarded, named, shown, signIn, untilLive, untilSent, useSessions } from "./session-fixture.ts";
 
 const { open } = useSessions();
 
@@ -83,9 +83,7 @@ test("credentials that were never accepted are called wrong when an edit is refu
   const { network, session } = await open(await guarded("writes"));
   session.start();
   await untilLive(session);
-  session.signIn.openForm();
-  session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(() => session.signIn.form === undefined);
+  await signIn(session);
   const changed = await Service.on(new MemoryEngine(), await guarded("writes", "another"));
   network.service = changed;
   session.reconnect();
@@ -199,16 +197,12 @@ test("after a sign-in the form closes, even if a refused item still waits to be 
   const { session } = await open({ ...(await guarded("writes")), bodyBytesMax: 150 });
   session.start();
   await untilLive(session);
-  session.signIn.openForm();
-  session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(() => session.signIn.form === undefined);
+  await signIn(session);
   session.actions.add(entry("x".repeat(200)));
   await eventually(() => session.items[0]?.problem !== undefined);
   session.signIn.signOut();
   await untilLive(session);
-  session.signIn.openForm();
-  session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(() => session.signIn.form === undefined);
+  await signIn(session);
   expect([session.signIn.username, session.outbox.unsentCount]).toEqual(["ann", 1]);
 });
 
@@ -217,9 +211,7 @@ test("deletions that can still be undone are sent when the user signs out, with 
     const { service, session } = await open(await guarded(mode));
     session.start();
     await eventually(() => session.list.connection !== "connecting");
-    session.signIn.openForm();
-    session.signIn.submit({ username: "ann", password: "secret" });
-    await eventually(() => session.signIn.form === undefined);
+    await signIn(session);
     for (let number = 0; number < 25; number++) session.actions.add(entry(`Item ${number}`));
     await untilSent(session);
     session.actions.remove(...session.items);
@@ -233,9 +225,7 @@ test("a deletion whose answer is still on its way when the user signs out is not
   const { network, session } = await open(await guarded("writes"));
   session.start();
   await untilLive(session);
-  session.signIn.openForm();
-  session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(() => session.signIn.form === undefined);
+  await signIn(session);
   session.actions.add(entry("One"));
   await untilSent(session);
   const { id } = shown(session, "One");
@@ -257,12 +247,7 @@ test("edits that are not sent when a user signs out wait until the same user sig
     const { service, network, session, names } = await open(await guarded("writes", "secret", ["ann", "bob"]));
     session.start();
     await untilLive(session);
-    const signIn = async (name: string) => {
-      session.signIn.openForm();
-      session.signIn.submit({ username: name, password: "secret" });
-      await eventually(() => session.signIn.form === undefined);
-    };
-    await signIn("ann");
+    await signIn(session);
     network.state = "down";
     network.breakFeeds();
     await eventually(() => session.list.connection === "lost");
@@ -272,7 +257,7 @@ test("edits that are not sent when a user signs out wait until the same user sig
     network.state = "up";
     session.reconnect();
     await untilLive(session);
-    await signIn(username);
+    await signIn(session, username);
     if (username === "bob") {
       expect([session.decisions.heldNames, service.collection.count]).toEqual([["“Hers”"], 0]);
       session.decisions.decideHeld("send");
@@ -287,9 +272,7 @@ test("after signing in, the page reads the whole list", async () => {
   const { network, session } = await open(await guarded("writes"));
   session.start();
   await untilLive(session);
-  session.signIn.openForm();
-  session.signIn.submit({ username: "ann", password: "secret" });
-  await eventually(() => session.signIn.form === undefined);
+  await signIn(session);
   expect(network.exchanges.filter((exchange) => exchange === "/changes 200")).toHaveLength(2);
 });
 
@@ -298,9 +281,7 @@ test("if the service stops accepting the password, the form says why it asks aga
     const { network, session } = await open(await guarded("all"), () => isTyping);
     session.start();
     await eventually(() => session.list.connection === "signed-out");
-    session.signIn.openForm();
-    session.signIn.submit({ username: "ann", password: "secret" });
-    await eventually(() => session.signIn.form === undefined);
+    await signIn(session);
     const changed = await Service.on(new MemoryEngine(), await guarded("all", "another"));
     network.service = changed;
     network.breakFeeds();
