@@ -180,7 +180,7 @@ export class ItemUndo {
     });
   }
 
-  /** `add` shows a message. It takes the place of the latest one, so that quick actions do not pile up messages. */
+  /** Calls `add`, which shows a message, and withdraws the latest one, so that messages do not pile up. */
   #replaceLatest(add: () => void): void {
     const { notices } = this.#parts;
     if (this.#latestKey !== undefined) notices.withdraw(this.#latestKey);

@@ -84,7 +84,7 @@ test("after starting over from another person's version, the user can go on with
   await pages.untilStored(([one]) => one?.["Name"] === "Theirs" && one["Notes"] === "A long text");
 });
 
-test("who deletes an item that somebody else has changed meanwhile reads what was changed, and may keep the item", async () => {
+test("somebody who deletes an item that was changed meanwhile sees what was changed, and may keep the item", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"));
   const page = await pages.openPage();

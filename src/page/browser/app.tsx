@@ -87,7 +87,7 @@ export function App({ session, settings }: { session: Session; settings: PageSet
         const isForField = field ? canUndoIn(field) : isInEditor && canUndoInEditor(event.target);
         // With Caps Lock on, the key is "Z".
         if (event.key.toLowerCase() !== "z" || event.shiftKey || isForField) return;
-        // Who types in an editor does not expect that something else is undone.
+        // Somebody who types in an editor does not expect Ctrl+Z to undo something elsewhere.
         if (!isInEditor) undo.undoNewest();
         event.preventDefault();
         return;

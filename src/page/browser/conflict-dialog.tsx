@@ -1,5 +1,5 @@
-// Asks the user to resolve a conflict. Shows how the two versions differ, field by field: those of both sides, or the one
-// that the user deleted and the newest one.
+// Asks the user to resolve a conflict, and shows how two versions differ, field by field. These are the versions of the
+// user and of somebody else. If the user has deleted the item, they are the deleted version and the newest one.
 
 import type { ComponentChildren } from "preact";
 import { indented } from "../../items/indented.ts";

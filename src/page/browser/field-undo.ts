@@ -29,8 +29,9 @@ export function noteChange({ target, inputType }: InputEvent): void {
 }
 
 /**
- * A field that the page empties, such as the composer, has something to undo if it contains text, or if the user has
- * erased its text. Empty, it has nothing to undo if the page has emptied it, or if the user has undone everything.
+ * For a field that the page itself empties, such as the composer. It has something to undo if it contains text, or if
+ * the user has erased its text. If it is empty because the page has emptied it, or because the user has undone
+ * everything, it has nothing to undo.
  */
 export function canUndoIn(field: Field): boolean {
   const last = changes.get(field);
