@@ -42,7 +42,7 @@ const lastRequestsMax = 20;
 export class Session {
   readonly #sender: Sender;
   readonly #refusals: RefusalNotices;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(isEdit: boolean) => void>();
   #shown: readonly ShownItem[] | undefined;
   readonly outbox: Outbox;
   readonly list: FollowedList;
@@ -93,8 +93,11 @@ export class Session {
     this.decisions = new EditDecisions({ outbox, undo: this.undo, focus, onEdit, onDrop: onChange });
   }
 
-  /** Calls the listener after every change of the session. To stop this, call the returned function. */
-  subscribe(listener: () => void): () => void {
+  /**
+   * Calls the listener after every change of the session, with true if the change is an edit of the user. To stop this,
+   * call the returned function.
+   */
+  subscribe(listener: (isEdit: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -150,10 +153,10 @@ export class Session {
     this.#released();
   }
 
-  #changed(): void {
+  #changed(isEdit = false): void {
     this.#shown = undefined;
     this.notices.closeOver();
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener(isEdit);
   }
 
   /** Ends the time for Undo, and sends deletions at once, at most `countMax`. */
@@ -177,7 +180,7 @@ export class Session {
    * unless the user is typing.
    */
   #edited(): void {
-    this.#changed();
+    this.#changed(true);
     this.signIn.resume();
     // Edits are sent only after the list has been read, because the list names the store that they are for. If the list
     // needs a sign-in, ask for that first.

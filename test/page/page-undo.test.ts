@@ -136,6 +136,29 @@ test("a double-click never acts on an item that has moved under the pointer", as
   await page.untilNames();
 });
 
+test("a second click or key acts on the result of the first, even if no frame was drawn in between", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"));
+  const page = await pages.openPage();
+  // No frame can be drawn while a script waits for settled promises only.
+  await page.evaluate(`(async () => {
+    const control = (id, name) => document.querySelector(\`[data-id="\${id}"] [data-control="\${name}"]\`);
+    for (const count of [1, 2]) {
+      control("${ids.one}", "tick").click();
+      await null;
+      control("${ids.two}", "text").dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true }));
+      await null;
+    }
+  })()`);
+  // The tick of "Three" is stored after all edits before it.
+  await page.add("Three");
+  await page.clickItem("Three", "tick");
+  await pages.untilStored((items) => items.some(({ Name, Done }) => Name === "Three" && Done === true));
+  await page.until('!document.querySelector(".saving")');
+  const isDone = Object.fromEntries((await pages.listed()).map(({ Name, Done }) => [Name, Done]));
+  expect(isDone).toEqual({ One: false, Two: false, Three: true });
+});
+
 test("a double-click that opens an editor or closes it leaves the focus where a single click does", async () => {
   await pages.start();
   const notes = "Line\\n".repeat(6);

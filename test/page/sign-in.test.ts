@@ -179,7 +179,7 @@ test("if the list needs credentials, the form can be closed, and opens again onl
   session.start();
   await eventually(() => session.signIn.form !== undefined);
   session.signIn.cancel();
-  const refusedAgain = new Promise<void>((resolve) => session.subscribe(resolve));
+  const refusedAgain = new Promise<boolean>((resolve) => session.subscribe(resolve));
   session.reconnect();
   await refusedAgain;
   expect([session.signIn.form, session.list.connection, session.list.loaded]).toEqual([undefined, "signed-out", false]);

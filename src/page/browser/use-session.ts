@@ -1,4 +1,5 @@
-// Redraws the component that calls `useSession` when the session has changed, but at most once per frame.
+// Redraws the component that calls `useSession` when the session has changed. An edit of the user is drawn at once, so
+// that the user's next click or key acts on its result. Everything else is drawn at most once per frame.
 
 import { useEffect, useReducer } from "preact/hooks";
 import type { Session } from "../session.ts";
@@ -18,8 +19,9 @@ export function useSession(session: Session): void {
     };
     // The session may have changed after the component was first drawn and before this effect ran.
     drawNow();
-    return session.subscribe(() => {
-      if (scheduled) return;
+    return session.subscribe((isEdit) => {
+      if (isEdit) draw(undefined);
+      if (isEdit || scheduled) return;
       scheduled = true;
       if (document.hidden) setTimeout(drawNow, hiddenMs);
       else requestAnimationFrame(drawNow);
