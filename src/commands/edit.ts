@@ -43,6 +43,10 @@ const nameFlag: Flag = {
     undone: reopenAdvice,
     undo: reopenAdvice,
     reopen: reopenAdvice,
+    unset: removeAdvice,
+    "unset-field": removeAdvice,
+    "remove-field": removeAdvice,
+    "delete-field": removeAdvice,
   },
 };
 
@@ -90,6 +94,10 @@ function markAdvice(): string {
 
 function reopenAdvice(): string {
   return `to mark an item as not done, use: ${asTyped("done ID --undo")}`;
+}
+
+function removeAdvice(): string {
+  return `to remove a field, open the item in your editor and delete the field there: ${asTyped("edit ID")}`;
 }
 
 function nameIn(args: Arguments): string | undefined {

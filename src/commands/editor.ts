@@ -10,19 +10,27 @@ const shellSyntax = /[;&|<>()`\n]|^\w+=/;
 export class Editor {
   readonly #variable: "VISUAL" | "EDITOR";
   readonly #text: string;
+  /** False if neither VISUAL nor EDITOR is set. */
+  readonly #isNamed: boolean;
 
   constructor(environment: Environment) {
     const [visual, editor] = [environment["VISUAL"]?.trim(), environment["EDITOR"]?.trim()];
     this.#variable = visual ? "VISUAL" : "EDITOR";
+    this.#isNamed = Boolean(visual || editor);
     this.#text = visual || editor || (process.platform === "win32" ? "notepad" : "vi");
   }
 
   /** Opens a file in the editor and waits until the editor ends. Returns why it failed, or undefined if it did not. */
   async open(path: string): Promise<string | undefined> {
+    const unchanged = "so the item was not changed";
+    // An editor that the user has named may be a script, and need no terminal.
+    if (!this.#isNamed && !(process.stdin.isTTY && process.stdout.isTTY))
+      return `The editor ${this.#text} needs a terminal, ${unchanged}. Give the change with --name, --notes or --field, or set EDITOR to a program that needs no terminal.`;
     const failure = await this.#run(path);
     if (failure === undefined) return undefined;
-    const advice = `To use another editor, set ${this.#variable}, for example ${this.#variable}=nano.`;
-    return `The editor ${this.#text} ${failure}, so the item was not changed. ${advice}`;
+    const other = this.#text.startsWith("nano") ? "vi" : "nano";
+    const advice = `To use another editor, set ${this.#variable}, for example ${this.#variable}=${other}.`;
+    return `The editor ${this.#text} ${failure}, ${unchanged}. ${advice}`;
   }
 
   async #run(path: string): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
+import { interruptible } from "./interruptible.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { followLink, replaceFlag } from "./stores/store-setting.ts";
 import { formatFlag, formatOf, refuseFormatAsFile } from "./transfer/item-formats.ts";
@@ -33,19 +34,20 @@ export const exportItems = defineCommand(
     // If the items are printed on the terminal, there is no progress bar, because the two would mix.
     const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar(process.stderr);
     const hash = new ItemHash();
-    async function* items(): AsyncGenerator<string> {
+    async function* items(signal?: AbortSignal): AsyncGenerator<string> {
       let fraction: number | undefined;
       const onProgress = (bytes: number, total: number | undefined) => {
         fraction = total && bytes / total;
       };
-      for await (const json of client.items({ onProgress })) {
+      for await (const json of client.items({ onProgress, signal })) {
         hash.add(json);
         bar?.update(hash.count, fraction);
         yield json;
       }
     }
     try {
-      await writeItems(items(), format, path);
+      if (path === undefined) await writeItems(items(), format, path);
+      else await interruptible(path, (signal) => writeItems(items(signal), format, path));
     } finally {
       bar?.clear();
     }

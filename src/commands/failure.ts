@@ -16,22 +16,24 @@ const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 /** A failure that only the user can fix, such as a file that cannot be imported, or an ID that no item has. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
+  readonly exitCode: number = exitCodes.refused;
 }
 
 /** The service is read-only. It answered as if the write had succeeded, but stored nothing. */
 export class NotKeptError extends CommandError {
   override readonly name = "NotKeptError";
+  override readonly exitCode = exitCodes.notKept;
 }
 
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
-  if (error instanceof NotKeptError) return { message: error.message, exitCode: exitCodes.notKept };
   if (error instanceof CommandError || error instanceof FileLocked) {
     // If a command explains a failure in its own words, the original failure is the `cause`, and decides the exit code.
     const { cause } = error;
     const isExplained = isTodoError(cause) || cause instanceof CommandError;
-    return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : exitCodes.refused };
+    const exitCode = error instanceof CommandError ? error.exitCode : exitCodes.refused;
+    return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : exitCode };
   }
   if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
   if (isSystemError(error))

@@ -3,7 +3,7 @@
 import { asTyped } from "../program-name.ts";
 import { closest } from "../serve/suggestion.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
-import { type Command, defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { type Command, defineCommand, UsageError } from "./command.ts";
 import { adviceFor, commandMeant } from "./other-words.ts";
 import { printLine } from "./output.ts";
 
@@ -12,7 +12,8 @@ export function helpCommand(commands: () => readonly Command[]): Command {
   return defineCommand(
     { name: "help", parameters: "[COMMAND]", summary: "explain a command", flags: [] },
     async (args) => {
-      const [name] = positionalsOf(args, 0, 1, "command");
+      // More words may follow, as in `help user add`: the help of `user` explains all that it can do.
+      const [name] = args.positionals;
       const named = commands().find((one) => one.name === name);
       if (name !== undefined && !named) throw new UsageError(unknownCommand(name, commands()));
       await printLine(named ? commandHelp(named) : overview(commands()));

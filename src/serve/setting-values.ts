@@ -128,11 +128,19 @@ export function storeAddress(value: string): StoreAddress {
   // A shell expands `~` only at the beginning of a word, and not after `sqlite:`. So expand it here.
   if (path.startsWith("~/")) return { engine: "sqlite", path: join(homedir(), path.slice(2)) };
   if (path !== "") return { engine: "sqlite", path };
-  const meant = value === "memory" ? "memory:" : `sqlite:${value}`;
-  const suggestion = value === "" || value.includes(":") ? "" : `; did you mean ${meant}?`;
+  const meant = storeMeant(value);
+  const suggestion = meant === undefined ? "" : `; did you mean ${meant}?`;
   throw new WrongValue(
     `expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
   );
+}
+
+/** What somebody probably meant by a value that is not a store. Undefined if we cannot tell. */
+function storeMeant(value: string): string | undefined {
+  const name = value.toLowerCase();
+  if (name === "" || name.includes(":") || ["postgres", "postgresql", "pg"].includes(name)) return undefined;
+  if (name === "memory") return "memory:";
+  return name === "sqlite" ? "sqlite:todoitems.db" : `sqlite:${value}`;
 }
 
 function postgresAddress(value: string): PostgresAddress {

@@ -626,6 +626,12 @@ Hash ${hashOf(exported)}
 });
 
 describe("help", () => {
+  test("more words after the command change nothing: help user add explains user", async () => {
+    const { stdout } = await run("help", ["user"]);
+    expect(stdout).toContain("Usage: todoitems user add|remove|list [NAME]");
+    expect(await run("help", ["user", "add"])).toEqual({ exitCode: 0, stdout, stderr: "" });
+  });
+
   test("help lists every command, and explains a single one", async () => {
     const { stdout } = await run("help");
     const names = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name);

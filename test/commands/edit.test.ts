@@ -190,6 +190,16 @@ describe("an editor that fails", () => {
     expect(await failure({ EDITOR: "it's" })).toBe(`error: The editor it's is not a valid command, ${advice}`);
   });
 
+  test("nobody who has no nano is told to set EDITOR to nano", async () => {
+    expect(await failure({ EDITOR: "nano-that-is-missing" })).toEndWith("for example EDITOR=vi.\n");
+  });
+
+  test("without a terminal and without EDITOR, no editor starts, and the message says what to do", async () => {
+    expect(await failure({ EDITOR: "" })).toBe(
+      "error: The editor vi needs a terminal, so the item was not changed. Give the change with --name, --notes or --field, or set EDITOR to a program that needs no terminal.\n",
+    );
+  });
+
   test("an editor that a signal ends is reported with the signal, and nothing else is printed", async () => {
     const editor = executable("killed", "kill -KILL $$");
     expect(await failure({ EDITOR: editor })).toStartWith(

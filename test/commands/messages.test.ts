@@ -191,6 +191,7 @@ describe("errors", () => {
     ["remove 1 -f", 2, "-f: there is no such flag; leave it out: remove asks no question"],
     ["remove -y 1", 2, "-y: there is no such flag; leave it out: remove asks no question"],
     ["edit 1 --done", 2, "--done: there is no such flag; to mark an item as done, use: todoitems done ID"],
+    ["edit 1 --unset Due", 2, "to remove a field, open the item in your editor and delete the field there"],
     ["edit 1 --complete", 2, "to mark an item as done, use: todoitems done ID"],
     ["edit 1 --reopen", 2, "to mark an item as not done, use: todoitems done ID --undo"],
     ["add Milk --complete", 2, "to add an item that is done, use --field Done=yes"],

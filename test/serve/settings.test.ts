@@ -133,6 +133,8 @@ describe("settings", () => {
     ["todoitems.db", "; did you mean sqlite:todoitems.db?"],
     ["mysql://x", ""],
     ["memory", "; did you mean memory:?"],
+    ["sqlite", "; did you mean sqlite:todoitems.db?"],
+    ["PostgreSQL", ""],
   ]) {
     test(`the store ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
       expect(problems([`--store=${store}`])).toEqual([

@@ -8,6 +8,7 @@ import type { Snapshot } from "../../engines/snapshot.ts";
 import { withFileLock } from "../../files/file-lock.ts";
 import { modeLike } from "../../files/private-file.ts";
 import { CommandError } from "../failure.ts";
+import { interruptible } from "../interruptible.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { unwritable } from "../unwritable.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
@@ -28,10 +29,12 @@ export async function copyStore(
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
   try {
-    // The lock is needed because another program that writes to `path` would use the same partial file.
-    return await withFileLock(partial, async () => {
+    const write = async (signal: AbortSignal) => {
       try {
-        const summary = await writeStore(partial, snapshot, (items, fraction) => bar.update(items, fraction));
+        // The signal may have come while this program waited for the lock.
+        signal.throwIfAborted();
+        const onProgress = (items: number, fraction: number) => bar.update(items, fraction);
+        const summary = await writeStore(partial, snapshot, onProgress, signal);
         chmodSync(partial, modeLike(like));
         beforeRename(partial);
         refuseLog(path);
@@ -42,7 +45,9 @@ export async function copyStore(
         removeStore(partial);
         throw error;
       }
-    });
+    };
+    // The lock is needed because another program that writes to `path` would use the same partial file.
+    return await interruptible(path, (signal) => withFileLock(partial, () => write(signal)));
   } catch (error) {
     throw unwritable(path, error);
   } finally {

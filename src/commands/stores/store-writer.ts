@@ -10,6 +10,7 @@ import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { makePrivateFile } from "../../files/private-file.ts";
+import { untilAborted } from "../interruptible.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
 
 /** A commit ends once it has this many items or this many characters. Both numbers limit the memory that is needed. */
@@ -30,8 +31,16 @@ export interface StoreSummary {
  */
 export type OnProgress = (items: number, fraction: number) => void;
 
-/** Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. */
-export async function writeStore(path: string, snapshot: Snapshot, onProgress: OnProgress): Promise<StoreSummary> {
+/**
+ * Writes the file at `path`, which is complete and synced when this resolves. An older file there is removed first. If
+ * the signal is aborted, this throws soon, and leaves an unfinished file.
+ */
+export async function writeStore(
+  path: string,
+  snapshot: Snapshot,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<StoreSummary> {
   removeStore(path);
   // Nobody else may read the file until it gets its final permissions.
   makePrivateFile(path);
@@ -40,7 +49,7 @@ export async function writeStore(path: string, snapshot: Snapshot, onProgress: O
   const engine = new SqliteEngine(path, { readOnly: false });
   try {
     let since: Bookmark = await engine.pull();
-    for await (const items of portions(snapshot.items())) {
+    for await (const items of portions(untilAborted(snapshot.items(), signal))) {
       await engine.commit(batchOf(since, items));
       since = { epoch: since.epoch, version: items.at(-1)?.version ?? since.version };
       for (const item of items) written.add(item);
@@ -53,7 +62,8 @@ export async function writeStore(path: string, snapshot: Snapshot, onProgress: O
   syncFile(path);
   const snapshotOfNew = SqliteSnapshot.open(path);
   try {
-    const hash = await compareRows(written, snapshotOfNew.items(), (count) => onProgress(count, 0.5 + fraction(count)));
+    const found = untilAborted(snapshotOfNew.items(), signal);
+    const hash = await compareRows(written, found, (count) => onProgress(count, 0.5 + fraction(count)));
     return { items: written.count, bytes: statSync(path).size, hash };
   } finally {
     await snapshotOfNew.close();
