@@ -55,4 +55,6 @@ export interface KeptEdit {
   readonly epoch: string | undefined;
   /** True if the service may have stored the edit. Edits that an older version of the page saved lack this field. */
   readonly maybeStored?: boolean;
+  /** The user who made the edit, if that user has signed out since. */
+  readonly owner?: string | undefined;
 }

@@ -69,6 +69,6 @@ export function isUnsent({ state, maybeStored }: OutboxEntry): boolean {
 }
 
 /** Returns what the browser keeps of an entry. */
-export function keptEdit({ edit, epoch, maybeStored, state }: OutboxEntry): KeptEdit {
-  return { edit, epoch, maybeStored: maybeStored || state === "sending" };
+export function keptEdit({ edit, epoch, maybeStored, state, owner }: OutboxEntry): KeptEdit {
+  return { edit, epoch, maybeStored: maybeStored || state === "sending", owner };
 }

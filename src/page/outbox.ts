@@ -3,6 +3,7 @@
 // on the page. The browser keeps the edits that the service has not stored, so they survive a reload and a closed tab.
 
 import type { Edit, KeptEdit, Theirs, Versions } from "./edit.ts";
+import { holdIfForeign, holdRestored, releaseToOwner, waitsAfterSignOut } from "./held-edits.ts";
 import { isBasedOn, type Later, mergedEdit } from "./merged-edit.ts";
 import { isKept, isUnsent, keptEdit, newEntry, type OutboxEntry } from "./outbox-entry.ts";
 
@@ -60,14 +61,14 @@ export class Outbox {
 
   /**
    * Adds the edits of an earlier visit, or of a closed page. If `held` is true, the user must confirm all of them.
-   * Otherwise the user must confirm only those that belong to another store. An edit that may have been stored is not
-   * sent again before `resendTime`.
+   * Otherwise the user must confirm only those that are for another store, or of a user who has signed out. An edit that
+   * may have been stored is not sent again before `resendTime`.
    */
   restore(edits: readonly KeptEdit[], held: boolean, resendTime = 0): void {
-    for (const { edit, epoch, maybeStored = false } of edits) {
-      const notBefore = maybeStored ? resendTime : 0;
-      const isForeign = !held && this.#isForeign(epoch);
-      Object.assign(this.#push(edit, false), { epoch, maybeStored, notBefore, held: held || isForeign, isForeign });
+    for (const { edit, epoch, maybeStored = false, owner } of edits) {
+      const entry = this.#push(edit, false);
+      Object.assign(entry, { epoch, maybeStored, notBefore: maybeStored ? resendTime : 0 });
+      holdRestored(entry, held, this.#isForeign(epoch), owner);
     }
     this.#mayMerge = true;
     this.#keepUnsent();
@@ -84,14 +85,7 @@ export class Outbox {
     for (const entry of this.#entries) {
       if (entry.state === "stored") continue;
       entry.epoch ??= epoch;
-      // The service was read-only when the user made this edit, and is writable now. The user does not expect the edit
-      // to be stored, and so must confirm it.
-      const isSurprising = entry.isTrial && !isReadOnly;
-      const isForeign = this.#isForeign(entry.epoch);
-      if (entry.isForeign && !isForeign) Object.assign(entry, { held: entry.owner !== undefined, isForeign: false });
-      else if (entry.owner !== undefined) entry.isForeign = isForeign;
-      else if (!entry.held && (isSurprising || isForeign))
-        Object.assign(entry, { held: true, isForeign: !entry.isTrial, isTrial: false });
+      holdIfForeign(entry, this.#isForeign(entry.epoch), isReadOnly);
     }
     this.#keepUnsent();
   }
@@ -133,17 +127,18 @@ export class Outbox {
    * until the same user signs in again or another one confirms them.
    */
   holdFor(username: string): void {
-    const isOver = ({ state }: OutboxEntry) => state === "stored" || state === "sending";
-    for (const entry of this.#entries.filter((one) => !isOver(one) && !one.isTrial && (!one.held || one.isForeign))) {
+    for (const entry of this.#entries.filter(waitsAfterSignOut)) {
       this.waits(entry, entry.maybeStored);
       Object.assign(entry, { held: true, owner: username });
     }
+    this.#keepUnsent();
   }
 
   /** Releases the edits that are held for this user. Returns false if there are none. */
   releaseFor(username: string): boolean {
     const owned = this.#entries.filter(({ owner }) => owner === username);
-    for (const entry of owned) Object.assign(entry, { held: entry.isForeign, owner: undefined });
+    for (const entry of owned) releaseToOwner(entry);
+    if (owned.length > 0) this.#keepUnsent();
     return owned.length > 0;
   }
 

@@ -149,6 +149,7 @@ export class Session {
   /** Adds the edits of an earlier visit or of a closed page. If `held` is true, the user must confirm them first. */
   takeOver(edits: readonly KeptEdit[], held: boolean): void {
     this.outbox.restore(edits, held, Date.now() + lastRequestMs);
+    if (this.signIn.username !== undefined && !this.signIn.isUnchecked) this.outbox.releaseFor(this.signIn.username);
     this.list.dropDoneDeletions();
     this.#released();
   }

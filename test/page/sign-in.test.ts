@@ -2,9 +2,20 @@
 
 import { expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { keptEdit } from "../../src/page/outbox-entry.ts";
 import { eventually } from "../eventually.ts";
 import { ids, Service } from "../service.ts";
-import { entry, guarded, named, shown, signIn, untilLive, untilSent, useSessions } from "./session-fixture.ts";
+import {
+  entry,
+  guarded,
+  named,
+  numbered,
+  shown,
+  signIn,
+  untilLive,
+  untilSent,
+  useSessions,
+} from "./session-fixture.ts";
 
 const { open } = useSessions();
 
@@ -242,29 +253,56 @@ test("a deletion whose answer is still on its way when the user signs out is not
   expect(network.requests.filter((request) => request === `DELETE /api/todoitems/${id}`)).toHaveLength(1);
 });
 
-test("edits that are not sent when a user signs out wait until the same user signs in again, or another one confirms them", async () => {
-  for (const username of ["ann", "bob"]) {
-    const { service, network, session, names } = await open(await guarded("writes", "secret", ["ann", "bob"]));
+for (const [then, reloads] of [
+  ["", false],
+  [", even after a reload", true],
+] as const)
+  test(`edits that are not sent when a user signs out wait until the same user signs in again, or another one confirms them${then}`, async () => {
+    for (const username of ["ann", "bob"]) {
+      const { service, network, outbox, session, names } = await open(
+        await guarded("writes", "secret", ["ann", "bob"]),
+      );
+      session.start();
+      await untilLive(session);
+      await signIn(session);
+      network.state = "down";
+      network.breakFeeds();
+      await eventually(() => session.list.connection === "lost");
+      session.actions.add(entry("Hers"));
+      session.signIn.signOut();
+      expect([session.decisions.heldNames, names()]).toEqual([["“Hers”"], []]);
+      if (reloads) {
+        const kept = outbox.entries.map(keptEdit);
+        session.leave();
+        session.takeOver(kept, false);
+      }
+      network.state = "up";
+      session.reconnect();
+      await untilLive(session);
+      await signIn(session, username);
+      if (username === "bob") {
+        expect([session.decisions.heldNames, service.collection.count]).toEqual([["“Hers”"], 0]);
+        session.decisions.decideHeld("send");
+      }
+      await untilSent(session);
+      await eventually(() => expect(names()).toEqual(["Hers"]));
+      expect(session.decisions.heldNames).toEqual([]);
+    }
+  });
+
+test("a page takes over the edits of a user who has signed out elsewhere, and sends them if it is the same user", async () => {
+  for (const [owner, held] of [
+    ["ann", []],
+    ["bob", ["“Hers”"]],
+  ] as const) {
+    const { session } = await open(await guarded("writes"));
     session.start();
     await untilLive(session);
     await signIn(session);
-    network.state = "down";
-    network.breakFeeds();
-    await eventually(() => session.list.connection === "lost");
-    session.actions.add(entry("Hers"));
-    session.signIn.signOut();
-    expect([session.decisions.heldNames, names()]).toEqual([["“Hers”"], []]);
-    network.state = "up";
-    session.reconnect();
-    await untilLive(session);
-    await signIn(session, username);
-    if (username === "bob") {
-      expect([session.decisions.heldNames, service.collection.count]).toEqual([["“Hers”"], 0]);
-      session.decisions.decideHeld("send");
-    }
+    const id = numbered(1);
+    session.takeOver([{ edit: { kind: "create", id, json: named(id, "Hers") }, epoch: undefined, owner }], false);
     await untilSent(session);
-    await eventually(() => expect(names()).toEqual(["Hers"]));
-    expect(session.decisions.heldNames).toEqual([]);
+    expect(session.decisions.heldNames).toEqual([...held]);
   }
 });
 
