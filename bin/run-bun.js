@@ -2,10 +2,11 @@
 // command and npm script starts Bun through here. It is plain JavaScript, because only Node is sure to be installed.
 
 import { spawn } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { closeSync, existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
@@ -35,7 +36,17 @@ export function runBun(args) {
     console.error(`todoitems cannot start ${bun}: ${error.message}`);
     process.exit(1);
   });
-  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+  child.on("exit", (code, signal) => {
+    if (code !== null) leaveTerminal();
+    process.exit(code ?? 128 + (constants.signals[signal] ?? 0));
+  });
+}
+
+// When Node ends, it restores the state that the terminal had when Node started. That is wrong if this program ran in
+// the background: the shell had switched the terminal's echo off, to read a command line. Node leaves closed files
+// alone. See also src/serve/leave-terminal.ts.
+function leaveTerminal() {
+  for (const file of [0, 1, 2].filter((number) => isatty(number))) closeSync(file);
 }
 
 // Each platform has its own package with Bun's binary. The install script of the package `bun` moves the binary into

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json";
+import { CommandLine } from "./commands/command-line.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { eventually } from "./eventually.ts";
 import { marker, writeHostileFiles } from "./hostile-files.ts";
@@ -136,3 +137,28 @@ test("the launcher exits with the program's exit code", async () => {
     exitCode: 137,
   });
 });
+
+for (const args of ["--store memory:", "--store sqlite:shared.db --workers 2"])
+  test.skipIf(process.platform === "win32")(
+    `the terminal keeps its echo after a service with ${args} that ran in the background`,
+    async () => {
+      const commandLine = await CommandLine.start();
+      try {
+        const { output } = await commandLine.runInTerminal("-i", [], {
+          program: ["bash", "--norc", "--noprofile"],
+          environment: { PS1: "ready> " },
+          columns: 200,
+          cwd: folder.path,
+          answers: [
+            ["ready> ", `${todoitems.map((word) => `"${word}"`).join(" ")} serve --port 0 ${args} &\n`],
+            ["Press Ctrl-C to stop", "kill %1; wait\n"],
+            [/\[1\]\+ .*Done/, "stty -a; exit\n"],
+          ],
+        });
+        expect(output).toMatch(/ echo /);
+        expect(output).not.toMatch(/ -echo /);
+      } finally {
+        await commandLine.dispose();
+      }
+    },
+  );

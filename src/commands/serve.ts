@@ -1,5 +1,6 @@
 // `todoitems serve`: runs the service.
 
+import { leaveTerminal } from "../serve/leave-terminal.ts";
 import { serve } from "../serve/serve.ts";
 import type { Command } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
@@ -12,5 +13,9 @@ export const serveCommand: Command = {
   flags: settingFlags,
   notes:
     "Every flag can be set with an environment variable: TODOITEMS_READ_ONLY=on is the same as --read-only. If both are given, the flag counts. The value of a switch is on (or true, yes, 1) or off (or false, no, 0).",
-  run: (args, environment) => serve(args, environment, connectionVariables),
+  async run(args, environment) {
+    const exitCode = await serve(args, environment, connectionVariables);
+    leaveTerminal();
+    return exitCode;
+  },
 };
