@@ -93,19 +93,32 @@ test("two pages see each other's changes, and the row that the user is looking a
   await one.until(`${middle}?.dataset.id && scrollY > 1000`);
   const seen = () =>
     one.evaluate<[string, number]>(`[${middle}.dataset.id, Math.round(${middle}.getBoundingClientRect().top)]`);
-  // Rows get their exact heights when they are drawn, so the page may still move by a few pixels. Wait until it is
-  // still.
-  let before = await seen();
-  await eventually(async () => {
-    const last = before;
-    await one.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-    before = await seen();
-    expect(before).toEqual(last);
-  });
+  const seenAtRest = async () => {
+    let now = await seen();
+    await eventually(async () => {
+      const last = now;
+      await one.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+      now = await seen();
+      expect(now).toEqual(last);
+    });
+    return now;
+  };
+  // Rows get their exact heights when they are drawn, so the page may still move by a few pixels at first.
+  const before = await seenAtRest();
+  for (let index = 61; index <= 70; index++) {
+    await pages.create(named(numbered(index), `Item ${index}`));
+    await one.until(`document.querySelector('.count').textContent === '${index}'`);
+    expect(await seenAtRest()).toEqual(before);
+  }
+  for (let index = 70; index >= 61; index--) {
+    await pages.send("DELETE", `/api/todoitems/${numbered(index)}`);
+    await one.until(`document.querySelector('.count').textContent === '${index - 1}'`);
+    expect(await seenAtRest()).toEqual(before);
+  }
   await two.add("From the other page");
   await two.untilText("From the other page");
   await one.until("document.querySelector('.count').textContent === '61'");
-  await eventually(async () => expect(await seen()).toEqual(before));
+  expect(await seenAtRest()).toEqual(before);
   await one.evaluate("scrollTo(0, 0)");
   await one.untilText("From the other page");
   await one.clickItem("From the other page", "tick");

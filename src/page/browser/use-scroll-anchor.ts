@@ -2,7 +2,7 @@
 // document scrolls, not the list.
 
 import type { RefObject } from "preact";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import type { RowLayout } from "./row-layout.ts";
 
@@ -74,7 +74,9 @@ export function useScrollAnchor(
     look();
   });
 
-  useEffect(() => {
+  // Scrolling in the effect above causes an event. The listener must know the new layout by then, so it is replaced
+  // before the browser draws.
+  useLayoutEffect(() => {
     addEventListener("scroll", look, { passive: true });
     addEventListener("resize", look);
     return () => {
