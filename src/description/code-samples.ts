@@ -62,7 +62,7 @@ function curl(options: SampleOptions): CodeSample {
   const writes = `curl${auth === "off" ? "" : " -u NAME"}${trust}`;
   const json = `-H "Content-Type: application/json" -d`;
   const target = form === "a" ? `${listUrl}${exampleId}` : listUrl;
-  const fields = (done: boolean) => ({ [names.name]: "Buy milk", [names.notes]: "", [names.done]: done });
+  const fields = (done: boolean) => ({ [names.name]: "Buy milk", [names.notes]: "two litres", [names.done]: done });
   const item = (done: boolean) => `'${JSON.stringify({ [names.id]: exampleId, ...fields(done) })}'`;
   const create = `${writes} -X POST ${target} ${json}`;
   const commands = {

@@ -69,7 +69,7 @@ export function kotlin(options: SampleOptions): Program {
     steps: {
       create: lines(
         "    val id = UUID.randomUUID().toString()",
-        `    val item = JSONObject().put("${id}", id).put("${name}", "Buy milk").put("${notes}", "").put("${done}", false)`,
+        `    val item = JSONObject().put("${id}", id).put("${name}", "Buy milk").put("${notes}", "two litres").put("${done}", false)`,
         `    send("POST"${target}, item = item)`,
       ),
       list: '    val items = JSONArray(send("GET"))',
@@ -115,7 +115,7 @@ export function swift(options: SampleOptions): Program {
       "struct TodoItem: Codable {",
       "    var id = UUID().uuidString.lowercased()",
       "    var name: String?",
-      '    var notes: String? = ""',
+      "    var notes: String?",
       "    var done: Bool? = false",
       "",
       "    enum CodingKeys: String, CodingKey {",
@@ -172,7 +172,10 @@ export function swift(options: SampleOptions): Program {
       "",
     ),
     steps: {
-      create: lines('var item = TodoItem(name: "Buy milk")', `try await send("POST"${target}, item: item)`),
+      create: lines(
+        'var item = TodoItem(name: "Buy milk", notes: "two litres")',
+        `try await send("POST"${target}, item: item)`,
+      ),
       list: 'let items = try JSONDecoder().decode([TodoItem].self, from: await send("GET"))',
       read: 'let found = try JSONDecoder().decode(TodoItem.self, from: await send("GET", list.appending(path: item.id)))',
       update: lines("item.done = true", `try await send("PUT"${target}, item: item)`),
@@ -237,7 +240,7 @@ export function dart(options: SampleOptions): Program {
     steps: {
       create: lines(
         "  final id = const Uuid().v4();",
-        `  final item = {'${id}': id, '${name}': 'Buy milk', '${notes}': '', '${done}': false};`,
+        `  final item = {'${id}': id, '${name}': 'Buy milk', '${notes}': 'two litres', '${done}': false};`,
         `  check(await http.post(${target}, headers: headers, body: jsonEncode(item)));`,
       ),
       list: "  final items = jsonDecode((await http.get(list, headers: headers)).body) as List;",

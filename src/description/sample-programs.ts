@@ -21,7 +21,7 @@ export function javaScript(options: SampleOptions): Program {
     ),
     steps: {
       create: lines(
-        `const item = { ${id}: crypto.randomUUID(), ${name}: "Buy milk", ${notes}: "", ${done}: false };`,
+        `const item = { ${id}: crypto.randomUUID(), ${name}: "Buy milk", ${notes}: "two litres", ${done}: false };`,
         `await send("POST", ${target}, item);`,
       ),
       list: 'const items = await (await send("GET", list)).json();',
@@ -61,7 +61,7 @@ export function typeScript(sample: SampleOptions): Program {
       `const todo = new TodoClient("${sample.server}/"${options});`,
     ),
     steps: {
-      create: `const { id, item, etag } = await todo.create({ ${name}: "Buy milk", ${notes}: "", ${done}: false });`,
+      create: `const { id, item, etag } = await todo.create({ ${name}: "Buy milk", ${notes}: "two litres", ${done}: false });`,
       list: "const items = await todo.list();",
       read: "const found = await todo.get(id);",
       update: `await todo.update({ ...item, ${done}: true }, { ifMatch: etag });`,
@@ -113,7 +113,7 @@ export function cSharp(options: SampleOptions): Program {
     ),
     steps: {
       create: lines(
-        'var item = new TodoItem(Guid.NewGuid().ToString(), "Buy milk", "", false);',
+        'var item = new TodoItem(Guid.NewGuid().ToString(), "Buy milk", "two litres", false);',
         `(await http.PostAsJsonAsync(${target}, item, json)).EnsureSuccessStatusCode();`,
       ),
       list: 'var items = await http.GetFromJsonAsync<List<TodoItem>>("", json);',

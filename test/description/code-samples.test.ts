@@ -26,6 +26,9 @@ interface DescribedSample {
   readonly source: string;
 }
 
+/** What the original service requires. The samples must work with it, too. */
+const required = ["--require", "Name,Notes"];
+
 const pascal = { id: "ID", name: "Name", notes: "Notes", done: "Done" };
 const camel = { id: "id", name: "name", notes: "notes", done: "done" };
 
@@ -51,7 +54,7 @@ for (const [what, options, args] of [
       const users = join(folder.path, "users.txt");
       await runProgram("user", { args: ["add", "NAME", "--users", users], input: "long enough\n" });
       program = await Program.start({
-        args: ["--port", "0", "--store", "memory:", "--auth", options.auth, "--users", users, ...args],
+        args: ["--port", "0", "--store", "memory:", ...required, "--auth", options.auth, "--users", users, ...args],
       });
       const samples = samplesFor(program.origin, options);
       for (const language of ["fetch", "TypeScript"]) {
@@ -66,7 +69,7 @@ for (const [what, options, args] of [
         expect([language, run.stderr.toString()]).toEqual([language, ""]);
         const { id, name, notes, done } = options.names;
         expect(JSON.parse(run.stdout.toString())).toEqual([
-          { [id]: expect.any(String), [name]: "Buy milk", [notes]: "", [done]: false },
+          { [id]: expect.any(String), [name]: "Buy milk", [notes]: "two litres", [done]: false },
         ]);
       }
     });
@@ -119,7 +122,7 @@ test("every sample for phones says what plain HTTP and the emulator need", async
 });
 
 test("the curl commands in the description get the answers that they ask for", async () => {
-  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:", ...required] });
   const operations = await describedSamples(program);
   const statuses: string[] = [];
   for (const operationId of [
@@ -146,7 +149,7 @@ test("the curl commands in the description get the answers that they ask for", a
 });
 
 test("the samples in JavaScript and TypeScript run against the instance whose description has them", async () => {
-  program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+  program = await Program.start({ args: ["--port", "0", "--store", "memory:", ...required] });
   for (const [operationId, samples] of await describedSamples(program)) {
     // The samples of this operation never end. The next test is about them.
     if (operationId === "followChanges") continue;
