@@ -269,6 +269,19 @@ test("on a phone, every control is at least 44 pixels large and every field has 
   await pages.untilStored(([one]) => one?.["Name"] === "Oat milk" && one["Done"] === false);
 });
 
+test("with text of twice the size on a narrow phone, every filter is in sight", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Milk", '"Done":true'), named(ids.two, "Bread"));
+  const page = await pages.openPage();
+  await page.show({ width: 360, height: 740, isPhone: true });
+  await page.evaluate("document.documentElement.style.fontSize = '200%'");
+  const ends = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('[data-filter]')].map((filter) => filter.getBoundingClientRect().right)",
+  );
+  expect(ends).toHaveLength(3);
+  expect(Math.max(...ends)).toBeLessThanOrEqual(360);
+});
+
 test("at 400 %, a dialog opens at its top and fits beside the scroll bar of the page", async () => {
   await pages.start();
   await pages.create(...Array.from({ length: 8 }, (_, index) => named(numbered(index), `Item ${index}`)));

@@ -117,6 +117,13 @@ test("an item that is added while a filter or a search hides it is shown", async
   await page.click('[data-control="clear-search"]');
   await page.untilNames("Milk");
   expect([await page.focused(), await textIn(page, "search")]).toEqual(["search", ""]);
+  // An added item that the user ticks is hidden like any other.
+  await page.click('[data-filter="open"]');
+  await page.add("Tea");
+  await page.untilNames("Tea", "Honey", "Bread");
+  await page.clickItem("Tea", "tick");
+  await page.untilNames("Honey", "Bread");
+  await page.untilText("Marked “Tea” as done");
 });
 
 test("if sign-in is cancelled after an add, the item stays and is sent after a later sign-in", async () => {

@@ -193,7 +193,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
           edited={edited}
           onEdit={(item) => edited.open(item)}
           onDone={(item, isDone) => {
-            const hides = filter !== "all" && isDone === (filter === "open") && !addedIds.includes(item.id);
+            const hides = filter !== "all" && isDone === (filter === "open");
+            if (hides) setAddedIds(addedIds.filter((id) => id !== item.id));
             actions.setDone(item, isDone, hides);
           }}
           onSave={save}
