@@ -276,6 +276,12 @@ export class Outbox {
     this.waits(entry, false);
   }
 
+  /** Lets a deletion wait to be sent again, for the version of its item with this ETag. */
+  deleteVersion(entry: OutboxEntry, edit: Edit & { kind: "delete" }, etag: string | undefined): void {
+    entry.edit = { ...edit, etag };
+    this.waits(entry, false);
+  }
+
   /**
    * Marks an edit as conflicting with the service's version. `versions` are the texts that the user can choose between.
    * By default, these are the text of the edit and the text of the service.

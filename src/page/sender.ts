@@ -196,6 +196,11 @@ export class Sender {
     if (typeof current !== "string") return this.#conflict(entry, undefined);
     const { edit, maybeStored } = entry;
     const theirs = { json: current, etag: currentEtag };
+    // The item has been changed and changed back, so the user has seen the text that is to be deleted.
+    if (edit.kind === "delete" && !maybeStored && edit.base !== undefined && sameContent(current, edit.base)) {
+      this.#outbox.deleteVersion(entry, edit, currentEtag);
+      return { kind: "merged" };
+    }
     if (edit.kind !== "update") return this.#conflict(entry, theirs);
     const isSame = sameContent(current, edit.json);
     const merge = edit.base === undefined ? undefined : mergeFields(edit.base, edit.json, current);

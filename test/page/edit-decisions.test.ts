@@ -53,6 +53,18 @@ describe("conflicts", () => {
     });
   }
 
+  test("an item that somebody changed and changed back is deleted without a question", async () => {
+    const { service, session, names } = await open();
+    await service.create(named(ids.one, "One"));
+    session.start();
+    await untilLive(session);
+    session.actions.remove(shown(session, "One"));
+    for (const name of ["Theirs", "One"]) await service.send("PUT", "/api/todoitems/", named(ids.one, name));
+    session.notices.close(session.notices.all[0]?.key ?? -1);
+    await untilSent(session);
+    expect([service.collection.count, names()]).toEqual([0, []]);
+  });
+
   test("undoing after choosing mine leads to the other version, without another question", async () => {
     const { session, names } = await openWithConflict();
     session.decisions.decide(ids.one, "mine");
