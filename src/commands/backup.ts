@@ -19,6 +19,7 @@ import {
 } from "./stores/store-setting.ts";
 import { describeSummary, timeStamp } from "./stores/store-summary.ts";
 import type { StoreSummary } from "./stores/store-writer.ts";
+import { standardOutput, writeAll } from "./write-all.ts";
 
 export const backup = defineCommand(
   {
@@ -77,16 +78,13 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
   }
 }
 
-/** Writes a file to standard output, no faster than the reader reads. `Bun.write` fails if the reader is slow. */
+/** Writes a file to standard output, no faster than the reader reads. */
 async function print(path: string): Promise<void> {
-  const output = Bun.stdout.writer();
   for await (const bytes of Bun.file(path).stream()) {
     try {
-      await output.write(bytes);
-      await output.flush();
+      await writeAll(standardOutput, bytes);
     } catch (error) {
       throw lostOutput(error);
     }
   }
-  await output.end();
 }

@@ -2,6 +2,9 @@
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
+  EDQUOT: "this user's share of the disk is full",
+  EFBIG: "the file would be larger than this system allows",
+  EIO: "the disk reported an error",
   EISDIR: "it is a folder, not a file",
   ELOOP: "its symbolic links form a circle",
   EMFILE: "too many files are open",
