@@ -1,6 +1,6 @@
 // Turns an error into what the command prints (what happened, and what to do next) and its exit code.
 
-import { isTodoError, type TodoClientError } from "../client/errors.ts";
+import { type HttpError, isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
 import { FileLocked } from "../files/file-lock.ts";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
@@ -42,7 +42,8 @@ export function describeFailure(error: unknown): { message: string; exitCode: nu
       exitCode: exitCodes.refused,
     };
   if (!isTodoError(error)) return { message: describeDefect(error), exitCode: exitCodes.refused };
-  const unreachable = isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
+  const unreachable =
+    isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError") || isUnreachedService(error);
   return { message: explain(error), exitCode: unreachable ? exitCodes.unreachable : exitCodes.refused };
 }
 
@@ -53,7 +54,7 @@ function describeDefect(error: unknown): string {
 
 /** What went wrong between us and the server, in words for people: without methods, status codes and system errors. */
 export function explain(error: TodoClientError): string {
-  const server = new URL("/", error.url).href;
+  const server = serviceOf(error.url);
   if (isTodoError(error, "NetworkError")) return explainNetworkError(error, server);
   if (isTodoError(error, "TimeoutError")) return `${server} does not answer. Try again later.`;
   if (isTodoError(error, "RedirectError"))
@@ -69,11 +70,25 @@ export function explain(error: TodoClientError): string {
   if (isTodoError(error, "ConflictError"))
     return `An item with this ID exists already. Choose another ID, or change that item with ${asTypedHere("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
+  if (isUnreachedService(error))
+    return `${server} answers with ${error.status}: the service behind this address cannot be reached. Check that it is running, or try again later.`;
   const meant = isOnThisMachine(new URL(server)) ? withUsualPort(new URL(server)) : undefined;
   const advice = meant
     ? `Did you mean --server ${meant}?`
     : "Check the address, or give another one with --server URL.";
   return `The answer from ${server} is not that of a to-do service. ${advice}`;
+}
+
+/** The address of a service, from the address of one of its requests. A proxy may put a prefix before our paths. */
+function serviceOf(url: string): string {
+  const { pathname } = new URL(url);
+  const end = Math.max(...["/api/todoitems", "/changes/"].map((path) => pathname.lastIndexOf(path)), 0);
+  return new URL(pathname.slice(0, end + 1), url).href;
+}
+
+/** True if a proxy answers, because it does not reach the service. Answers of the service itself have a code. */
+function isUnreachedService(error: TodoClientError): error is HttpError {
+  return isTodoError(error, "HttpError") && error.code === undefined && [502, 503, 504].includes(error.status);
 }
 
 /** Where a user name is taken from. */

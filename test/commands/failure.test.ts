@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { httpError, noAnswer } from "../../src/client/errors.ts";
-import { explain } from "../../src/commands/failure.ts";
+import { describeFailure, explain } from "../../src/commands/failure.ts";
 
 test("a certificate for another host name is not called untrusted, because --ca would not help", () => {
   const cause = Object.assign(new Error("Hostname/IP does not match"), { code: "ERR_TLS_CERT_ALTNAME_INVALID" });
@@ -39,4 +39,19 @@ test("if another program answers on port 80 of this machine, the message asks fo
     "The answer from http://localhost/ is not that of a to-do service. Did you mean --server http://localhost:5000/?",
   );
   expect(said("http://todo.example/")).toEndWith("Check the address, or give another one with --server URL.");
+});
+
+test("if a proxy does not reach the service, the message says so, and does not blame the address", () => {
+  for (const status of [502, 503, 504]) {
+    const refusal = { status, code: undefined, detail: "", retryAfterMs: undefined };
+    for (const path of ["api/todoitems/", "api/todoitems/3f2a", "changes/events", "changes/delta?since=1"])
+      expect(describeFailure(httpError({ method: "GET", url: `https://todo.example/todo/${path}` }, refusal))).toEqual({
+        message: `https://todo.example/todo/ answers with ${status}: the service behind this address cannot be reached. Check that it is running, or try again later.`,
+        exitCode: 3,
+      });
+  }
+  const refusal = { status: 404, code: undefined, detail: "", retryAfterMs: undefined };
+  expect(explain(httpError({ method: "GET", url: "https://todo.example/todo/api/todoitems/" }, refusal))).toStartWith(
+    "The answer from https://todo.example/todo/ is not that of a to-do service.",
+  );
 });
