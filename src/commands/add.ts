@@ -1,6 +1,6 @@
 // `todoitems add`: stores a new item.
 
-import { asTyped } from "../program-name.ts";
+import { asTyped, asTypedHere } from "../program-name.ts";
 import { withQuotes } from "../serve/loose-words.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -12,11 +12,15 @@ import {
   parseField,
   refuseDoubles,
   setFields,
+  splitField,
   titleOf,
   warnOfDoubles,
 } from "./fields.ts";
-import { jsonFlag, printLine } from "./output.ts";
+import { jsonFlag, printLine, remark } from "./output.ts";
 
+/** How many characters of the ID are shown. */
+const idLength = 8;
+const fieldName = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const nameAdvice = "give the name alone, as in add VALUE";
 const doneAdvice = "to add an item that is done, use --field Done=yes";
 
@@ -53,6 +57,12 @@ export const add = defineCommand(
         `It is not clear where "${loose.words.join(" ")}" belongs. Did you mean ${withQuotes(loose)}?`,
       );
     const fields = args.texts("field").map(parseField);
+    const settings = args.positionals.length > 1 ? args.positionals.filter(isSetting) : [];
+    const asFlags = settings.map((setting) => `--field ${setting}`).join(" ");
+    if (settings.length > 0 && fields.length > 0)
+      throw new UsageError(
+        `To set a field, use ${asFlags}. If ${settings.join(" ")} is part of the name, put the name in quotes.`,
+      );
     if (name === "" && (args.positionals.length > 0 || fields.length === 0))
       throw new UsageError(`The item needs a name, as in: ${asTyped("add Buy milk")}`);
     const notes = args.text("notes");
@@ -68,6 +78,17 @@ export const add = defineCommand(
     const { id, item } = await client.create(json);
     warnOfDoubles(json);
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
+    if (settings.length > 0) {
+      const rest = args.positionals.filter((word) => !isSetting(word)).join(" ");
+      const command = asTypedHere(`edit ${id.slice(0, idLength)} --name "${rest}" ${asFlags}`);
+      remark(`warning: ${settings.join(" ")} is part of the name. To make it a field: ${command}`);
+    }
     return 0;
   },
 );
+
+/** True if a word of the name looks like the setting of a field, such as `Price=3`. An address with `?a=b` does not. */
+function isSetting(word: string): boolean {
+  const name = splitField(word)?.name;
+  return name !== undefined && fieldName.test(name);
+}

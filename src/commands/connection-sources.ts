@@ -55,12 +55,16 @@ export function readConnection(args: Arguments, environment: Environment): Conne
       `The profile ${named} names no server, so its credentials are not sent to ${server}, which ${variables.serverName} names. Add the server to the profile, or give it with --server ${server}`,
     );
   const vouching = mayUseProfile ? sources : sources.filter((source) => source !== profile);
-  const secret = vouching.find(({ read }) => (read("password-file") ?? read("password")) !== undefined);
+  const username = first(vouching, "username");
+  // A source that names another user has the password of that user. With it, the server would refuse this user.
+  const secret = vouching
+    .filter(({ read }) => [undefined, username].includes(read("username")))
+    .find(({ read }) => (read("password-file") ?? read("password")) !== undefined);
   return {
     server,
     form: first(sources, "form"),
     ca: first(sources, "ca"),
-    username: first(vouching, "username"),
+    username,
     password: secret?.read("password"),
     passwordFile: secret?.read("password-file"),
   };

@@ -74,7 +74,7 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     } else if (!shape) {
       unknownAt = token.index;
       problems.push(unknownFlag(rawName, name, value ?? nextValue, shapes));
-    } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && value.startsWith("--"))))
+    } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && isFlag(value, shapes))))
       problems.push(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else {
       values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
@@ -89,6 +89,11 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     }
   }
   return { values, positionals, loose: valuesOfWords.filter(({ words }) => words.length > 0), problems };
+}
+
+/** True if a word is a flag rather than a value. A value may begin with one dash, as in `-5 degrees`. */
+function isFlag(word: string, shapes: readonly FlagShape[]): boolean {
+  return word.startsWith("--") || shapes.some(({ short }) => short !== undefined && word === `-${short}`);
 }
 
 /**

@@ -318,6 +318,23 @@ describe("server and credentials", () => {
     writeFileSync(profiles, "{}");
   });
 
+  test("the password of one user is never sent for another", async () => {
+    mkdirSync(path("config/todoitems"), { recursive: true });
+    const profiles = path("config/todoitems/profiles.json");
+    const missing = { exitCode: 2, stderr: expect.stringContaining("The password of bob is missing.") };
+    const environment = { TODOITEMS_SERVER: guarded.origin };
+    writeFileSync(profiles, JSON.stringify({ default: { server: guarded.origin, username: "ann", password } }));
+    expect(await run("list", ["-u", "bob"], { environment })).toMatchObject(missing);
+    expect(await run("list", ["-u", "bob", "-p", "default"], { environment })).toMatchObject(missing);
+    expect(await run("list", ["-u", "ann"], { environment })).toMatchObject({ exitCode: 0 });
+    writeFileSync(profiles, "{}");
+    const variables = { ...environment, TODOITEMS_USERNAME: "ann", TODOITEMS_PASSWORD: password };
+    expect(await run("list", ["-u", "bob"], { environment: variables })).toMatchObject(missing);
+    // A password without a name is for the user whom the flag names.
+    const nameless = { ...environment, TODOITEMS_PASSWORD: password };
+    expect(await run("list", ["-u", "ann"], { environment: nameless })).toMatchObject({ exitCode: 0 });
+  });
+
   test("a profile's credentials go to its own server only, unless the command line names both", async () => {
     const seen: (string | null)[] = [];
     const other = Bun.serve({

@@ -234,7 +234,7 @@ describe("errors", () => {
     ["list --ca letter.txt --server https://127.0.0.1:9", 2, "letter.txt is not a PEM certificate."],
     ["list --ca letter.txt --server http://127.0.0.1:9", 2, "letter.txt is not a PEM certificate."],
     ["list --ca nosuch.pem --server http://127.0.0.1:9", 2, "nosuch.pem cannot be read: there is no such file"],
-    ["list --server 127.0.0.1:9/x", 3, "Nothing answers at http://127.0.0.1:9/."],
+    ["list --server 127.0.0.1:9/x", 3, "Nothing answers at http://127.0.0.1:9/x/."],
     ["import bad-id.json", 1, 'The service refused item 1: The field "ID" is not a UUID', "the item gets a new ID."],
     ["backup nosuch/x.db --store sqlite:sound.db", 1, "nosuch/x.db cannot be written: there is no folder nosuch."],
     ["backup folder --store sqlite:sound.db", 1, "folder is a folder. Name a file in it, such as folder/backup.db"],
@@ -321,6 +321,13 @@ describe("errors", () => {
       "letter.txt exists already. Choose another name, or replace it with --force.",
     ],
     ["export folder --format json --force", 1, "folder is not a file. Choose another name."],
+    [
+      "add Bread -f Price:=2.50 Shop=Aldi",
+      2,
+      "To set a field, use --field Shop=Aldi. If Shop=Aldi is part of the name, put the name in quotes.",
+    ],
+    ["add Bread -n -f Shop=Aldi", 2, "-n: needs a value, as in -n TEXT"],
+    ["list -s -u ann", 2, "-s: needs a value, as in -s URL"],
     ["add Milk -f name=Bread", 2, "The field name is given twice. Leave out one of the two."],
     ["edit 3f2a --notes soon -f Notes=later", 2, "The field Notes is given twice."],
     ["list --port 9", 2, "this command takes an address: --server http://127.0.0.1:9/"],
@@ -613,6 +620,17 @@ describe("success", () => {
       "warning: This item has two marks for done, in the fields completed and isDone. Apps read only the one that they know; these commands read completed.\n",
     );
     expect((await commandLine.run("add", ["Milk", "-f", "completed=no"])).stderr).toBe("");
+  });
+
+  test("add warns if a word of the name looks like a field, but not for an address", async () => {
+    await commandLine.clear();
+    const { stdout, stderr } = await commandLine.run("add", ["Rye", "bread", "Price:=3", "Shop=Aldi"]);
+    const [, id = ""] = /^Added: Rye bread Price:=3 Shop=Aldi \((.+)\)\n$/.exec(stdout) ?? [];
+    expect(stderr.replaceAll("\n", " ")).toBe(
+      `warning: Price:=3 Shop=Aldi is part of the name. To make it a field: todoitems edit ${id} --name "Rye bread" --field Price:=3 --field Shop=Aldi `,
+    );
+    for (const words of [["Read", "https://example.com/?a=b"], ["x=3"], ["Solve x=3", "today"]])
+      expect(await commandLine.run("add", words)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
   test("a flag may be given twice with the same value, and --field and --columns with different ones", async () => {

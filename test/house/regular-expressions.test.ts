@@ -210,6 +210,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", " ", ""],
     ["", "a ", ""],
   ],
+  "/^[\\p{L}_][\\p{L}\\p{N}_]*$/u": [["", "a", "!"]],
   "/\\p{M}/gu": [
     ["", "a", ""],
     ["", "\u0301", ""],
