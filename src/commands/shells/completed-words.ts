@@ -6,7 +6,8 @@ import type { Command, Flag } from "../command.ts";
 /** Words to choose from, or `files` for the name of any file. Undefined if the shell cannot know what comes next. */
 export type Completed = readonly string[] | "files" | undefined;
 
-const filePlaceholder = /FILE/;
+/** A store is named by its file, unless it is a database. */
+const filePlaceholder = /FILE|STORE|NEW/;
 
 export function completedValue({ placeholder, choices, examples }: Flag): Completed {
   return choices ?? examples ?? (filePlaceholder.test(placeholder) ? "files" : undefined);
