@@ -380,6 +380,13 @@ describe("a limit on connections", () => {
 });
 
 describe("a disk that is full", () => {
+  test("a service that cannot start on a full disk does not say that it goes on", async () => {
+    const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "limited"];
+    const { exitCode, stderr } = await runProgram("serve", { args: ["--port", "0", "--store", store], launcher });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("or is full; check it, and a running service continues by itself once it can write");
+  });
+
   test("on a full disk, writes fail with 503 and a line in the log, reads still work, and no stored item is lost", async () => {
     // A limit on the file size has the same effect as a full disk. The shell ignores the signal that is sent when the
     // limit is exceeded. So the program sees a failed write instead.
