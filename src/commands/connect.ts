@@ -96,10 +96,17 @@ async function findCredentials(connection: ConnectionSettings): Promise<Credenti
   const { username, passwordFile } = connection;
   if (username === undefined) return undefined;
   if (username.includes(":")) throw new UsageError(`The user name ${username} contains a colon. No user name does.`);
-  const password = passwordFile === undefined ? connection.password : (readText(passwordFile).split(/\r?\n/)[0] ?? "");
+  const password = passwordFile === undefined ? connection.password : readPassword(passwordFile);
   if (password !== undefined) return { username, password };
   if (process.stdin.isTTY) return { username, password: await askPasswordOnce(username) };
   throw new UsageError(`The password of ${username} is missing. Set TODOITEMS_PASSWORD, or use --password-file FILE.`);
+}
+
+/** Reads the first line of a file. Some editors put a byte-order mark before it, which the decoder leaves out. */
+function readPassword(path: string): string {
+  const [password = ""] = new TextDecoder().decode(readBytes(path)).split(/\r?\n/);
+  if (password === "") throw new UsageError(`${path} has no password. Its first line must be the password.`);
+  return password;
 }
 
 /**
@@ -118,7 +125,7 @@ function fetchFrom(caFile: string | undefined, server: URL, environment: Environ
 }
 
 function readAuthority(path: string): string {
-  const text = readText(path);
+  const text = new TextDecoder().decode(readBytes(path));
   try {
     new X509Certificate(text);
     return text;
@@ -129,9 +136,9 @@ function readAuthority(path: string): string {
   }
 }
 
-function readText(path: string): string {
+function readBytes(path: string): Uint8Array {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path);
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${systemReason(error)}.`);
   }

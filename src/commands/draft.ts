@@ -30,7 +30,7 @@ export class Draft {
    */
   async edit(json: string): Promise<string> {
     const original = `${indented(json)}\n`;
-    writeFileSync(this.path, original, { mode: 0o600 });
+    this.#write(original);
     for (;;) {
       await this.#openEditor(original);
       const bytes = this.#read();
@@ -61,6 +61,21 @@ export class Draft {
     if (existsSync(this.path) && !this.#read().equals(Buffer.from(original))) throw this.keep(undefined, failure);
     this.discard();
     throw new CommandError(failure);
+  }
+
+  #write(text: string): void {
+    try {
+      writeFileSync(this.path, text, { mode: 0o600 });
+    } catch (cause) {
+      this.discard();
+      const reason = `${this.path}: ${systemReason(cause)}`;
+      throw new CommandError(
+        `The item was not changed, because its text cannot be written for the editor. ${reason}.`,
+        {
+          cause,
+        },
+      );
+    }
   }
 
   #read(): Buffer {

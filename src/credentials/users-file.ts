@@ -142,6 +142,10 @@ async function attempt<Result>(path: string, action: () => Promise<Result>): Pro
     return await action();
   } catch (error) {
     if (error instanceof UsersFileError) throw error;
-    throw new UsersFileError(`${path}: the users file cannot be changed: ${systemReason(error)}.`);
+    const folder = dirname(path);
+    const reason = existsSync(folder)
+      ? systemReason(error)
+      : `there is no folder ${folder}. Make it, or choose another name`;
+    throw new UsersFileError(`${path}: the users file cannot be changed: ${reason}.`);
   }
 }

@@ -241,7 +241,7 @@ describe("server and credentials", () => {
   test("commands take the server and credentials from flags, the environment or a profile, and trust this machine's development certificate", async () => {
     const at = ["--server", guarded.origin, "--form", "a"];
     expect(await run("add", ["from the environment", ...at], { environment: sign })).toMatchObject({ exitCode: 0 });
-    writeFileSync(path("password"), `${password}\n`);
+    writeFileSync(path("password"), `\uFEFF${password}\n`);
     const flags = [...at, "--username", "ann", "--password-file", path("password")];
     expect(await run("list", flags)).toMatchObject({
       exitCode: 0,

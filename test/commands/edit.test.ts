@@ -2,11 +2,11 @@
 // started, and which fields hold the name and the mark of an item.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeChanges } from "../../src/commands/field-changes.ts";
 import { mergeFields } from "../../src/items/field-merge.ts";
-import { Program, programCommand, projectFolder } from "../program.ts";
+import { Program, programCommand, projectFolder, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -198,6 +198,24 @@ describe("an editor that fails", () => {
     expect(await failure({ EDITOR: "" })).toBe(
       "error: The editor vi needs a terminal, so the item was not changed. Give the change with --name, --notes or --field, or set EDITOR to a program that needs no terminal.\n",
     );
+  });
+
+  test("if the text cannot be written for the editor, the message says where, and no folder stays", async () => {
+    const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "limited"];
+    const tmp = commandLine.path("full");
+    mkdirSync(tmp);
+    const { exitCode, stderr } = await runProgram("edit", {
+      args: ["1111"],
+      launcher,
+      environment: { ...commandLine.environment, EDITOR: "true", TMPDIR: tmp },
+    });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: The item was not changed, because its text cannot be written for the editor\. .*full.*item\.json: /,
+      ),
+    ]);
+    expect(readdirSync(tmp)).toEqual([]);
   });
 
   test("an editor that a signal ends is reported with the signal, and nothing else is printed", async () => {

@@ -111,6 +111,7 @@ describe("CSV of other programs", () => {
     commas: `ID,Name,Done,Price\n${ids.one},"milk, bread",true,"1,50"\n`,
     semicolons: `ID;Name;Done;Price\r\n${ids.one};milk, bread;TRUE;1,50\r\n`,
     "semicolons and a byte-order mark": `\uFEFF"ID";"Name";"Done";"Price"\r\n${ids.one};"milk, bread";TRUE;1,50`,
+    "a line that declares the separator": `sep=;\r\nID;Name;Done;Price\r\n${ids.one};milk, bread;TRUE;1,50\r\n`,
     "lines of empty cells": `ID,Name,Done,Price\n${ids.one},"milk, bread",yes,"1,50"\n,,,\n,,\n`,
     "columns without a name and without content": `ID,,Name,Done,Price, ,\n${ids.one},,"milk, bread",true,"1,50",,\n`,
     tabs: `ID\tName\tDone\tPrice\n${ids.one}\tmilk, bread\ttrue\t1,50`,
@@ -121,6 +122,7 @@ describe("CSV of other programs", () => {
     });
 
   for (const [text, message] of [
+    ["sep=,\nName,Notes\na,b\nc,d,e\n", "line 4: there are 3 cells, but the first line names 2 columns"],
     ["Name,Notes\na,b\nc,d,e\n", "line 3: there are 3 cells, but the first line names 2 columns"],
     ['Name,Notes\n"a\nb",c\n"d,e\n', "line 4: a quote is opened here and never closed"],
     ['Name,Notes\n"a"b,c\n', "line 2: there is text after the closing quote of a cell"],

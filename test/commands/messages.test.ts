@@ -20,6 +20,7 @@ beforeAll(async () => {
   await engine.close();
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
+  writeFileSync(commandLine.path("empty.txt"), "\n");
   writeFileSync(commandLine.path("weak.txt"), "ann:{SHA}abc\n");
 });
 afterAll(() => commandLine.dispose());
@@ -207,6 +208,7 @@ describe("errors", () => {
     ["remove", 2, "Missing argument: ID."],
     ["export nosuch/x.json", 1, "nosuch/x.json cannot be written: there is no folder nosuch."],
     ["import --format json .", 2, ". is a folder."],
+    ["list --password-file empty.txt -u ann", 2, "empty.txt has no password. Its first line must be the password."],
     ["list --password-file nosuch -u ann", 2, "nosuch cannot be read: there is no such file or folder."],
     ["user list --users nosuch", 1, "there is no such file or folder"],
     ["user list --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],

@@ -36,6 +36,19 @@ const status = async (program: Program, name: string, password: string) =>
   (await program.fetch("/api/todoitems/", { headers: basic(name, password) })).status;
 
 describe("todoitems user", () => {
+  test("if the folder of the users file does not exist, the message names the folder", async () => {
+    const folderPath = join(folder.path, "missing");
+    const path = join(folderPath, "users");
+    const { exitCode, stderr } = await runProgram("user", {
+      args: ["add", "ann", "--users", path],
+      input: "secret words\n",
+    });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `error: ${path}: the users file cannot be changed: there is no folder ${folderPath}. Make it, or choose another name.\n`,
+    });
+  });
+
   test("user adds, lists, changes and removes users, and reads the password from standard input", async () => {
     expect(await user(["add", "ann"], "secret\n")).toMatchObject({
       exitCode: 0,

@@ -48,8 +48,12 @@ export class CsvReader {
   }
 
   *#begin(firstLine: string): Generator<CsvRow> {
-    this.#separator = separatorOf(firstLine);
-    yield* this.#readOn(this.#start);
+    const declared = declaredSeparator(firstLine);
+    this.#separator = declared ?? separatorOf(firstLine);
+    const rows = this.#readOn(this.#start);
+    // The line that declares the separator is not a row of the table.
+    if (declared !== undefined) rows.next();
+    yield* rows;
     this.#start = "";
   }
 
@@ -115,6 +119,11 @@ function firstLineOf(text: string): string | undefined {
   const lines = unquoted(text).split(/[\r\n]/);
   const first = lines.findIndex((line) => line !== "");
   return first === -1 || first === lines.length - 1 ? undefined : lines[first];
+}
+
+/** The separator in a first line such as `sep=;`, which some spreadsheets write. */
+function declaredSeparator(firstLine: string): string | undefined {
+  return separators.find((separator) => firstLine.toLowerCase() === `sep=${separator}`);
 }
 
 function separatorOf(firstLine: string): string {
