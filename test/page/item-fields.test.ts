@@ -188,15 +188,26 @@ describe("pasted text", () => {
 
   test("each line is a name, blank lines and the marks of a list are left out", () => {
     expect(names("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
-    expect(names("1. Milk\n2) [ ] Bread\n10. Honey\n1.5 l oat milk\n2026. Rye")).toEqual([
-      "Milk",
-      "Bread",
-      "Honey",
-      "1.5 l oat milk",
-      "2026. Rye",
-    ]);
     expect(names("  Milk  ")).toEqual(["Milk"]);
     expect(names("Milk\n- \n- [ ] \n- [x]\nBread")).toEqual(["Milk", "Bread"]);
+  });
+
+  test("the numbers of a numbered list are left out", () => {
+    expect(names("1. Milk\n\n2) [ ] Bread\n  - Rye\n3. Honey\n4.")).toEqual(["Milk", "Bread", "Rye", "Honey"]);
+  });
+
+  test("a number that is part of the text stays", () => {
+    for (const lines of [
+      ["Milk", "12. August dentist", "Bread"],
+      ["12. August", "15. August", "20. August"],
+      ["12. August", "13. August"],
+      ["1. FC Köln", "Milk"],
+      ["1. FC Köln", "1. Mai"],
+      ["3. Klasse", "7. Stock"],
+      ["1.5 l oat milk", "2. 5 eggs"],
+      ["2026. Rye", "2027. Rye"],
+    ])
+      expect(names(lines.join("\n"))).toEqual(lines);
   });
 
   test("a line that is ticked becomes a done item", () => {
