@@ -97,8 +97,15 @@ export class ItemUndo {
   /** Remembers new items. If there are several, offers to take them back. */
   addAdded(items: readonly NewItem[]): void {
     const run = () => this.#takeBack(items, true);
-    if (items.length === 1) this.#steps.add(run);
-    else this.#offer(`Added ${items.length.toLocaleString("en")} items`, { label: "Undo", run, undoes: true });
+    if (items.length === 1) {
+      this.#steps.add(run);
+      return;
+    }
+    const { outbox } = this.#parts;
+    const isRefused = ({ id }: NewItem) =>
+      outbox.entries.some(({ edit, state }) => edit.id === id && state === "refused");
+    const action = { label: "Undo", run, undoes: true };
+    this.#offer(`Added ${items.length.toLocaleString("en")} items`, action, { isOver: () => items.every(isRefused) });
   }
 
   /** Offers to bring back deleted items. When the message is closed, their deletions no longer wait to be sent. */

@@ -48,10 +48,10 @@ export class Outbox {
     return this.#entries.filter(({ state, held }) => state !== "stored" && !held).length;
   }
 
-  /** True if there are edits that are sent as soon as the service can be reached. */
-  get hasSendable(): boolean {
+  /** The number of edits that are sent as soon as the service can be reached. */
+  get sendableCount(): number {
     const isSendable = ({ state }: OutboxEntry) => state === "waiting" || state === "sending";
-    return this.#entries.some((entry) => isSendable(entry) && !entry.held && !this.#isPaused(entry));
+    return this.#entries.filter((entry) => isSendable(entry) && !entry.held && !this.#isPaused(entry)).length;
   }
 
   /** The number of edits that wait because the service is read-only. */

@@ -117,6 +117,14 @@ test("an item that is added while a filter or a search hides it is shown", async
   await page.click('[data-control="clear-search"]');
   await page.untilNames("Milk");
   expect([await page.focused(), await textIn(page, "search")]).toEqual(["search", ""]);
+  // An item that the user saves stays in sight, too, even if it does not fit the search any more.
+  await page.fill('[data-control="search"]', "milk");
+  await page.untilNames("Milk");
+  await page.clickItem("Milk", "text");
+  await page.fill('[data-control="name"]', "Butter");
+  await page.clickButton("Save");
+  await page.untilNames("Butter");
+  await page.click('[data-control="clear-search"]');
   // An added item that the user ticks is hidden like any other.
   await page.click('[data-filter="open"]');
   await page.add("Tea");

@@ -42,6 +42,13 @@ test("the message about a refused item goes when the change is discarded or the 
   await untilTexts("Discarded 1 change");
 });
 
+test("if all of several new items are refused, no message says that they were added", async () => {
+  const { session, texts, untilTexts } = await openStrict();
+  session.actions.add(entry("Milk"), entry("Bread"));
+  expect(texts()).toEqual(["Added 2 items"]);
+  await untilTexts(notAdded("2 items were"));
+});
+
 test("an item that is edited and refused again has one message", async () => {
   const { session, untilTexts } = await openStrict();
   session.actions.add(entry("Milk"));
@@ -54,13 +61,13 @@ test("an item that is edited and refused again has one message", async () => {
 test("items that are refused for the same reason share a message, which goes with the last of them", async () => {
   const { session, texts, untilTexts, corrected } = await openStrict();
   session.actions.add(entry("One"), entry("Two"), entry("Three"));
-  await untilTexts("Added 3 items", notAdded("3 items were"));
+  await untilTexts(notAdded("3 items were"));
   session.actions.save(shown(session, "One"), corrected("One"));
   await eventually(() => shown(session, "One").pending === false);
-  expect(texts()).toHaveLength(2);
+  expect(texts()).toHaveLength(1);
   for (const name of ["Two", "Three"]) session.actions.save(shown(session, name), corrected(name));
   await untilSent(session);
-  expect(texts()).toEqual(["Added 3 items"]);
+  expect(texts()).toEqual([]);
 });
 
 test("items that are refused for different reasons have different messages", async () => {

@@ -31,8 +31,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   // A reload keeps the filter. The next visit begins with all items, so that nobody misses those that a filter hides.
   const [filter, setFilter] = useKept(sessionStorage, "todoitems-filter", filters);
   const [search, setSearch] = useState("");
-  // The IDs of the items that the user added or brought back since the filter or the search last changed. These items
-  // are always shown.
+  // The IDs of the items that the user added, saved or brought back since the filter or the search last changed. These
+  // items are always shown.
   const [addedIds, setAddedIds] = useState<readonly string[]>([]);
   const [keptDoneLast, setDoneLast] = useKept(localStorage, "todoitems-done-last", ["false", "true"]);
   const doneLast = keptDoneLast === "true";
@@ -144,6 +144,8 @@ export function App({ session, settings }: { session: Session; settings: PageSet
   const save = (base: ShownItem, json: string) => {
     if (edited.isGone(base.id)) actions.addAgain(base.id, json);
     else actions.save(base, json);
+    // The new text may no longer fit the search. An item that the user has just saved stays in sight.
+    setAddedIds([...addedIds, base.id]);
   };
   // If the user closes an editor without saving, a message offers to continue with the draft. Opening the item itself
   // shows the stored text, because the user has cancelled the change. The offer ends when the item is saved, so no

@@ -14,7 +14,7 @@ const connectingMs = 5_000;
 export function Banners({ session }: { session: Session }) {
   const { list, outbox, signIn, decisions } = session;
   const { connection, loaded, readOnly, refusal } = list;
-  const { unsentCount, pausedCount } = outbox;
+  const { sendableCount, unsentCount, pausedCount } = outbox;
   const { heldNames } = decisions;
   const offline = useDelayed(connection === "lost", graceMs);
   const isForeign = outbox.held.some((entry) => entry.isForeign);
@@ -36,7 +36,7 @@ export function Banners({ session }: { session: Session }) {
             text={
               refusal === undefined ? "The service cannot be reached." : `The service cannot show the list: ${refusal}`
             }
-            detail={waiting(unsentCount, refusal === undefined)}
+            detail={waiting(sendableCount, refusal === undefined)}
           >
             <button type="button" onClick={() => session.reconnect()}>
               Try now

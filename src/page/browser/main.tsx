@@ -84,7 +84,7 @@ let resting: ReturnType<typeof setTimeout> | undefined;
 let isResting = false;
 function restSoon(): void {
   resting = setTimeout(() => {
-    if (session.outbox.hasSendable && !session.signIn.isPostponed) restSoon();
+    if (session.outbox.sendableCount > 0 && !session.signIn.isPostponed) restSoon();
     else {
       isResting = true;
       session.list.rest();
