@@ -143,7 +143,7 @@ for (const scheme of ["http", "https"] as const) {
         outputs.push(await new Response(shell.stdout).text());
       }
       const milk = (done: boolean) =>
-        `{"ID":"54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90","Name":"Buy milk","Notes":"","Done":${done}}`;
+        `{"ID":"54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90","Name":"Buy milk","Notes":"two litres","Done":${done}}`;
       expect(outputs.slice(0, 5)).toEqual(["[] 200", `${milk(false)} 201`, `${milk(false)} 200`, " 204", " 204"]);
       expect(outputs[5]).toStartWith("event: ready\n");
       await page.click('[aria-label="Close"]');
