@@ -23,6 +23,8 @@ const testsPassed = run(
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
+  // This package must run before those that need it. If one file imports them all, Bun may run them in another order.
+  "--preload=reflect-metadata",
   // This limit is long enough for a busy machine, but a test that hangs is still ended. The limit is higher for an
   // executable, because nearly every test starts it.
   `--timeout=${suite ? 120_000 : 30_000}`,
