@@ -1,11 +1,13 @@
 // Checks a SQLite store: the file, its log, and every row. It only reads, so it can run beside a service.
 
-import { Database, SQLiteError } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Change, StoreError, type Version } from "../../collection/engine.ts";
 import { rowFault } from "../../engines/row-rules.ts";
+import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
 import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
 import { checkOwner, currentSchema, schemaOf } from "../../engines/sqlite/schema.ts";
+import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { Survey } from "../../engines/sqlite/sweep.ts";
 import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
@@ -30,7 +32,7 @@ export function checkSqlite(path: string): CheckReport {
   checkLog(path, report);
   let database: Database | undefined;
   try {
-    database = new Database(path, { readonly: true });
+    database = connectForReading(path);
     // The transaction makes all queries see the same state, whatever a service commits in the meantime.
     database.run("BEGIN");
     checkOwner(database, path);
@@ -39,7 +41,7 @@ export function checkSqlite(path: string): CheckReport {
     else checkTables(database, path, report);
     reportFreeSpace(database, path, report);
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isDamage(error)) throw explainSqliteError(error, path);
     report.finding(`SQLite cannot read further: ${error.message}`);
   } finally {
     database?.close();

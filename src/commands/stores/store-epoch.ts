@@ -1,9 +1,10 @@
 // Reads the epoch of a store, which is the name of its history. A service that reports the same epoch uses this store.
 
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import type { KeptStore } from "./store-setting.ts";
@@ -22,7 +23,7 @@ export async function epochOf(store: KeptStore): Promise<string | "none" | undef
 function sqliteEpoch(path: string): string {
   let database: Database | undefined;
   try {
-    database = new Database(path, { readonly: true });
+    database = connectForReading(path);
     return new StoreRow(database, path).read().epoch;
   } catch (error) {
     throw explainSqliteError(error, path);

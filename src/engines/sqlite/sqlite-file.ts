@@ -1,15 +1,15 @@
 // Opens a SQLite file as a store. Checks that the file is a store, that neither it nor its log is damaged, and that
 // this program knows its schema. The error messages of these checks say what to do.
 
-import { constants, Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { accessSync, existsSync, constants as fileModes, realpathSync, statSync } from "node:fs";
-import { pathToFileURL } from "node:url";
 import { StoreError } from "../../collection/engine.ts";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { isSystemError } from "../../files/system-reason.ts";
 import { letIn, migrateStore } from "./migration.ts";
+import { connectForReading } from "./read-only-connection.ts";
 import { checkOwner, checkSchema, currentSchema, migrate, schemaOf } from "./schema.ts";
-import { cannotLock, cannotOpen, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
+import { cannotOpen, damageAdvice, explainSqliteError, notWritable } from "./sqlite-errors.ts";
 import { adoptFile } from "./store-row.ts";
 import { type LogReport, scanLog } from "./write-ahead-log.ts";
 
@@ -35,16 +35,7 @@ export function openDatabase(
       (database) => adoptFile(database, path),
     );
   }
-  try {
-    return openChecked(path, () => new Database(path, { readonly: true }));
-  } catch (error) {
-    // SQLite has to create its lock next to the file. If it lacks the permission, we assume that nobody else writes
-    // there either. So the file does not change and can be opened without a lock. But if there is a write-ahead log,
-    // the changes in the log would be missed, so the file is not opened then.
-    if (!(error instanceof StoreError) || !cannotLock(error.cause) || existsSync(`${file}-wal`)) throw error;
-    const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
-    return openChecked(path, () => new Database(`${pathToFileURL(path).href}?immutable=1`, flags));
-  }
+  return openChecked(path, () => connectForReading(path));
 }
 
 /**

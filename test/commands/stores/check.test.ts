@@ -1,13 +1,26 @@
 // `todoitems check` and `recover`, run as processes.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
 import { CheckReport } from "../../../src/commands/stores/check-report.ts";
+import { checkSqlite } from "../../../src/commands/stores/check-sqlite.ts";
+import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
+import { asOrdinaryUser } from "../../ordinary-user.ts";
 import { Program, runProgram } from "../../program.ts";
 import { ids, item } from "../../service.ts";
 import { writeDamageable } from "./damaged-store.ts";
@@ -51,6 +64,43 @@ function itemCount(): number {
   const latest = new Map([...written.values()].map((row) => [row.id, row.json]));
   return [...latest.values()].filter((json) => json !== null).length;
 }
+
+describe.skipIf(process.platform === "win32")("a store in a folder that this user may not write", () => {
+  const locked = path("locked");
+  const file = join(locked, "store.db");
+
+  /** Puts a copy of the store into the folder, and makes the folder read-only. */
+  function lock(log: boolean): void {
+    mkdirSync(locked);
+    chmodSync(folder.path, 0o755);
+    const from = copy("store.db", { log });
+    for (const ending of log ? ["", "-wal"] : [""]) {
+      copyFileSync(from + ending, file + ending);
+      chmodSync(file + ending, 0o444);
+    }
+    chmodSync(locked, 0o555);
+  }
+
+  afterEach(() => {
+    chmodSync(locked, 0o755);
+    rmSync(locked, { recursive: true });
+  });
+
+  test("can be checked and read, if it has no log", async () => {
+    lock(false);
+    expect(asOrdinaryUser(() => checkSqlite(file)).isSound).toBe(true);
+    const snapshot = asOrdinaryUser(() => SqliteSnapshot.open(file));
+    expect(snapshot.itemCount).toBe(itemCount());
+    await snapshot.close();
+  });
+
+  test("is refused if it has a log, and the message says what to do", () => {
+    lock(true);
+    const advice = `Copy the store and ${file}-wal to another folder, and name the copy`;
+    expect(() => asOrdinaryUser(() => checkSqlite(file))).toThrow(advice);
+    expect(() => asOrdinaryUser(() => SqliteSnapshot.open(file))).toThrow(advice);
+  });
+});
 
 describe("check", () => {
   test("says that a sound store is sound, with or without a log", async () => {

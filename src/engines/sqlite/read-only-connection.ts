@@ -1,0 +1,37 @@
+// Connects to a SQLite file for reading only. SQLite has to create its lock next to the file. If it may not write there,
+// as on a read-only disk, the file is opened without a lock.
+
+import { constants, Database } from "bun:sqlite";
+import { realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { StoreError } from "../../collection/engine.ts";
+import { cannotLock } from "./sqlite-errors.ts";
+
+/** The file must exist. Throws an error of SQLite if the file cannot be read, and a StoreError if its log cannot. */
+export function connectForReading(path: string): Database {
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { readonly: true });
+    // SQLite needs the lock at the first query.
+    database.query("SELECT count(*) FROM sqlite_schema").get();
+    return database;
+  } catch (error) {
+    database?.close();
+    if (!cannotLock(error)) throw error;
+    return connectWithoutLock(path, error);
+  }
+}
+
+// If we may not write next to the file, we assume that nobody else does either, so the file does not change. But the
+// changes in a write-ahead log would be missed. So the file is not opened if there is such a log.
+function connectWithoutLock(path: string, cause: unknown): Database {
+  const file = realpathSync(path);
+  if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
+    throw new StoreError(
+      `${path}: there is a log beside the store, and to read it, SQLite has to write in the folder ${dirname(file)}, which this user may not. Copy the store and ${file}-wal to another folder, and name the copy`,
+      { cause },
+    );
+  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+  return new Database(`${pathToFileURL(path).href}?immutable=1`, flags);
+}
