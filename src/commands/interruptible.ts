@@ -16,26 +16,28 @@ class Interrupted extends CommandError {
   override readonly name = "Interrupted";
   override readonly exitCode: number;
 
-  constructor(path: string, signal: keyof typeof exitCodes) {
-    super(`Interrupted: ${path} ${existsSync(path) ? "stays as it was" : "was not written"}.`);
+  constructor(target: string, isKept: boolean, signal: keyof typeof exitCodes) {
+    super(`Interrupted: ${target} ${isKept ? "stays as it was" : "was not written"}.`);
     this.exitCode = exitCodes[signal];
   }
 }
 
 /**
- * Runs an action that writes a file at `path`. It must stop soon after its signal is aborted, and remove what is
- * unfinished. If it does not stop, another Ctrl-C ends the program.
+ * Runs an action that writes a file or a store. It must stop soon after its signal is aborted, and remove what is
+ * unfinished. If it does not stop, another Ctrl-C ends the program. `exists` says whether the target exists already, and
+ * so stays as it was.
  */
 export async function interruptible<Result>(
-  path: string,
+  target: string,
   action: (signal: AbortSignal) => Promise<Result>,
+  exists = () => existsSync(target),
 ): Promise<Result> {
   const controller = new AbortController();
   const { signal } = controller;
   let abortedAt: number | undefined;
   const onSignal = (name: NodeJS.Signals) => {
     if (name !== "SIGINT" && name !== "SIGTERM") return;
-    const interrupted = new Interrupted(path, name);
+    const interrupted = new Interrupted(target, exists(), name);
     // One Ctrl-C may arrive twice: from the terminal, and from a program that runs this one and passes the signal on.
     if (abortedAt !== undefined && performance.now() - abortedAt > sameSignalMs) process.exit(interrupted.exitCode);
     abortedAt ??= performance.now();
@@ -53,7 +55,7 @@ export async function interruptible<Result>(
 
 /** Yields the same items. Throws when the signal is aborted. */
 export async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
-  let lookedAt = performance.now();
+  let lookedAt = Number.NEGATIVE_INFINITY;
   for await (const item of items) {
     if (performance.now() - lookedAt > pauseEveryMs) {
       // The handlers of signals run only when the event loop gets a turn. Items that come from a file give it none.

@@ -8,6 +8,7 @@ import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { interruptible, untilAborted } from "./interruptible.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
 import { compareRows, RowsHash } from "./stores/rows-hash.ts";
@@ -103,14 +104,28 @@ function openBackup(file: string): Snapshot {
   );
 }
 
-async function toPostgres(file: string, store: PostgresStore, force: boolean): Promise<Restored> {
+function toPostgres(file: string, store: PostgresStore, force: boolean): Promise<Restored> {
+  // The items are replaced in one transaction. So if the user interrupts this, the store stays as it was.
+  return interruptible(
+    describeStore(store),
+    (signal) => writePostgres(file, store, force, signal),
+    () => true,
+  );
+}
+
+async function writePostgres(
+  file: string,
+  store: PostgresStore,
+  force: boolean,
+  signal: AbortSignal,
+): Promise<Restored> {
   const snapshot = openBackup(file);
   const bar = new ProgressBar(process.stderr);
   const written = new RowsHash();
   let hash = "";
   const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
   async function* items() {
-    for await (const portion of portions(snapshot.items())) {
+    for await (const portion of portions(untilAborted(snapshot.items(), signal))) {
       for (const item of portion) written.add(item);
       bar.update(written.count, fraction(written.count));
       yield portion;
@@ -126,7 +141,8 @@ async function toPostgres(file: string, store: PostgresStore, force: boolean): P
       },
       portions: items(),
       async verify(found) {
-        hash = await compareRows(written, found, (count) => bar.update(count, 0.5 + fraction(count)));
+        const rows = untilAborted(found, signal);
+        hash = await compareRows(written, rows, (count) => bar.update(count, 0.5 + fraction(count)));
       },
     });
     return { items: written.count, hash };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
+import { eventually } from "../../eventually.ts";
 import {
   Program,
   type ProgramOptions,
@@ -327,6 +328,32 @@ describe("PostgreSQL", () => {
       await store.dispose();
     }
   }, 20_000);
+
+  test("a restore that Ctrl-C ends leaves the PostgreSQL store as it was, and says so", async () => {
+    const store = await createPostgresStore();
+    try {
+      const program = await serve(store.url);
+      await create(program, item(four));
+      const list = await program.list();
+      const other = await serve(sqlite("other.db"));
+      await create(other, item(five));
+      await run("backup", ["copy.db", "--store", sqlite("other.db")]);
+      const holder = await store.hold("SELECT FROM todoitems.store FOR UPDATE");
+      const restoring = Bun.spawn([...programCommand(), "restore", "copy.db", "--force", "--store", store.url], {
+        cwd: folder,
+        env: programEnvironment({}),
+        stderr: "pipe",
+      });
+      await eventually(async () => (await store.run("SELECT FROM pg_locks WHERE NOT granted")).length > 0);
+      restoring.kill("SIGINT");
+      await holder.release();
+      expect(await new Response(restoring.stderr).text()).toMatch(/^error: Interrupted: .+, database \S+ stays as it was\.\n$/);
+      expect(await restoring.exited).toBe(130);
+      expect(await program.list()).toBe(list);
+    } finally {
+      await store.dispose();
+    }
+  });
 
   test("backup of a database without a store says so, and makes no tables", async () => {
     const store = await createPostgresStore();
