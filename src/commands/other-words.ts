@@ -85,7 +85,8 @@ export function searchAdvice(text?: string): string {
 
 function searchCommand(text = "TEXT"): string {
   const filter = process.platform === "win32" ? "findstr /i" : "grep -i";
-  return `${asTypedHere("list")} | ${filter} ${text.includes(" ") ? `"${text}"` : text}`;
+  // A list without --columns hides the notes if few items have any.
+  return `${asTypedHere("list --columns ID,Name,Notes")} | ${filter} ${text.includes(" ") ? `"${text}"` : text}`;
 }
 
 const searchFlag = (text: string | undefined) => `to search, use: ${searchCommand(text)}`;

@@ -27,6 +27,8 @@ export const recover = defineCommand(
     const [from = "", to = ""] = positionalsOf(args, 2, 2, "STORE and NEW");
     const path = sqlitePath(from);
     const newPath = sqlitePath(to);
+    if (newPath === "-")
+      throw new UsageError("recover cannot write to standard output. Give the name of a new file instead of -.");
     requireFile(path, "Name the damaged store.");
     if (existsSync(newPath))
       throw new CommandError(`${newPath} exists already. Choose another name for the new store.`);

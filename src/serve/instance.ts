@@ -1,6 +1,5 @@
 // One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
 
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
@@ -8,7 +7,6 @@ import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-f
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
-import { systemReason } from "../files/system-reason.ts";
 import { Access } from "../http/access.ts";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
 import { App } from "../http/app.ts";
@@ -26,8 +24,7 @@ import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener, RunningService } from "./running-service.ts";
-import { sampleItems } from "./sample-items.ts";
-import { parseSeed, SeedError } from "./seed.ts";
+import { readSeed } from "./seed.ts";
 import { startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -185,21 +182,6 @@ function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "
       log("info", "The store answers again");
     },
   };
-}
-
-function readSeed({ seed, demo, nestingDepthMax }: Settings) {
-  if (seed !== undefined) return parseSeed(seed, readText(seed), nestingDepthMax);
-  return demo ? parseSeed("sample items", sampleItems, nestingDepthMax) : undefined;
-}
-
-function readText(path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    throw new SeedError(
-      `${path}: the seed cannot be read: ${systemReason(error)}. Name a file with a JSON array of items, or leave out --seed`,
-    );
-  }
 }
 
 function openApp(

@@ -1,9 +1,13 @@
 // Reads a seed: the JSON array of items that an empty store starts with.
 
+import { readFileSync } from "node:fs";
+import { systemReason } from "../files/system-reason.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
 import { asTyped } from "../program-name.ts";
+import { sampleItems } from "./sample-items.ts";
+import type { Settings } from "./settings-table.ts";
 
 /** The seed cannot be used. `message` says where the mistake is. */
 export class SeedError extends Error {
@@ -53,5 +57,21 @@ function blame<Result>(where: string, action: () => Result): Result {
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
     throw new SeedError(`${where}: ${error.message}`);
+  }
+}
+
+/** The seed that these settings ask for. Throws a `SeedError` if there is a mistake in it. */
+export function readSeed({ seed, demo, nestingDepthMax }: Settings) {
+  if (seed !== undefined) return parseSeed(seed, readText(seed), nestingDepthMax);
+  return demo ? parseSeed("sample items", sampleItems, nestingDepthMax) : undefined;
+}
+
+function readText(path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    throw new SeedError(
+      `${path}: the seed cannot be read: ${systemReason(error)}. Name a file with a JSON array of items, or leave out --seed`,
+    );
   }
 }

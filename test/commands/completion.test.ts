@@ -30,6 +30,8 @@ const offers: Record<string, string[]> = {
   "todoitems import x o": [],
   "todoitems import --password-file o": files,
   "todoitems check o": files,
+  "todoitems backup --store ": ["postgres://", "sqlite:"],
+  "todoitems backup --store oth": [],
   "todoitems recover o": files,
   "todoitems recover x o": files,
   "todoitems list ": [],

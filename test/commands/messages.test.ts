@@ -21,6 +21,8 @@ beforeAll(async () => {
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
   writeFileSync(commandLine.path("empty.txt"), "\n");
+  // Even if there is a file with this name, - means standard input or output.
+  writeFileSync(commandLine.path("-"), "");
   writeFileSync(commandLine.path("weak.txt"), "ann:{SHA}abc\n");
 });
 afterAll(() => commandLine.dispose());
@@ -41,12 +43,24 @@ describe("errors", () => {
     ["rm 1", 2, "Did you mean todoitems remove?"],
     ["LS", 2, "Did you mean todoitems list?"],
     ["users", 2, "Did you mean todoitems user?"],
-    ["search milk", 2, "There is no command search. To search, use: todoitems list | grep -i TEXT"],
-    ["find milk", 2, "To search, use: todoitems list | grep -i TEXT"],
-    ["list --search milk", 2, "--search: there is no such flag; to search, use: todoitems list | grep -i milk"],
-    ["list --filter=milk", 2, "to search, use: todoitems list | grep -i milk"],
-    ["list --query", 2, "to search, use: todoitems list | grep -i TEXT"],
-    ["list -q milk", 2, "-q: there is no such flag; to search, use: todoitems list | grep -i milk"],
+    [
+      "search milk",
+      2,
+      "There is no command search. To search, use: todoitems list --columns ID,Name,Notes | grep -i TEXT",
+    ],
+    ["find milk", 2, "To search, use: todoitems list --columns ID,Name,Notes | grep -i TEXT"],
+    [
+      "list --search milk",
+      2,
+      "--search: there is no such flag; to search, use: todoitems list --columns ID,Name,Notes | grep -i milk",
+    ],
+    ["list --filter=milk", 2, "to search, use: todoitems list --columns ID,Name,Notes | grep -i milk"],
+    ["list --query", 2, "to search, use: todoitems list --columns ID,Name,Notes | grep -i TEXT"],
+    [
+      "list -q milk",
+      2,
+      "-q: there is no such flag; to search, use: todoitems list --columns ID,Name,Notes | grep -i milk",
+    ],
     ["list --limit 5", 2, "list shows all items; to see only the first ones, use: todoitems list | head"],
     [
       "list -n 5",
@@ -90,11 +104,15 @@ describe("errors", () => {
       "There is no command profiles. Profiles are in the file ~/.config/todoitems/profiles.json. To use one: todoitems list --profile NAME",
     ],
     ["config", 2, "There is no command config. Profiles are in the file"],
-    ["list milk", 2, "This command takes no arguments. To search, use: todoitems list | grep -i milk"],
+    [
+      "list milk",
+      2,
+      "This command takes no arguments. To search, use: todoitems list --columns ID,Name,Notes | grep -i milk",
+    ],
     ["list open", 2, "This command takes no arguments. Did you mean --open?"],
     ["list DONE json", 2, "Did you mean --done --json?"],
     ["list columns Name", 2, "Did you mean --columns Name?"],
-    ["list open account", 2, 'To search, use: todoitems list | grep -i "open account"'],
+    ["list open account", 2, 'To search, use: todoitems list --columns ID,Name,Notes | grep -i "open account"'],
     ["show 3f2a json", 2, "json: unexpected argument. This command takes one ID. Did you mean --json?"],
     ["watch json", 2, "Did you mean --json?"],
     ["edit 3f2a notes soon", 2, "This command takes one ID. Did you mean --notes soon?"],
@@ -356,6 +374,7 @@ describe("errors", () => {
       "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
     ],
     ["check -", 3, "A store or a backup must be a file, so it cannot come from standard input."],
+    ["recover damaged.db -", 2, "recover cannot write to standard output. Give the name of a new file instead of -."],
     ["recover - new.db", 3, "A store or a backup must be a file, so it cannot come from standard input."],
     ["add Buy -n x -n y", 2, "--notes: given twice, with different values. Leave out one of the two"],
     ["edit 3f2a --notes x -n y", 2, "--notes: given twice, with different values."],

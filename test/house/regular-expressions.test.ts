@@ -180,6 +180,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ['"a":[', " ", "a"],
     ["", '"a":[', ""],
   ],
+  "/FILE/": [["", "FILE", ""]],
   "/FILE|STORE|NEW/": [["", "FIL", ""]],
   "/column [0-9]+/": [
     ["", "column ", ""],

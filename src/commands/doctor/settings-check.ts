@@ -2,15 +2,17 @@
 
 import { descriptorLimit } from "../../serve/descriptor-limit.ts";
 import { isLoopback } from "../../serve/loopback.ts";
+import { readSeed, SeedError } from "../../serve/seed.ts";
 import { dangers } from "../../serve/serve.ts";
-import { type Finding, pass, type Subject, warn } from "./finding.ts";
+import type { Settings } from "../../serve/settings-table.ts";
+import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /** The number of files and sockets that the service needs besides one for each connection. */
 const ownDescriptors = 64;
 
 export function checkSettings({ settings }: Subject): Finding[] {
   const { host, auth, readOnly, demo, connectionsMax } = settings;
-  const findings = dangers(settings).map(({ text, hint }) => warn(text, hint));
+  const findings = [...seedFaults(settings), ...dangers(settings).map(({ text, hint }) => warn(text, hint))];
   if (auth === "off" && !readOnly && !demo && !isLoopback(host))
     findings.push(
       warn(
@@ -27,4 +29,14 @@ export function checkSettings({ settings }: Subject): Finding[] {
       ),
     );
   return findings.length > 0 ? findings : [pass("they are valid")];
+}
+
+function seedFaults(settings: Settings): Finding[] {
+  try {
+    readSeed(settings);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SeedError)) throw error;
+    return [fail(error.message, "the service cannot start like this")];
+  }
 }

@@ -6,8 +6,9 @@ import type { Command, Flag } from "../command.ts";
 /** Words to choose from, or `files` for the name of any file. Undefined if the shell cannot know what comes next. */
 export type Completed = readonly string[] | "files" | undefined;
 
-/** A store is named by its file, unless it is a database. */
-const filePlaceholder = /FILE|STORE|NEW/;
+const filePlaceholder = /FILE/;
+/** As an argument, a store may be named by its file alone. */
+const fileParameter = /FILE|STORE|NEW/;
 
 export function completedValue({ placeholder, choices, examples }: Flag): Completed {
   return choices ?? examples ?? (filePlaceholder.test(placeholder) ? "files" : undefined);
@@ -23,7 +24,7 @@ export function completedArguments(command: Command, commands: readonly Command[
     places: parameters.map((parameter): Completed => {
       if (parameter.includes("|")) return parameter.split("|");
       if (parameter.includes("COMMAND")) return commands.map(({ name }) => name);
-      return filePlaceholder.test(parameter) ? "files" : undefined;
+      return fileParameter.test(parameter) ? "files" : undefined;
     }),
     repeats: command.parameters.endsWith("…"),
   };

@@ -24,6 +24,7 @@ function storeFlagWith(instead: string): Flag {
   return {
     name: setting.flag,
     placeholder: setting.placeholder,
+    examples: ["postgres://", "sqlite:"],
     meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
     triedInstead: { server: advice, s: advice, url: advice },
   };
@@ -90,7 +91,7 @@ export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
 export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
   const found = statSync(path, { throwIfNoEntry: false });
   // Other commands take - for standard input. A store is read in any order, and more than once.
-  if (!found && path === "-")
+  if (path === "-")
     throw new StoreError(
       "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
     );

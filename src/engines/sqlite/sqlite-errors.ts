@@ -64,12 +64,11 @@ const explanations: readonly (readonly [codes: readonly string[], advice: Advice
   [["SQLITE_READONLY_DBMOVED"], () => "the file was replaced while it was opened; start again"],
   [["SQLITE_READONLY"], () => notWritable],
   [["SQLITE_CANTOPEN"], cannotOpen],
-  [["SQLITE_FULL"], () => "the disk is full; free some space, and a running service continues by itself"],
+  [["SQLITE_FULL"], () => "the disk is full; free some space"],
   [
     ["SQLITE_IOERR"],
     // The code says which operation failed: a write, a sync, a lock. An operator needs the code to find the cause.
-    (_, { code }) =>
-      `the disk reported an error (${code}) or is full; check it, and a running service continues by itself once it can write`,
+    (_, { code }) => `the disk reported an error (${code}) or is full; check it`,
   ],
   [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
 ];

@@ -57,6 +57,18 @@ describe("doctor", () => {
     expect(exitCode).toBe(1);
   });
 
+  test("a seed with which the service cannot start is a failure", async () => {
+    writeFileSync(patient.path("bad.json"), '[{"ID":7}]');
+    for (const [seed, text] of [
+      ["nosuch.json", "the seed cannot be read: there is no such file or folder"],
+      ["bad.json", "item 1"],
+    ] as const) {
+      const { exitCode, findings } = await patient.examine("Settings", ["--port", "0", "--seed", patient.path(seed)]);
+      expect(findings).toMatchObject([{ verdict: "fail", text: expect.stringContaining(text) }]);
+      expect(exitCode).toBe(1);
+    }
+  });
+
   test("settings that are allowed but dangerous are warnings, which do not fail", async () => {
     const { exitCode, findings } = await patient.examine("Settings", ["--host", "0.0.0.0", "--port", "0"]);
     expect(findings).toMatchObject([{ verdict: "warn", text: "anybody who can reach 0.0.0.0 may change every item" }]);

@@ -347,7 +347,9 @@ describe("PostgreSQL", () => {
       await eventually(async () => (await store.run("SELECT FROM pg_locks WHERE NOT granted")).length > 0);
       restoring.kill("SIGINT");
       await holder.release();
-      expect(await new Response(restoring.stderr).text()).toMatch(/^error: Interrupted: .+, database \S+ stays as it was\.\n$/);
+      expect(await new Response(restoring.stderr).text()).toMatch(
+        /^error: Interrupted: .+, database \S+ stays as it was\.\n$/,
+      );
       expect(await restoring.exited).toBe(130);
       expect(await program.list()).toBe(list);
     } finally {
