@@ -21,6 +21,7 @@ beforeAll(async () => {
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
   writeFileSync(commandLine.path("empty.txt"), "\n");
+  writeFileSync(commandLine.path("backup.db.gz"), Bun.gzipSync("a backup"));
   // Even if there is a file with this name, - means standard input or output.
   writeFileSync(commandLine.path("-"), "");
   writeFileSync(commandLine.path("weak.txt"), "ann:{SHA}abc\n");
@@ -334,6 +335,11 @@ describe("errors", () => {
     ["edit 3f2a bread --name=bread", 2, "bread: unexpected argument. This command takes one ID."],
     ["import", 2, "Missing argument: FILE. To read the items from standard input, use: todoitems import -"],
     ["import a.json b.json", 2, "This command takes one FILE. To import several files, run it once for each."],
+    [
+      "restore backup.db.gz --store sqlite:new.db",
+      3,
+      "this file is compressed. Unpack it first, for example with gunzip",
+    ],
     ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
     [
       "export letter.txt --format json",

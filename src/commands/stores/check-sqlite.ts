@@ -19,6 +19,9 @@ import { formatBytes, formatCount } from "./store-summary.ts";
  */
 const databaseHeading = "*** in database main ***\n";
 
+/** Every file of gzip begins with these bytes. */
+const gzipMark = "\x1f\x8b";
+
 /** If less space than this is unused, the report gives no advice about it. */
 const freeBytesMin = 1024 ** 2;
 
@@ -62,6 +65,10 @@ export function refuseForeign(path: string): void {
   } finally {
     closeSync(file);
   }
+  if (start.toString("latin1", 0, 2) === gzipMark)
+    throw new StoreError(
+      `${path}: this file is compressed. Unpack it first, for example with gunzip, and name the result.`,
+    );
   const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
   if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.`);
 }
