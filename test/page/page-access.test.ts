@@ -110,6 +110,42 @@ test("everything can be done with the keyboard alone", async () => {
   await page.until("!document.querySelector('dialog')");
 });
 
+for (const [width, height] of [
+  [1366, 657],
+  [360, 640],
+] as const)
+  test(`in a window of ${width} × ${height} pixels, Home, End and PageDown scroll to the item that gets the focus, however tall the rows are`, async () => {
+    await pages.start();
+    const name = (index: number) => `${index}: ring the garage about the winter tyres, and ask about the old ones`;
+    await pages.create(
+      ...Array.from({ length: 40 }, (_, index) => named(numbered(index), name(index), '"Notes":"soon","Done":false')),
+    );
+    const page = await pages.openPage();
+    await page.show({ width, height });
+    await page.evaluate("document.querySelector('li[data-index=\"0\"] [data-control=text]').focus()");
+    for (const [key, expected] of [
+      ["End", 0],
+      ["Home", 39],
+      ["PageDown", 29],
+      ["End", 0],
+    ] as const) {
+      await page.view.press(key);
+      await page.until(`document.activeElement.closest("li")?.innerText.includes("${expected}: ring")`);
+      // Wait until the page is drawn and still.
+      await page.until(`(() => {
+        const place = document.activeElement.getBoundingClientRect().top + scrollY + document.body.scrollHeight;
+        const isStill = place === window.placeBefore;
+        window.placeBefore = place;
+        return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(isStill))));
+      })()`);
+      const { top, bottom } = await page.evaluate<{ top: number; bottom: number }>(`(() => {
+        const { top, bottom } = document.activeElement.getBoundingClientRect();
+        return { top, bottom };
+      })()`);
+      expect([key, top >= 0, bottom <= height]).toEqual([key, true, true]);
+    }
+  });
+
 test("when the focused row disappears, because of a tick or somebody else's deletion, the next row gets the focus", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));

@@ -18,6 +18,7 @@ export function Banners({ session }: { session: Session }) {
   const { heldNames } = decisions;
   const offline = useDelayed(connection === "lost", graceMs);
   const isForeign = outbox.held.some((entry) => entry.isForeign);
+  const owner = outbox.held.find((entry) => entry.owner !== undefined)?.owner;
   const slow = useDelayed(connection === "connecting", connectingMs);
   return (
     <>
@@ -77,7 +78,7 @@ export function Banners({ session }: { session: Session }) {
         {heldNames.length > 0 && (
           <Warning
             kind="held"
-            text={`${changes(heldNames.length)} ${isForeign ? "not sent, and may be for another list" : "kept from before, and not sent until you say so"}:`}
+            text={`${changes(heldNames.length)} ${heldReason(isForeign, owner)}:`}
             detail={listed(heldNames)}
           >
             <button type="button" onClick={() => decisions.decideHeld("send")}>
@@ -122,6 +123,13 @@ function Warning(props: { kind: string; text: string; detail: string; children: 
       <span class="buttons">{props.children}</span>
     </div>
   );
+}
+
+function heldReason(isForeign: boolean, owner: string | undefined): string {
+  if (isForeign) return "not sent, and may be for another list";
+  // Without a name, nobody had signed in.
+  if (!owner) return "kept from before, and not sent until you say so";
+  return `kept for ${owner}, and not sent until ${owner} signs in again or you say so`;
 }
 
 function waiting(count: number, isGone: boolean): string {

@@ -1,7 +1,7 @@
 // Moves the focus between rows with the keyboard, and keeps it in the list when the focused row moves or disappears.
 
 import type { RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { ShownItem } from "../overlay.ts";
 import { isTyping } from "./is-typing.ts";
 import type { RowLayout } from "./row-layout.ts";
@@ -26,6 +26,10 @@ export interface RowFocusOptions {
   readonly onNowhere: () => void;
 }
 
+/** For how long a row that has got the focus is kept in sight while the rows around it are measured. */
+const followMs = 1_000;
+const leavingEvents = ["wheel", "touchmove", "pointerdown"];
+
 /** Attach `listeners` to the element around the rows. */
 export function useRowFocus(
   list: RefObject<HTMLElement | null>,
@@ -41,6 +45,10 @@ export function useRowFocus(
   isDrawing.current = true;
   const focusedRow = () => list.current?.querySelector(`[data-id="${focused.current?.id}"]`);
   const itemsBefore = useRef(items);
+  const followed = useRef<{ readonly control: Element; readonly until: number } | undefined>(undefined);
+  const follow = (control: Element) => {
+    followed.current = { control, until: performance.now() + followMs };
+  };
 
   // Gives a control the focus. If the control's row is not drawn yet, scrolls to that row. The control then gets the
   // focus as soon as the row is drawn.
@@ -49,8 +57,10 @@ export function useRowFocus(
     const index = Math.max(0, Math.min(items.length - 1, place.index));
     const row = element?.querySelector(`[data-index="${index}"]`);
     wanted.current = row || items.length === 0 ? undefined : { ...place, index };
-    if (row) controlOf(row, place)?.focus(options);
-    else if (element) scrollBy(0, element.getBoundingClientRect().top + layout.offset(index) - innerHeight / 2);
+    const control = row && controlOf(row, place);
+    control?.focus(options);
+    if (control && !options?.preventScroll) follow(control);
+    if (!row && element) scrollBy(0, element.getBoundingClientRect().top + layout.offset(index) - innerHeight / 2);
   };
 
   useLayoutEffect(() => {
@@ -77,7 +87,23 @@ export function useRowFocus(
       const row = focusedRow();
       if (row) controlOf(row, before)?.focus({ preventScroll: true });
     }
+    // The rows around a far row get their exact heights only after they are drawn, and this moves the row that has just
+    // got the focus. So it is scrolled into sight again.
+    const { control, until } = followed.current ?? { until: 0 };
+    const isFollowed = control && control === document.activeElement && performance.now() < until;
+    if (isFollowed && showAgain(control)) follow(control);
   });
+
+  // Once the user scrolls or clicks, the row may leave the sight.
+  useEffect(() => {
+    const leave = () => {
+      followed.current = undefined;
+    };
+    for (const type of leavingEvents) addEventListener(type, leave, { passive: true });
+    return () => {
+      for (const type of leavingEvents) removeEventListener(type, leave);
+    };
+  }, []);
 
   return {
     focusedId: focused.current?.id,
@@ -103,6 +129,17 @@ export function useRowFocus(
       },
     },
   };
+}
+
+/** Scrolls the control into sight if it is not. Returns true if that was necessary. */
+function showAgain(control: Element): boolean {
+  const before = scrollY;
+  control.scrollIntoView({ block: "nearest", behavior: "instant" });
+  if (scrollY === before) return false;
+  // The browser reports the scrolling only later. If the list is drawn before that, it scrolls back, to keep the rows
+  // in place that were in sight before. So report the scrolling at once.
+  dispatchEvent(new Event("scroll"));
+  return true;
 }
 
 /** Returns the index of the item. If the place names no item, or the item is gone, returns the place's own index. */
