@@ -183,6 +183,19 @@ test("if the list needs a sign-in, the form can be closed and opened again, and 
   await page.untilText("curl -u ann ");
 });
 
+test("the page says for whom an unsent change waits after a sign-out", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  await page.click('[data-control="sign-in"]');
+  await signIn(page);
+  await pages.restart(async () => {
+    await page.untilText("The service cannot be reached.");
+    await page.add("One");
+    await page.click('[data-control="sign-out"]');
+    await page.untilText("1 change is kept for ann, and not sent until ann signs in again or you say so: “One”.");
+  });
+});
+
 test("what was typed into an editor survives a sign-out, and is saved after the next sign-in", async () => {
   await pages.start("--auth", "all", "--users", await pages.oneUser());
   const page = await pages.openPage();
