@@ -144,6 +144,12 @@ for (const [width, height] of [
       })()`);
       expect([key, top >= 0, bottom <= height]).toEqual([key, true, true]);
     }
+    // If the user scrolls away right after that, the page does not scroll back.
+    await page.view.press("ArrowUp");
+    await page.evaluate("scrollTo(0, 0)");
+    await page.until("document.querySelector('li[data-index=\"1\"]')");
+    await page.evaluate("new Promise((resolve) => setTimeout(() => requestAnimationFrame(() => resolve(0)), 100))");
+    expect(await page.evaluate<number>("scrollY")).toBe(0);
   });
 
 test("when the focused row disappears, because of a tick or somebody else's deletion, the next row gets the focus", async () => {

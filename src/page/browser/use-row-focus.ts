@@ -28,7 +28,6 @@ export interface RowFocusOptions {
 
 /** For how long a row that has got the focus is kept in sight while the rows around it are measured. */
 const followMs = 1_000;
-const leavingEvents = ["wheel", "touchmove", "pointerdown"];
 
 /** Attach `listeners` to the element around the rows. */
 export function useRowFocus(
@@ -45,9 +44,12 @@ export function useRowFocus(
   isDrawing.current = true;
   const focusedRow = () => list.current?.querySelector(`[data-id="${focused.current?.id}"]`);
   const itemsBefore = useRef(items);
-  const followed = useRef<{ readonly control: Element; readonly until: number } | undefined>(undefined);
+  // A control that has just got the focus, until when it is kept in sight, and where the page was scrolled to last.
+  const followed = useRef<{ readonly control: Element; readonly until: number; scrolledTo: number } | undefined>(
+    undefined,
+  );
   const follow = (control: Element) => {
-    followed.current = { control, until: performance.now() + followMs };
+    followed.current = { control, until: performance.now() + followMs, scrolledTo: scrollY };
   };
 
   // Gives a control the focus. If the control's row is not drawn yet, scrolls to that row. The control then gets the
@@ -89,20 +91,19 @@ export function useRowFocus(
     }
     // The rows around a far row get their exact heights only after they are drawn, and this moves the row that has just
     // got the focus. So it is scrolled into sight again.
-    const { control, until } = followed.current ?? { until: 0 };
-    const isFollowed = control && control === document.activeElement && performance.now() < until;
-    if (isFollowed && showAgain(control)) follow(control);
+    const { control, until = 0 } = followed.current ?? {};
+    if (!control || control !== document.activeElement || performance.now() > until) followed.current = undefined;
+    else if (showAgain(control)) follow(control);
+    else if (followed.current) followed.current.scrolledTo = scrollY;
   });
 
-  // Once the user scrolls or clicks, the row may leave the sight.
+  // If anything else scrolls the page, the control may go out of sight.
   useEffect(() => {
-    const leave = () => {
-      followed.current = undefined;
+    const onScroll = () => {
+      if (followed.current?.scrolledTo !== scrollY) followed.current = undefined;
     };
-    for (const type of leavingEvents) addEventListener(type, leave, { passive: true });
-    return () => {
-      for (const type of leavingEvents) removeEventListener(type, leave);
-    };
+    addEventListener("scroll", onScroll, { passive: true });
+    return () => removeEventListener("scroll", onScroll);
   }, []);
 
   return {
