@@ -51,10 +51,12 @@ export function chosenColumns(all: readonly string[], items: readonly string[], 
     .map((name) => name.trim())
     .filter((name) => name !== "");
   if (chosen.length === 0) throw new UsageError("--columns: needs field names, as in --columns ID,Name.");
-  const columns = chosen.map((name) => {
+  const columns = chosen.flatMap((name) => {
     const column =
       special.get(name.toLowerCase()) ?? possible.find(({ title }) => title.toLowerCase() === name.toLowerCase());
-    if (column) return { ...column, optional: false };
+    if (column) return [{ ...column, optional: false }];
+    // Every item may have notes. The command that we advise for a search names them, and must work without any, too.
+    if (name.toLowerCase() === "notes" && chosen.length > 1) return [];
     const titles = [...new Set(possible.map(({ title }) => title))];
     throw new UsageError(`--columns ${name}: no item has this field; ${expectedOneOf(name, titles)}`);
   });

@@ -142,3 +142,12 @@ test("if an item has two marks for done, the second one is an ordinary column", 
   await commandLine.store(...[3, 4, 5, 6].map((number) => item(number, '"Name":"c","Done":false')));
   expect((await commandLine.run("list")).stderr).toContain("Hidden columns: completed.");
 });
+
+test("list --columns ID,Name,Notes, which the advice for searching names, also works if no item has notes", async () => {
+  await commandLine.clear();
+  await commandLine.store('{"Name":"Buy milk"}');
+  expect(await commandLine.run("list", ["--columns", "ID,Name,Notes"])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("Buy milk"),
+  });
+});
