@@ -164,6 +164,13 @@ test("a double-click that opens an editor or closes it leaves the focus where a 
   const notes = "Line\\n".repeat(6);
   await pages.create(named(ids.one, "One"), named(ids.two, "Two", `"Notes":"${notes}","Done":false`));
   const page = await pages.openPage();
+  // The dialog opens under the pointer. This comes first: a row that has just got the focus is kept in sight, so the
+  // button could move away from the pointer.
+  await page.show({ width: 1000, height: 200 });
+  await doubleClick(page, '[data-control="connect"]', () => "document.querySelector('dialog')");
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Close");
+  await page.view.press("Escape");
+  await page.until("!document.querySelector('dialog')");
   await page.show({ width: 1000, height: 800 });
   const row = (id: string, part: string) => `[data-id="${id}"] ${part}`;
   const untilEditor = (id: string, count: number) => () =>
@@ -181,10 +188,6 @@ test("a double-click that opens an editor or closes it leaves the focus where a 
       0,
     ]);
   }
-  // The dialog opens under the pointer.
-  await page.show({ width: 1000, height: 200 });
-  await doubleClick(page, '[data-control="connect"]', () => "document.querySelector('dialog')");
-  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Close");
 });
 
 test("if an editor is open but has lost the focus, letters are no shortcuts, and Escape closes the newest editor", async () => {
