@@ -12,14 +12,13 @@ import {
   parseField,
   refuseDoubles,
   setFields,
+  shortId,
   splitField,
   titleOf,
   warnOfDoubles,
 } from "./fields.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 
-/** How many characters of the ID are shown. */
-const idLength = 8;
 const fieldName = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const nameAdvice = "give the name alone, as in add VALUE";
 const doneAdvice = "to add an item that is done, use --field Done=yes";
@@ -80,7 +79,7 @@ export const add = defineCommand(
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
     if (settings.length > 0) {
       const rest = args.positionals.filter((word) => !isSetting(word)).join(" ");
-      const command = asTypedHere(`edit ${id.slice(0, idLength)} --name "${rest}" ${asFlags}`);
+      const command = asTypedHere(`edit ${shortId(id)} --name "${rest}" ${asFlags}`);
       remark(`warning: ${settings.join(" ")} is part of the name. To make it a field: ${command}`);
     }
     return 0;

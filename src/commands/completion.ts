@@ -15,9 +15,13 @@ const shells = new Map([
 const installation = `The script is for the command todoitems. In a clone of the project, npm link makes that command.
 To try it in bash:
   source <(todoitems completion bash)
-To keep it:
+To keep it in bash:
+  mkdir -p ~/.local/share/bash-completion/completions
   todoitems completion bash > ~/.local/share/bash-completion/completions/todoitems
+In zsh:
   todoitems completion zsh > "\${fpath[1]}/_todoitems"
+In fish:
+  mkdir -p ~/.config/fish/completions
   todoitems completion fish > ~/.config/fish/completions/todoitems.fish`;
 
 /** Takes a function that returns the list of all commands, because this command is itself on that list. */

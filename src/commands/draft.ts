@@ -69,12 +69,8 @@ export class Draft {
     } catch (cause) {
       this.discard();
       const reason = `${this.path}: ${systemReason(cause)}`;
-      throw new CommandError(
-        `The item was not changed, because its text cannot be written for the editor. ${reason}.`,
-        {
-          cause,
-        },
-      );
+      const problem = "The item was not changed, because its text cannot be written for the editor.";
+      throw new CommandError(`${problem} ${reason}.`, { cause });
     }
   }
 

@@ -187,7 +187,12 @@ export function doneFieldOf(json: string): { readonly name: string; readonly val
 
 /** How messages refer to an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */
 export function titleOf(id: string, json: string): string {
-  return `${nameOf(json)} (${id.slice(0, 8)})`.trimStart();
+  return `${nameOf(json)} (${shortId(id)})`.trimStart();
+}
+
+/** The beginning of an ID, which is enough to name the item on the command line. */
+export function shortId(id: string): string {
+  return id.slice(0, 8);
 }
 
 function firstOf(json: string, names: readonly string[]): { name: string; value: string } | undefined {

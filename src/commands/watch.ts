@@ -9,7 +9,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { explain } from "./failure.ts";
 import { changedFields } from "./field-changes.ts";
-import { doneFieldOf, isDone, nameFieldOf, nameOf } from "./fields.ts";
+import { doneFieldOf, isDone, nameFieldOf, nameOf, shortId } from "./fields.ts";
 import { countOf, jsonFlag, printLine, remark } from "./output.ts";
 import { printable, shorten, styleOf } from "./terminal.ts";
 
@@ -89,7 +89,7 @@ function eventLine(event: WatchEvent<string>, known: ReadonlyMap<string, string>
   const sign = event.kind === "removed" ? style.bold("-") : style.green(before === undefined ? "+" : "~");
   const fields = event.kind === "changed" && before !== undefined ? otherChanges(before, event.item) : [];
   const changes = fields.length === 0 ? "" : ` (${fields.join(", ")})`;
-  return shorten(`${time}  ${sign} ${event.id.slice(0, 8)}  ${tick}${name}${changes}`, widthOf(process.stdout));
+  return shorten(`${time}  ${sign} ${shortId(event.id)}  ${tick}${name}${changes}`, widthOf(process.stdout));
 }
 
 /** The names of the fields that changed, except for the name and the mark for done, because the line shows these. */

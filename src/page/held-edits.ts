@@ -5,7 +5,7 @@
 import type { OutboxEntry } from "./outbox-entry.ts";
 
 /** Call this when a store answers. `isForeign` is true if the edit was made for another store. */
-export function holdIfForeign(entry: OutboxEntry, isForeign: boolean, isReadOnly: boolean): void {
+export function holdWhenConnected(entry: OutboxEntry, isForeign: boolean, isReadOnly: boolean): void {
   // The service was read-only when the user made this edit, and is writable now. The user does not expect the edit to
   // be stored.
   const isSurprising = entry.isTrial && !isReadOnly;
@@ -23,7 +23,10 @@ export function holdRestored(entry: OutboxEntry, isUnsure: boolean, isForeign: b
   Object.assign(entry, { held, isForeign: isForeignOnly, owner: waitsFor });
 }
 
-/** True if the edit must be held when its user signs out. An edit that is held already usually stays as it is. */
+/**
+ * True if the edit must be held when its user signs out. An edit that is already held stays as it is, unless it is
+ * for another store.
+ */
 export function waitsAfterSignOut({ state, isTrial, held, isForeign }: OutboxEntry): boolean {
   return state !== "stored" && state !== "sending" && !isTrial && (!held || isForeign);
 }

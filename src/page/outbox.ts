@@ -3,7 +3,7 @@
 // on the page. The browser keeps the edits that the service has not stored, so they survive a reload and a closed tab.
 
 import type { Edit, KeptEdit, Theirs, Versions } from "./edit.ts";
-import { holdIfForeign, holdRestored, releaseToOwner, waitsAfterSignOut } from "./held-edits.ts";
+import { holdRestored, holdWhenConnected, releaseToOwner, waitsAfterSignOut } from "./held-edits.ts";
 import { isBasedOn, type Later, mergedEdit } from "./merged-edit.ts";
 import { isKept, isUnsent, keptEdit, newEntry, type OutboxEntry } from "./outbox-entry.ts";
 
@@ -85,7 +85,7 @@ export class Outbox {
     for (const entry of this.#entries) {
       if (entry.state === "stored") continue;
       entry.epoch ??= epoch;
-      holdIfForeign(entry, this.#isForeign(entry.epoch), isReadOnly);
+      holdWhenConnected(entry, this.#isForeign(entry.epoch), isReadOnly);
     }
     this.#keepUnsent();
   }

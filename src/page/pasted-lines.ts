@@ -45,7 +45,7 @@ function entryOf(line: string, done = false): NewEntry {
   return mark ? entryOf(line.slice(mark.text.length).trim(), done || mark.isDone) : { name: line, done };
 }
 
-/** The mark that the line begins with. Undefined if there is none. */
+/** The mark at the beginning of the line, if there is one. */
 function markOf(line: string) {
   // The line was trimmed. So if nothing follows a mark, the mark has lost its space. Add one for the comparison.
   const padded = `${line.toLowerCase()} `;

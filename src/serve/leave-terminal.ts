@@ -1,5 +1,5 @@
 // Leaves the terminal as it is when the service ends. Without this, Bun restores the state that the terminal had when
-// the service started. If the shell started the service in the background, it was reading a command line by then, with
+// the service started. If the service was started in the background, the shell was reading a command line by then, with
 // the terminal's echo off. Restoring that state would leave the user's next program without echo.
 
 import { closeSync } from "node:fs";

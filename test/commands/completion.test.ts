@@ -1,11 +1,11 @@
 // The shells themselves complete command lines with our scripts. zsh and fish are tested if they are installed.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { runProgram } from "../program.ts";
+import { programCommand, programEnvironment, runProgram } from "../program.ts";
 
 const folder = temporaryFolder();
 const path = (name: string) => join(folder.path, name);
@@ -130,4 +130,17 @@ describe("zsh", () => {
     await shell.exited;
     shell.terminal?.close();
   });
+});
+
+test("the commands in the help keep the scripts of bash and fish, even if their folders do not exist yet", async () => {
+  const { stdout } = await runProgram("help", { args: ["completion"] });
+  const commands = stdout.split("\n").filter((line) => /^ {2}(mkdir|todoitems completion (bash|fish))/.test(line));
+  const home = path("home");
+  mkdirSync(home);
+  const program = programCommand().map((word) => `"${word}"`);
+  const script = [`todoitems() { ${program.join(" ")} "$@"; }`, "set -e", ...commands].join("\n");
+  const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script], { env: programEnvironment({ HOME: home }) });
+  expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+  for (const file of [".local/share/bash-completion/completions/todoitems", ".config/fish/completions/todoitems.fish"])
+    expect(readFileSync(join(home, file), "utf8")).toContain("todoitems");
 });
