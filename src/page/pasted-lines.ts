@@ -10,7 +10,10 @@ export interface NewEntry {
 const marks: readonly { readonly text: string; readonly isDone: boolean }[] = [
   { text: "- ", isDone: false },
   { text: "* ", isDone: false },
+  { text: "– ", isDone: false },
   { text: "• ", isDone: false },
+  { text: "☐ ", isDone: false },
+  { text: "☑ ", isDone: true },
   { text: "[ ] ", isDone: false },
   { text: "[x] ", isDone: true },
 ];

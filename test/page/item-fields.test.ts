@@ -188,6 +188,7 @@ describe("pasted text", () => {
 
   test("each line is a name, blank lines and the marks of a list are left out", () => {
     expect(names("- Milk\r\n\n  * [ ] Bread \n• Honey - two jars")).toEqual(["Milk", "Bread", "Honey - two jars"]);
+    expect(names("– Milk\n☐ Bread – rye")).toEqual(["Milk", "Bread – rye"]);
     expect(names("  Milk  ")).toEqual(["Milk"]);
     expect(names("Milk\n- \n- [ ] \n- [x]\nBread")).toEqual(["Milk", "Bread"]);
   });
@@ -211,11 +212,12 @@ describe("pasted text", () => {
   });
 
   test("a line that is ticked becomes a done item", () => {
-    expect(entriesOf("- [x] Milk\n* [X] Bread\n- [ ] Honey\n[x]Rye")).toEqual([
+    expect(entriesOf("- [x] Milk\n* [X] Bread\n- [ ] Honey\n[x]Rye\n☑ Oats")).toEqual([
       { name: "Milk", done: true },
       { name: "Bread", done: true },
       { name: "Honey", done: false },
       { name: "[x]Rye", done: false },
+      { name: "Oats", done: true },
     ]);
     expect(newItem("x", { name: "Milk", done: true }, defaultShapes.camel)).toContain('"done":true');
   });
