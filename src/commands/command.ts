@@ -95,8 +95,19 @@ export function positionalsOf(
   if (positionals.length > max) {
     const expected = ["no arguments", `one ${what}`][max] ?? `${what}, and no more`;
     const meant = flagsWithoutDashes(positionals.slice(max), flags) ?? flagsWithQuotes(loose, positionals.length, max);
-    const next = meant === undefined ? advice : `Did you mean ${meant}?`;
+    const next = meant === undefined ? (addressAdvice(positionals[max], flags) ?? advice) : `Did you mean ${meant}?`;
     throw new UsageError(`${positionals[max]}: unexpected argument. This command takes ${expected}. ${next}`.trimEnd());
   }
   return positionals;
+}
+
+/** Begins like the address of a service: with a scheme, the name of this machine, a name with a port, or numbers. */
+const address = /^(?:https?:|localhost\b|[a-z][\w.-]*:[0-9]+\b|[0-9]+(?:\.[0-9]+){3}\b)/i;
+
+/** What to say if a word is an address, and the command takes an address as a flag. Otherwise undefined. */
+export function addressAdvice(word: string | undefined, flags: readonly Flag[]): string | undefined {
+  const takesAddress = flags.some(({ name }) => name === "server");
+  return takesAddress && word !== undefined && address.test(word)
+    ? `To choose the service, use --server ${word}`
+    : undefined;
 }

@@ -95,6 +95,7 @@ class CommandClient extends TodoClient<string> {
 async function findCredentials(connection: ConnectionSettings): Promise<Credentials | undefined> {
   const { username, passwordFile } = connection;
   if (username === undefined) return undefined;
+  if (username === "") throw new UsageError("The user name is empty. Leave out --username, or give a name.");
   if (username.includes(":")) throw new UsageError(`The user name ${username} contains a colon. No user name does.`);
   const password = passwordFile === undefined ? connection.password : readPassword(passwordFile);
   if (password !== undefined) return { username, password };

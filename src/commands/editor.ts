@@ -1,6 +1,7 @@
 // The user's editor: the one that VISUAL or EDITOR names or, if neither is set, vi (on Windows, notepad). If the editor
 // fails, this class says why in plain words.
 
+import { existsSync } from "node:fs";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
 import type { Environment } from "../serve/environment.ts";
 
@@ -60,6 +61,8 @@ export class Editor {
    */
   #commandFor(path: string): string[] | undefined {
     if (process.platform === "win32") return ["cmd", "/c", `${this.#text} "${path}"`];
+    // The path of a program may contain blanks, and have no quotes around it.
+    if (existsSync(this.#text)) return [this.#text, path];
     if (shellSyntax.test(this.#text)) return ["sh", "-c", `${this.#text} "$1"`, "sh", path];
     const { exitCode, stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\\0' ${this.#text}`], { stderr: "ignore" });
     const words = stdout.toString().split("\0").slice(0, -1);

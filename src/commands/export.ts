@@ -1,7 +1,7 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
 import { existsSync, statSync } from "node:fs";
-import { defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { addressAdvice, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";
@@ -25,6 +25,8 @@ export const exportItems = defineCommand(
   async (args, environment) => {
     refuseFormatAsFile(args.text("format"), args.positionals[0]);
     const [file] = positionalsOf(args, 0, 1, "FILE");
+    const advice = addressAdvice(file, args.flags);
+    if (advice !== undefined) throw new UsageError(`${file} is an address, not a file. ${advice}`);
     const path = file === undefined || file === "-" ? undefined : followLink(file);
     if (path === undefined && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");

@@ -77,7 +77,9 @@ function noItems(missing: readonly string[], consequence: string): CommandError 
   const sentences = missing.map(
     (prefix) => `No item has ${isItemId(prefix) ? "the ID" : "an ID that begins with"} ${prefix}.`,
   );
-  const advice = `Items are chosen by their IDs, which ${asTypedHere("list")} shows.`;
+  const advice = missing.some((prefix) => prefix.includes(","))
+    ? "Put blanks between IDs, not commas."
+    : `Items are chosen by their IDs, which ${asTypedHere("list")} shows.`;
   return new CommandError([...sentences, consequence, advice].filter((text) => text !== "").join(" "));
 }
 

@@ -13,6 +13,9 @@ import { UnclearMarks } from "./transfer/unclear-marks.ts";
 
 const replaceAdvice = "to replace stored items, use --on-conflict replace";
 const skipAdvice = "to skip the items that are stored already, use --on-conflict skip";
+const fileAdvice = "give the file alone, as in import VALUE";
+const trialAdvice =
+  "import has no trial run. To try a file, import it into a service that keeps nothing, such as serve --demo --port 5001";
 const parallelMax = 256;
 const parallelDefault = 32;
 /** How a SQLite file begins. */
@@ -38,6 +41,10 @@ export const importItems = defineCommand(
           update: replaceAdvice,
           skip: skipAdvice,
           ignore: skipAdvice,
+          file: fileAdvice,
+          input: fileAdvice,
+          i: fileAdvice,
+          "dry-run": trialAdvice,
         },
       },
       jsonSummaryFlag,

@@ -73,6 +73,10 @@ const advice: Readonly<Record<string, () => string>> = {
   quit: stopAdvice,
   exit: stopAdvice,
   restart: stopAdvice,
+  clear: removeDoneAdvice,
+  clean: removeDoneAdvice,
+  prune: removeDoneAdvice,
+  purge: removeDoneAdvice,
   profile: profileAdvice,
   profiles: profileAdvice,
   config: profileAdvice,
@@ -93,7 +97,7 @@ const searchFlag = (text: string | undefined) => `to search, use: ${searchComman
 const limitFlag = () =>
   `list shows all items; to see only the first ones, use: ${asTyped("list")} | ${process.platform === "win32" ? "more" : "head"}`;
 const sortFlag = () =>
-  `items are listed in the order in which they were added; to sort them, use: ${asTyped("list --columns Name,ID")} | sort`;
+  `items are listed in the order in which they were added; to sort them, use: ${asTyped("list --columns Name,ID")} | ${process.platform === "win32" ? "" : "tail -n +2 | "}sort`;
 const statusFlag = "use --open or --done";
 
 /** Advice for flags that lists have in other programs. */
@@ -115,6 +119,22 @@ export const otherListFlags = {
   status: statusFlag,
   state: statusFlag,
 } as const;
+
+const removeDoneFlag = () => `to remove all items that are done, use: ${removeDone()}`;
+const removeAllFlag = () => `name each item, or to remove all items that are done, use: ${removeDone()}`;
+
+/** Advice for flags that commands for deleting have in other programs. */
+export const otherRemoveFlags = { done: removeDoneFlag, completed: removeDoneFlag, all: removeAllFlag } as const;
+
+function removeDone(): string {
+  const ids = asTypedHere("list --done --columns ID");
+  const command = asTypedHere("remove");
+  return process.platform === "win32" ? `${command} ID…` : `${ids} | tail -n +2 | xargs ${command}`;
+}
+
+function removeDoneAdvice(): string {
+  return `To remove all items that are done, use: ${removeDone()}`;
+}
 
 function signInAdvice(): string {
   return `Give your name with each command, as in: ${asTyped("list --username NAME")}, or save it in a profile: ~/.config/todoitems/profiles.json`;

@@ -6,10 +6,11 @@ import { connectionFlags } from "./connection-flags.ts";
 import { eachInTurn } from "./each-in-turn.ts";
 import { titleOf } from "./fields.ts";
 import { findItems } from "./find-item.ts";
+import { otherRemoveFlags } from "./other-words.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
 const noQuestion = "leave it out: remove asks no question";
-const triedInstead = { force: noQuestion, f: noQuestion, yes: noQuestion, y: noQuestion };
+const triedInstead = { ...otherRemoveFlags, force: noQuestion, f: noQuestion, yes: noQuestion, y: noQuestion };
 
 export const remove = defineCommand(
   {

@@ -31,7 +31,9 @@ export function completeUrl(text: string): URL | undefined {
   // A number alone is a port. A URL would take it for an IPv4 address, but nobody writes addresses like that.
   const [, port] = /^:?([0-9]+)$/.exec(text) ?? [];
   if (port !== undefined) return URL.parse(`http://127.0.0.1:${port}`) ?? undefined;
-  return URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`) ?? undefined;
+  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`) ?? undefined;
+  // A slash or the colon is missing after "http", so it was taken for the name of the server.
+  return url && ["http", "https"].includes(url.hostname) ? undefined : url;
 }
 
 /**

@@ -87,17 +87,19 @@ function eventLine(event: WatchEvent<string>, known: ReadonlyMap<string, string>
   const name = nameOf(event.kind === "changed" ? event.item : (before ?? "{}"));
   const tick = event.kind === "changed" && isDone(event.item) ? "✓ " : "";
   const sign = event.kind === "removed" ? style.bold("-") : style.green(before === undefined ? "+" : "~");
-  const fields = event.kind === "changed" && before !== undefined ? otherChanges(before, event.item) : [];
+  const fields = event.kind === "changed" && before !== undefined ? changesOf(before, event.item) : [];
   const changes = fields.length === 0 ? "" : ` (${fields.join(", ")})`;
   return shorten(`${time}  ${sign} ${shortId(event.id)}  ${tick}${name}${changes}`, widthOf(process.stdout));
 }
 
-/** The names of the fields that changed, except for the name and the mark for done, because the line shows these. */
-function otherChanges(before: string, after: string): string[] {
+/**
+ * The names of the fields that changed, except for the name and the mark for done, because the line shows these. If the
+ * item was done and no longer is, the line has no tick, so words say it.
+ */
+function changesOf(before: string, after: string): string[] {
   const shown = [nameFieldOf(after), doneFieldOf(after).name];
-  return changedFields(before, after)
-    .filter((name) => !shown.includes(name))
-    .map(printable);
+  const others = changedFields(before, after).filter((name) => !shown.includes(name));
+  return [...(isDone(before) && !isDone(after) ? ["not done"] : []), ...others.map(printable)];
 }
 
 /** `known` maps each ID to the item's text. */

@@ -80,8 +80,24 @@ export function readSettings(
       };
 }
 
+const backgroundAdvice =
+  "serve stays in the foreground; to run it in the background, put & after the command, or run it with systemd";
+
+/** Advice for flags that services have in other programs. */
+const otherServiceFlags = {
+  daemon: backgroundAdvice,
+  daemonize: backgroundAdvice,
+  detach: backgroundAdvice,
+  background: backgroundAdvice,
+  d: backgroundAdvice,
+};
+
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
-  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
+  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({
+    name: flag,
+    placeholder,
+    triedInstead: otherServiceFlags,
+  }));
   const { values, positionals, problems } = parseFlags(shapes, args);
   const meant = flagsWithoutDashes(positionals, shapes);
   const advice =
@@ -105,11 +121,11 @@ export function unknownVariables(environment: Environment, otherVariables: reado
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {
     // Compare the names without their common prefix, because it would make all names look alike.
-    const meant = closest(
-      name.slice(prefix.length),
-      [...known].map((one) => one.slice(prefix.length)),
-    );
-    return `${name} is not a setting and is ignored. ${meant === undefined ? `${asTyped("help serve")} lists the settings` : `Did you mean ${prefix}${meant}?`}`;
+    const [typed, names] = [name.slice(prefix.length), [...known].map((one) => one.slice(prefix.length))];
+    const longer = names.filter((one) => typed !== "" && one.startsWith(typed));
+    const meant = longer.length > 0 ? longer : [closest(typed, names)].filter((one) => one !== undefined);
+    const guess = `Did you mean ${meant.map((one) => prefix + one).join(" or ")}?`;
+    return `${name} is not a setting and is ignored. ${meant.length === 0 ? `${asTyped("help serve")} lists the settings` : guess}`;
   });
 }
 

@@ -163,6 +163,14 @@ test("edit keeps the text in a file and exits with 3 if the service stops meanwh
   expect({ exitCode, isKept: existsSync(path) }).toEqual({ exitCode: 3, isKept: true });
 });
 
+test("the path of an editor may contain blanks, without quotes", async () => {
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  expect(
+    await commandLine.run("edit", ["1111"], { EDITOR: executable("my editor", 'sed -i s/milk/oats/ "$1"') }),
+  ).toMatchObject({ exitCode: 0 });
+  expect(await commandLine.service.list()).toBe(`[${item(ids.one, '"Name":"oats"')}]`);
+});
+
 describe("an editor that fails", () => {
   const unchanged = [item(ids.one, '"Name":"milk"')];
   beforeEach(() => commandLine.store(...unchanged));

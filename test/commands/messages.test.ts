@@ -71,8 +71,36 @@ describe("errors", () => {
     [
       "list --sort name",
       2,
-      "items are listed in the order in which they were added; to sort them, use: todoitems list --columns Name,ID | sort",
+      "items are listed in the order in which they were added; to sort them, use: todoitems list --columns Name,ID | tail -n +2 | sort",
     ],
+    ["list localhost:9", 2, "localhost:9: unexpected argument.", "To choose the service, use --server localhost:9"],
+    ["watch http://127.0.0.1:9", 2, "To choose the service, use --server http://127.0.0.1:9"],
+    ["show 3f2a 127.0.0.1", 2, "This command takes one ID. To choose the service, use --server 127.0.0.1"],
+    [
+      "export http://127.0.0.1:9",
+      2,
+      "is an address, not a file. To choose the service, use --server http://127.0.0.1:9",
+    ],
+    ["list --server http:/127.0.0.1:9", 2, "--server http:/127.0.0.1:9: expected an address such as http://"],
+    ["list --server https//127.0.0.1:9", 2, "--server https//127.0.0.1:9: expected an address such as http://"],
+    ["list --username=", 2, "The user name is empty. Leave out --username, or give a name."],
+    [
+      "serve --daemon",
+      2,
+      "--daemon: there is no such flag; serve stays in the foreground; to run it in the background,",
+    ],
+    ["serve -d", 2, "-d: there is no such flag; serve stays in the foreground"],
+    ["export --csv items.csv", 2, "--csv: there is no such flag; use --format csv"],
+    ["import --file items.csv", 2, "--file: there is no such flag; give the file alone, as in import items.csv"],
+    ["import --dry-run items.csv", 2, "--dry-run: there is no such flag; import has no trial run."],
+    [
+      "remove --done",
+      2,
+      "to remove all items that are done, use: todoitems list --done --columns ID | tail -n +2 | xargs todoitems remove",
+    ],
+    ["remove --all", 2, "name each item, or to remove all items that are done, use: todoitems list --done"],
+    ["clear", 2, "There is no command clear. To remove all items that are done, use: todoitems list --done"],
+    ["done zzzz,yyyy", 1, "No item has an ID that begins with zzzz,yyyy.", "Put blanks between IDs, not commas."],
     ["list --order-by Name", 2, "items are listed in the order in which they were added"],
     ["list --status open", 2, "--status: there is no such flag; use --open or --done"],
     [
@@ -584,10 +612,11 @@ describe("success", () => {
       answers: [
         ["1 item on the list", () => commandLine.run("edit", ["1111", "-n", "soon", "-f", "Price:=1"])],
         [" 11111111  milk (Notes, Price)\r\n", () => commandLine.run("done", ["1111"])],
-        [" 11111111  ✓ milk\r\n", "\u0003"],
+        [" 11111111  ✓ milk\r\n", () => commandLine.run("done", ["1111", "--undo"])],
+        [" 11111111  milk (not done)\r\n", "\u0003"],
       ],
     });
-    expect(plain(output)).toContain("~ 11111111  ✓ milk\n");
+    expect(plain(output)).toContain("~ 11111111  milk (not done)\n");
   });
 
   test("remove and done name the item, and done uses the field that the item has", async () => {

@@ -109,6 +109,12 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/^(.{8})(.{4})(.{4})(.{4})/": [["", "a", ""]],
   "/^-?[1-9][0-9]*$/": [["1", "0", "a"]],
   "/CERT|ISSUER|SIGNED|SIGNATURE/": [["", "SIGN", ""]],
+  "/^(?:https?:|localhost\\b|[a-z][\\w.-]*:[0-9]+\\b|[0-9]+(?:\\.[0-9]+){3}\\b)/i": [
+    ["", "a", ""],
+    ["a:", "0", "a"],
+    ["", "0", ""],
+    ["0.0.0.", "0", "a"],
+  ],
   // The following expressions read the API's description, which the service writes itself.
   "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],

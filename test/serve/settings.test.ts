@@ -203,6 +203,9 @@ describe("settings", () => {
     expect(readSettings([], { TODOITEMS_FOO: "1" })).toMatchObject({
       warnings: ["TODOITEMS_FOO is not a setting and is ignored. todoitems help serve lists the settings"],
     });
+    expect(readSettings([], { TODOITEMS_USER: "ann" }, ["TODOITEMS_USERNAME"])).toMatchObject({
+      warnings: [expect.stringContaining("Did you mean TODOITEMS_USERS or TODOITEMS_USERNAME?")],
+    });
   });
 
   test("an environment variable for an unknown setting causes a warning, not an error", () => {

@@ -18,6 +18,7 @@ export const formatFlag: Flag = {
   placeholder: "FORMAT",
   meaning: "json (one array), ndjson (one item per line) or csv; by default, the ending of the file's name decides",
   choices: itemFormats,
+  triedInstead: { csv: "use --format csv", ndjson: "use --format ndjson", jsonl: "use --format ndjson" },
 };
 
 export function formatOf(given: string | undefined, file: string | undefined): ItemFormat {
