@@ -1,8 +1,9 @@
 // The manual page todoitems(1), made from the command table. `node bin/bun.js packaging/man-page.ts` prints it.
 
 import { version } from "../package.json";
-import type { Command, Flag } from "../src/commands/command.ts";
+import type { Command } from "../src/commands/command.ts";
 import { commands } from "../src/commands/command-list.ts";
+import type { Flag } from "../src/commands/flag.ts";
 import { asTyped } from "../src/program-name.ts";
 import { describeSettings } from "../src/serve/settings.ts";
 

@@ -12,7 +12,7 @@ export function noticeStart(environment: Readonly<Record<string, string | undefi
   start = environment["npm_lifecycle_event"] === undefined ? "todoitems" : "npx todoitems";
 }
 
-/** Call this when a command connects to a service, with the flags that name the service. */
+/** Call this when a command starts, with its flags that name the service. */
 export function noticeConnection(flags: string): void {
   connection = flags;
 }

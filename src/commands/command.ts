@@ -1,19 +1,14 @@
 // The description of a command: its name, its arguments and its flags. The parser, the help texts and the shell
 // completions all use this description.
 
+import { noticeConnection } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
-import { contradictions, type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
+import { contradictions, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
 import { flagsWithQuotes, type LooseWords } from "../serve/loose-words.ts";
 import { closest } from "../serve/suggestion.ts";
+import { givenConnection } from "./connection-flags.ts";
+import type { Flag } from "./flag.ts";
 import { choiceMeant } from "./other-words.ts";
-
-export interface Flag extends FlagShape {
-  readonly meaning: string;
-  /** All valid values, if there are only a few. */
-  readonly choices?: readonly string[];
-  /** Some of the valid values. Shells offer them. */
-  readonly examples?: readonly string[];
-}
 
 export interface Command {
   readonly name: string;
@@ -47,6 +42,8 @@ export interface Arguments {
 }
 
 function parseArguments(flags: readonly Flag[], args: readonly string[]): Arguments {
+  // Error messages repeat the flags that name the service, wherever these are. So read these flags first.
+  noticeConnection(givenConnection(parseFlags(flags, args).values));
   const { values, positionals, loose, problems } = parseFlags(flags, args);
   const texts = (flag: string) => values.get(flag) ?? [];
   const wrong = flags.flatMap(({ name, placeholder, choices }) =>

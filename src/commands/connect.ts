@@ -9,11 +9,9 @@ import { jsonText } from "../client/codecs.ts";
 import type { RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { systemReason } from "../files/system-reason.ts";
-import { noticeConnection } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
-import { givenConnection } from "./connection-flags.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
 import { NotKeptError, nameAdvice } from "./failure.ts";
 import { fetchOrProbe } from "./https-probe.ts";
@@ -29,7 +27,6 @@ export async function connect(
   environment: Environment,
   retry: RetryOptions = {},
 ): Promise<TodoClient<string>> {
-  noticeConnection(givenConnection(args));
   warnOfUnknownVariables(environment);
   const connection = readConnection(args, environment);
   const { server, form = "b" } = connection;

@@ -2,7 +2,7 @@
 // variables too, because it warns about variables that no command reads.
 
 import { variableOf } from "../serve/environment.ts";
-import type { Arguments, Flag } from "./command.ts";
+import type { Flag } from "./flag.ts";
 
 export const connectionFlags: readonly Flag[] = [
   {
@@ -39,11 +39,11 @@ export const connectionFlags: readonly Flag[] = [
   },
 ];
 
-/** The flags above that were given, written so that they can be typed again. */
-export function givenConnection(args: Arguments): string {
+/** The flags above that were given, written so that they can be typed again. `values` has the values of all flags. */
+export function givenConnection(values: ReadonlyMap<string, readonly string[]>): string {
   return connectionFlags
     .flatMap(({ name }) => {
-      const value = args.text(name);
+      const value = values.get(name)?.at(-1);
       return value === undefined ? [] : [`--${name} ${value.includes(" ") ? `"${value}"` : value}`];
     })
     .join(" ");

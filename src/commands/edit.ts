@@ -6,7 +6,7 @@ import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
 import { asTyped, asTypedHere } from "../program-name.ts";
-import { type Arguments, defineCommand, type Flag, positionalsOf, UsageError } from "./command.ts";
+import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
@@ -26,6 +26,7 @@ import {
   warnOfSecondNames,
 } from "./fields.ts";
 import { findItem } from "./find-item.ts";
+import type { Flag } from "./flag.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 
 type Client = TodoClient<string>;

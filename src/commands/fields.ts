@@ -5,7 +5,8 @@ import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { asTypedHere } from "../program-name.ts";
-import { type Flag, UsageError } from "./command.ts";
+import { UsageError } from "./command.ts";
+import type { Flag } from "./flag.ts";
 import { remark } from "./output.ts";
 import { printable } from "./terminal.ts";
 

@@ -95,9 +95,9 @@ function searchCommand(text = "TEXT"): string {
 
 const searchFlag = (text: string | undefined) => `to search, use: ${searchCommand(text)}`;
 const limitFlag = () =>
-  `list shows all items; to see only the first ones, use: ${asTyped("list")} | ${process.platform === "win32" ? "more" : "head"}`;
+  `list shows all items; to see only the first ones, use: ${asTypedHere("list")} | ${process.platform === "win32" ? "more" : "head"}`;
 const sortFlag = () =>
-  `items are listed in the order in which they were added; to sort them, use: ${asTyped("list --columns Name,ID")} | ${process.platform === "win32" ? "" : "tail -n +2 | "}sort`;
+  `items are listed in the order in which they were added; to sort them, use: ${asTypedHere("list --columns Name,ID")} | ${process.platform === "win32" ? "" : "tail -n +2 | "}sort`;
 const statusFlag = "use --open or --done";
 
 /** Advice for flags that lists have in other programs. */

@@ -3,8 +3,8 @@
 
 import { systemReason } from "../files/system-reason.ts";
 import { widthOf, wrap } from "../serve/wrapped-text.ts";
-import type { Flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import type { Flag } from "./flag.ts";
 import { styleOf } from "./terminal.ts";
 
 export const jsonFlag: Flag = {

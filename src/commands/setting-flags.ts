@@ -1,7 +1,7 @@
 // The settings of `serve` as flags, for the commands that accept them.
 
 import { describeSettings } from "../serve/settings.ts";
-import type { Flag } from "./command.ts";
+import type { Flag } from "./flag.ts";
 
 /** Examples of values that shells offer for settings with too many possible values to list. */
 const usualValues: Readonly<Record<string, readonly string[]>> = {

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-import { Program } from "../program.ts";
+import { Program, programCommand, programEnvironment } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
 
 let commandLine: CommandLine;
@@ -729,6 +729,38 @@ describe("success", () => {
     expect((await commandLine.run("list", ["-s", origin])).stderr).toBe(
       `There are no items yet. Add one with: todoitems add NAME --server ${origin}\n`,
     );
+  });
+
+  test("the command that remove shows for done items removes them, from the service that was named", async () => {
+    await commandLine.clear();
+    const item = (digit: string, done: boolean) => `{"ID":"${id.replaceAll("1", digit)}","Name":"milk","Done":${done}}`;
+    await commandLine.store(item("1", true), item("2", false), item("3", true));
+    const { stderr } = await commandLine.run("remove", ["--done", "--server", commandLine.service.origin]);
+    const [, command = ""] = /use: (.*)/.exec(stderr) ?? [];
+    mkdirSync(commandLine.path("bin"));
+    writeFileSync(commandLine.path("bin/todoitems"), `#!/bin/sh\nexec ${programCommand().join(" ")} "$@"\n`, {
+      mode: 0o755,
+    });
+    const path = `${commandLine.path("bin")}:${process.env["PATH"]}`;
+    const removed = Bun.spawnSync(["sh", "-c", command], {
+      env: programEnvironment({ PATH: path, TODOITEMS_SERVER: "127.0.0.1:9" }),
+    });
+    expect([removed.stdout.toString(), removed.stderr.toString()]).toEqual([
+      "Removed: milk (11111111)\nRemoved: milk (33333333)\n",
+      "",
+    ]);
+  });
+
+  test("the advice for a flag of other programs repeats the flags that name the service, wherever they are", async () => {
+    const flags = ["--form", "a", "--server", "127.0.0.1:9"];
+    for (const args of [
+      [...flags, "--search", "milk"],
+      ["--search=milk", ...flags],
+      ["milk", ...flags],
+    ])
+      expect((await commandLine.run("list", args)).stderr).toContain(
+        "use: todoitems list --columns ID,Name,Notes --server 127.0.0.1:9 --form a | grep -i milk",
+      );
   });
 
   test("remove takes an ID that is given twice as one", async () => {

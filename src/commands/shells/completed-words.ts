@@ -1,7 +1,8 @@
 // The words that may come next on the command line, as far as a shell can complete them. All three completion scripts
 // are based on this.
 
-import type { Command, Flag } from "../command.ts";
+import type { Command } from "../command.ts";
+import type { Flag } from "../flag.ts";
 
 /** Words to choose from, or `files` for the name of any file. Undefined if the shell cannot know what comes next. */
 export type Completed = readonly string[] | "files" | undefined;

@@ -1,6 +1,7 @@
 // The completion script for fish.
 
-import type { Command, Flag } from "../command.ts";
+import type { Command } from "../command.ts";
+import type { Flag } from "../flag.ts";
 import { type Completed, completedArguments, completedValue } from "./completed-words.ts";
 
 export function fishCompletion(commands: readonly Command[]): string {

@@ -1,6 +1,7 @@
 // The completion script for zsh.
 
-import type { Command, Flag } from "../command.ts";
+import type { Command } from "../command.ts";
+import type { Flag } from "../flag.ts";
 import { type Completed, completedArguments, completedValue, singleQuoted } from "./completed-words.ts";
 
 export function zshCompletion(commands: readonly Command[]): string {

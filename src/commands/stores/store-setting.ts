@@ -10,7 +10,8 @@ import { isSystemError } from "../../files/system-reason.ts";
 import { type Environment, variableOf } from "../../serve/environment.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
-import { type Arguments, type Flag, UsageError } from "../command.ts";
+import { type Arguments, UsageError } from "../command.ts";
+import type { Flag } from "../flag.ts";
 import { warnOfUnknownVariables } from "../unknown-variables.ts";
 
 const setting = definitions.store;

@@ -3,8 +3,9 @@
 import { JsonArrayReader, NotAnArrayError } from "../../client/json-array-reader.ts";
 import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
-import { type Flag, UsageError } from "../command.ts";
+import { UsageError } from "../command.ts";
 import { CommandError } from "../failure.ts";
+import type { Flag } from "../flag.ts";
 import { arrayAdvice } from "./array-advice.ts";
 import { itemFromCells } from "./csv.ts";
 import { checkedHeader } from "./csv-header.ts";
