@@ -36,7 +36,7 @@ const foreign =
   /ECONNREFUSED|ENOENT|EISDIR|ERR_|SQLITE_|\*\*\*|PEM_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
 
 const id = "11111111-1111-4111-8111-111111111111";
-const https = "serve --https-port 0 --tls-key letter.txt";
+const https = "serve --port 0 --https-port 0 --tls-key letter.txt";
 
 describe("errors", () => {
   for (const [line, exitCode, ...messages] of [
@@ -294,7 +294,7 @@ describe("errors", () => {
     ["recover nosuch.db new.db", 3, "nosuch.db: there is no such file. Name the damaged store."],
     ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
     ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file; choose another with --store sqlite:PATH"],
-    ["serve --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
+    ["serve --port 0 --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
     [
       "serve --store sqlite:damaged.db",
       1,
@@ -307,8 +307,8 @@ describe("errors", () => {
       "nosuch.pem: the certificate cannot be read: there is no such file or folder",
     ],
     [`${https} --tls-cert letter.txt`, 1, "letter.txt: the certificate cannot be used: it is not a PEM file"],
-    ["serve --auth all --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
-    ["serve --auth all --users weak.txt", 1, "set it again with: todoitems user add ann --users weak.txt"],
+    ["serve --port 0 --auth all --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
+    ["serve --port 0 --auth all --users weak.txt", 1, "set it again with: todoitems user add ann --users weak.txt"],
     ["serve --port 0 --host 192.0.2.77", 1, "192.0.2.77 is not an address of this machine. Choose one with --host"],
     ["help lst", 2, "Did you mean todoitems list?"],
     [
