@@ -17,11 +17,12 @@ export function javaScript(options: SampleOptions): Program {
       "  if (!response.ok) throw new Error((await response.json()).detail);",
       "  return response;",
       "}",
+      ...(hasRandomUuid(options) ? [] : ownUuid),
       "",
     ),
     steps: {
       create: lines(
-        `const item = { ${id}: crypto.randomUUID(), ${name}: "Buy milk", ${notes}: "two litres", ${done}: false };`,
+        `const item = { ${id}: ${hasRandomUuid(options) ? "crypto.randomUUID()" : "newId()"}, ${name}: "Buy milk", ${notes}: "two litres", ${done}: false };`,
         `await send("POST", ${target}, item);`,
       ),
       list: 'const items = await (await send("GET", list)).json();',
@@ -41,6 +42,20 @@ export function javaScript(options: SampleOptions): Program {
     alone: health(options, webHealth),
   };
 }
+
+/** Browsers have `crypto.randomUUID` only on pages from HTTPS and from this machine. */
+function hasRandomUuid({ server }: SampleOptions): boolean {
+  const { protocol, hostname } = new URL(server);
+  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+}
+
+const ownUuid = [
+  "// Browsers have crypto.randomUUID only with HTTPS or on localhost.",
+  "function newId() {",
+  '  const bytes = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"));',
+  '  return bytes.join("").replace(/^(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");',
+  "}",
+];
 
 export function typeScript(sample: SampleOptions): Program {
   const { auth, form, names } = sample;

@@ -250,7 +250,8 @@ export class ItemUndo {
     const gone = items.filter(({ id }) => deletionOf(id) || !list.stored.has(id));
     if (gone.length === 0) return false;
     focus(gone[0]?.id);
-    for (const { id, json } of gone) {
+    // The newest item comes first in the list, so the first one must be created last.
+    for (const { id, json } of gone.toReversed()) {
       const deletion = deletionOf(id);
       // If the service has certainly not carried out the deletion, it is dropped, and the item keeps its place.
       // Otherwise the item is created again with the same ID, and becomes the newest.

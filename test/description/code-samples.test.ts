@@ -76,6 +76,18 @@ for (const [what, options, args] of [
   });
 }
 
+test("a browser can run the JavaScript at an address of the network without HTTPS, where crypto.randomUUID is missing", () => {
+  const options = { auth: "off", form: "b", names: pascal } as const;
+  const code = (origin: string) => samplesFor(origin, options).get("fetch") ?? "";
+  for (const origin of ["http://localhost:5000", "http://127.0.0.1:5000", "https://todo.example"])
+    expect(code(origin)).toContain("ID: crypto.randomUUID()");
+  const [, definition = ""] = /(function newId.*?\n\})/s.exec(code("http://192.168.1.20:5000")) ?? [];
+  expect(code("http://192.168.1.20:5000")).toContain("ID: newId()");
+  const ids = Array.from({ length: 100 }, () => new Function(`${definition} return newId();`)());
+  expect(new Set(ids).size).toBe(100);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
 /** The samples of each operation in the description of a running service. */
 async function describedSamples(service: Program): Promise<ReadonlyMap<string, readonly DescribedSample[]>> {
   const { paths } = (await (await service.fetch("/openapi.json")).json()) as DescribedSamples;

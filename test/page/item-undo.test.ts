@@ -38,6 +38,28 @@ test("undoing a deletion brings the item back, even if the deletion was stored a
   expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Two" }, { Name: "One" }]);
 });
 
+test("several items that are created again have the order that they had before", async () => {
+  const { service, session, names } = await open();
+  session.start();
+  await untilLive(session);
+  session.actions.add(entry("One"), entry("Two"), entry("Three"));
+  await untilSent(session);
+  session.actions.remove(...session.items);
+  session.notices.close(session.notices.all.at(-1)?.key ?? -1);
+  await untilSent(session);
+  expect(await service.list()).toBe("[]");
+  session.undo.undoNewest();
+  expect([names(), session.focusId]).toEqual([["One", "Two", "Three"], shown(session, "One").id]);
+  await untilSent(session);
+  expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Three" }, { Name: "Two" }, { Name: "One" }]);
+  // The additions are undone, and then brought back with the button.
+  session.undo.undoNewest();
+  await untilSent(session);
+  session.notices.act(session.notices.all.at(-1)?.key ?? -1);
+  await untilSent(session);
+  expect(names()).toEqual(["One", "Two", "Three"]);
+});
+
 test("an offer to go on with what was typed ends when the item is saved or deleted", async () => {
   const { service, session } = await open();
   await service.create(named(ids.one, "One"));

@@ -17,16 +17,16 @@ test("of 10,000 items, only those in sight are drawn, all can be reached, and a 
   const page = await pages.openPage();
   await page.until("document.querySelector('.count').textContent === '10,000'");
   expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
-  await page.evaluate("scrollTo(0, 1e9)");
+  await page.scrollTo(1e9);
   await page.until("[...document.querySelectorAll('.name')].at(-1)?.textContent === 'Item 0'");
   expect(await page.evaluate<number>("document.querySelectorAll('li').length")).toBeLessThan(60);
   // End moves the focus to the last row. The focus stays there when the list is scrolled away from that row.
-  await page.evaluate("scrollTo(0, 0)");
+  await page.scrollTo(0);
   await page.until("document.querySelector('.name').textContent === 'Item 9999'");
   await page.evaluate("document.querySelector('.tick').focus()");
   await page.view.press("End");
   await page.until("document.activeElement.ariaLabel === 'Done: Item 0'");
-  await page.evaluate("scrollTo(0, 0)");
+  await page.scrollTo(0);
   await page.until("document.body.innerText.includes('Item 9999')");
   await page.view.press("ArrowUp");
   await page.until("document.activeElement.ariaLabel === 'Done: Item 1'");
@@ -36,7 +36,7 @@ test("of 10,000 items, only those in sight are drawn, all can be reached, and a 
   await page.until("document.querySelectorAll('.count')[2].textContent === '1'");
   await page.fill('[data-control="search"]', "");
   await page.view.press("Escape");
-  await page.evaluate("scrollTo(0, 20000)");
+  await page.scrollTo(20_000);
   // The composer, the field for new items, stays in sight. The page scrolls to the item that was added.
   await page.add("One more");
   await page.until("document.querySelector('.name')?.textContent === 'One more' && scrollY === 0");
@@ -146,7 +146,7 @@ for (const [width, height] of [
     }
     // If the user scrolls away right after that, the page does not scroll back.
     await page.view.press("ArrowUp");
-    await page.evaluate("scrollTo(0, 0)");
+    await page.scrollTo(0);
     await page.until("document.querySelector('li[data-index=\"1\"]')");
     await page.evaluate("new Promise((resolve) => setTimeout(() => requestAnimationFrame(() => resolve(0)), 100))");
     expect(await page.evaluate<number>("scrollY")).toBe(0);
@@ -182,7 +182,7 @@ for (const [place, start] of [
     await page.click('[data-control="done-last"]');
     // When the list is drawn in its new order, it keeps the rows in sight in place. So wait for that before scrolling.
     await page.until("document.querySelector('li[data-index=\"0\"] .name')?.textContent === 'Item 38'");
-    await page.evaluate(`scrollTo(0, ${start})`);
+    await page.scrollTo(start);
     await page.until(`scrollY === ${start}`);
     const tick = `(top) => [...document.querySelectorAll(".tick")]
       .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
@@ -228,7 +228,7 @@ test("with done items last, the page does not scroll along with a row that is un
   const rows = `[...document.querySelectorAll("li[data-index]")]
     .filter((row) => row.getBoundingClientRect().bottom > 0)
     .sort((one, other) => one.dataset.index - other.dataset.index)`;
-  await page.evaluate("scrollTo(0, 2000)");
+  await page.scrollTo(2000);
   await page.until(`(${rows})[0]?.getBoundingClientRect().top <= 0 && (${rows})[0].dataset.index > 25`);
   const [first, second] = await page.evaluate<string[]>(`(() => {
     window.first = (${rows})[0];

@@ -68,6 +68,22 @@ export class PageDriver {
     return (await this.view.evaluate(expression)) as Value;
   }
 
+  /** Waits until the page is drawn again. */
+  async untilDrawn(): Promise<void> {
+    await this.evaluate(
+      "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(0))))",
+    );
+  }
+
+  /**
+   * Scrolls the page, and waits until the browser has reported that to the page. When a user scrolls, no click or key
+   * can come before that.
+   */
+  async scrollTo(top: number): Promise<void> {
+    await this.evaluate(`scrollTo(0, ${top})`);
+    await this.untilDrawn();
+  }
+
   /** Waits until an expression in the page is true. If it never becomes true, the error contains the page's text. */
   async until(expression: string): Promise<void> {
     try {

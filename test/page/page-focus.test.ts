@@ -198,7 +198,7 @@ test("after an undone deletion, the keyboard moves on from the restored item, ho
   await page.view.press("Home");
   await untilOn("Task 1");
   // The list has scrolled and was drawn again. The focus must stay.
-  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+  await page.untilDrawn();
   await untilOn("Task 1");
   await page.view.press("Delete");
   await untilOn("Task 2");
@@ -270,7 +270,7 @@ test("on a phone, the panel can be closed wherever it is scrolled to, and the co
   ).toBe(true);
   await page.click('[aria-label="Close"]');
   await untilClosed(page);
-  await page.evaluate("scrollTo(0, 500)");
+  await page.scrollTo(500);
   await pages.program.stop();
   await page.until("document.querySelector('[data-control=composer]').placeholder.includes('offline')");
   expect(

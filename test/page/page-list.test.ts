@@ -88,7 +88,7 @@ test("two pages see each other's changes, and the row that the user is looking a
   await pages.start();
   await pages.create(...Array.from({ length: 60 }, (_, index) => named(numbered(index), `Item ${index}`)));
   const [one, two] = [await pages.openPage(), await pages.openPage()];
-  await one.evaluate("scrollTo(0, 1500)");
+  await one.scrollTo(1500);
   const middle = `document.elementFromPoint(innerWidth / 2, innerHeight / 2 + 20).closest("li")`;
   await one.until(`${middle}?.dataset.id && scrollY > 1000`);
   const seen = () =>
@@ -97,7 +97,7 @@ test("two pages see each other's changes, and the row that the user is looking a
     let now = await seen();
     await eventually(async () => {
       const last = now;
-      await one.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+      await one.untilDrawn();
       now = await seen();
       expect(now).toEqual(last);
     });
@@ -119,7 +119,7 @@ test("two pages see each other's changes, and the row that the user is looking a
   await two.untilText("From the other page");
   await one.until("document.querySelector('.count').textContent === '61'");
   expect(await seenAtRest()).toEqual(before);
-  await one.evaluate("scrollTo(0, 0)");
+  await one.scrollTo(0);
   await one.untilText("From the other page");
   await one.clickItem("From the other page", "tick");
   await two.until("document.querySelector('.name').dataset.done === 'true'");
@@ -193,7 +193,7 @@ test("the page of a read-only instance says so once, and offers no Undo for what
   await page.until("!document.body.innerText.includes('For nothing')");
   await page.clickItem(before[0]?.name ?? "", "delete");
   // After two frames, the page has drawn the result of the click.
-  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+  await page.untilDrawn();
   expect(await page.evaluate<string>("document.querySelector('.notices').innerText")).not.toContain("Undo");
   await page.until("document.querySelectorAll('.row').length === 3");
   expect(await page.items()).toEqual(before);

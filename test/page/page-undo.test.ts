@@ -107,7 +107,7 @@ async function doubleClick(page: PageDriver, selector: string, between: (pointed
       await page.view.cdp("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount });
   }
   // Wait until the page is drawn again.
-  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(0))))");
+  await page.untilDrawn();
 }
 
 test("a double-click never acts on an item that has moved under the pointer", async () => {

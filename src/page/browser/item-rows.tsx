@@ -1,5 +1,5 @@
 // The list of items. Only the rows in or near the visible part are drawn, so a long list is drawn as fast as a short
-// one.
+// one. On paper, the list has all rows.
 
 import { useRef } from "preact/hooks";
 import type { Draft } from "../draft.ts";
@@ -8,6 +8,7 @@ import { ItemEditor } from "./item-editor.tsx";
 import { ItemRow } from "./item-row.tsx";
 import type { RowLayout } from "./row-layout.ts";
 import type { Edited } from "./use-edited.ts";
+import { usePrinting } from "./use-printing.ts";
 import { type RowFocusOptions, useRowFocus } from "./use-row-focus.ts";
 import { useRowLayout } from "./use-row-layout.ts";
 import { useScrollAnchor, type View } from "./use-scroll-anchor.ts";
@@ -40,11 +41,14 @@ export function ItemRows(props: ItemRowsProps) {
   const { items, edited } = props;
   const list = useRef<HTMLUListElement>(null);
   const { layout, observeRow } = useRowLayout(items);
+  const isPrinting = usePrinting();
   const view = useScrollAnchor(list, items, layout);
   const { focusedId, focusNext, listeners } = useRowFocus(list, items, layout, props);
 
   // The rows that are being edited and the row with the focus stay drawn when they are scrolled out of sight.
-  const drawn = rowsToDraw(items, layout, view, new Set([...edited.ids, focusedId]));
+  const drawn = isPrinting
+    ? items.map((item, index) => ({ item, index }))
+    : rowsToDraw(items, layout, view, new Set([...edited.ids, focusedId]));
   const closeEditor = (id: string, index: number) => {
     edited.close(id);
     focusNext({ id, index, control: "text" });
@@ -52,11 +56,12 @@ export function ItemRows(props: ItemRowsProps) {
 
   if (items.length === 0) return <Empty {...props} />;
   return (
-    <ul class="list" ref={list} style={{ height: `${layout.totalHeight}px` }} aria-label="Items" {...listeners}>
+    <ul class="list" ref={list} style={{ "--height": `${layout.totalHeight}px` }} aria-label="Items" {...listeners}>
       {drawn.map(({ item, index }) => (
         <li
           key={item.id}
-          ref={observeRow}
+          // On paper, rows have other heights than on the screen.
+          ref={isPrinting ? null : observeRow}
           data-id={item.id}
           data-index={index}
           aria-setsize={items.length}
