@@ -19,7 +19,7 @@ export function mayBeId(text: string): boolean {
 
 /** The item that the user names. Throws if there is none, or if several IDs begin with this prefix. */
 export async function findItem(client: TodoClient<string>, prefix: string): Promise<Stored<string>> {
-  const stored = await lookUp(client, prefix);
+  const [stored] = await findItems(client, [prefix], "");
   if (!stored) throw noItems([prefix], "");
   return stored;
 }
@@ -33,10 +33,12 @@ export async function findItems(
   prefixes: readonly string[],
   consequence: string,
 ): Promise<Stored<string>[]> {
+  const ids = await findIds(client, prefixes);
   const found = new Map<string, Stored<string>>();
   const missing: string[] = [];
   for (const prefix of prefixes) {
-    const stored = await lookUp(client, prefix);
+    const id = isItemId(prefix) ? prefix : ids.get(prefix);
+    const stored = id === undefined ? undefined : (found.get(idKey(id)) ?? (await get(client, id)));
     if (stored) found.set(idKey(stored.id), stored);
     else missing.push(prefix);
   }
@@ -44,10 +46,8 @@ export async function findItems(
   return [...found.values()];
 }
 
-/** A full ID is looked up without reading the list. Undefined if there is no such item. */
-async function lookUp(client: TodoClient<string>, prefix: string): Promise<Stored<string> | undefined> {
-  const id = isItemId(prefix) ? prefix : await findId(client, prefix);
-  if (id === undefined) return undefined;
+/** Undefined if there is no such item. */
+async function get(client: TodoClient<string>, id: string): Promise<Stored<string> | undefined> {
   try {
     return await client.get(id);
   } catch (error) {
@@ -56,21 +56,35 @@ async function lookUp(client: TodoClient<string>, prefix: string): Promise<Store
   }
 }
 
-async function findId(client: TodoClient<string>, prefix: string): Promise<string | undefined> {
-  if (prefix === "") throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
-  const found: { readonly id: string; readonly name: string }[] = [];
+/**
+ * The IDs that begin with these prefixes. The list is read once for all prefixes, and not at all if they are all full
+ * IDs. Throws if several IDs begin with the same prefix.
+ */
+async function findIds(client: TodoClient<string>, prefixes: readonly string[]): Promise<Map<string, string>> {
+  const ids = new Map<string, string>();
+  const searched = [...new Set(prefixes.filter((prefix) => !isItemId(prefix)))];
+  if (searched.includes("")) throw new UsageError("The ID is empty. Give an item's ID, or the beginning of it.");
+  if (searched.length === 0) return ids;
+  const items: { readonly id: string; readonly key: string; readonly json: string }[] = [];
   for await (const json of client.items()) {
     const id = idOf(json) ?? "";
-    if (id.toLowerCase().startsWith(prefix.toLowerCase())) found.push({ id, name: nameOf(json) });
+    items.push({ id, key: id.toLowerCase(), json });
   }
-  if (found.length > 1)
-    throw new UsageError(
-      `${found.length.toLocaleString("en")} IDs begin with ${prefix}. Give more of it, for example one of these:\n${found
-        .slice(0, 5)
-        .map(({ id, name }) => `  ${id}  ${name}`.trimEnd())
-        .join("\n")}`,
-    );
-  return found[0]?.id;
+  for (const prefix of searched) {
+    const key = prefix.toLowerCase();
+    const found = items.filter((item) => item.key.startsWith(key));
+    if (found.length > 1) throw tooShort(prefix, found);
+    const [first] = found;
+    if (first) ids.set(prefix, first.id);
+  }
+  return ids;
+}
+
+function tooShort(prefix: string, found: readonly { readonly id: string; readonly json: string }[]): UsageError {
+  const some = found.slice(0, 5).map(({ id, json }) => `  ${id}  ${nameOf(json)}`.trimEnd());
+  return new UsageError(
+    `${found.length.toLocaleString("en")} IDs begin with ${prefix}. Give more of it, for example one of these:\n${some.join("\n")}`,
+  );
 }
 
 function noItems(missing: readonly string[], consequence: string): CommandError {

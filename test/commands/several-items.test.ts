@@ -52,29 +52,44 @@ describe("an ID that no item has", () => {
   }
 });
 
+/** Runs a command through a proxy. The proxy calls `onAnswer` after each request, before it passes the answer on. */
+async function runThroughProxy(
+  command: string,
+  args: readonly string[],
+  onAnswer: (method: string, path: string) => unknown,
+) {
+  using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { method, headers } = request;
+      const path = new URL(request.url).pathname;
+      const body = await request.text();
+      const answer = await commandLine.service.fetch(path, { method, headers, ...(body === "" ? {} : { body }) });
+      await onAnswer(method, path);
+      return answer;
+    },
+  });
+  return await commandLine.run(command, [...args, "--server", proxy.url.href]);
+}
+
+test("the list is read once for all short IDs, however many there are", async () => {
+  await storeThree();
+  const reads: string[] = [];
+  const count = (method: string, path: string) => method === "GET" && reads.push(path);
+  expect(await runThroughProxy("remove", ["1111", "2222", "333333"], count)).toMatchObject({ exitCode: 0 });
+  expect(reads).toEqual(["/api/todoitems/", ...[milk, bread, tea].map((id) => `/api/todoitems/${id}`)]);
+});
+
 describe("an item that somebody deletes in the meantime", () => {
-  /** Runs a command through a proxy that deletes `bread` right after the first write. */
-  async function runWithDeletion(command: string, args: readonly string[]) {
+  /** Runs a command, and deletes `bread` right after the first write. */
+  function runWithDeletion(command: string, args: readonly string[]) {
     let hasDeleted = false;
-    using proxy = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      async fetch(request) {
-        const { method, headers } = request;
-        const body = await request.text();
-        const answer = await commandLine.service.fetch(new URL(request.url).pathname, {
-          method,
-          headers,
-          ...(body === "" ? {} : { body }),
-        });
-        if (method !== "GET" && !hasDeleted) {
-          hasDeleted = true;
-          await commandLine.service.fetch(`/api/todoitems/${bread}`, { method: "DELETE" });
-        }
-        return answer;
-      },
+    return runThroughProxy(command, args, async (method) => {
+      if (method === "GET" || hasDeleted) return;
+      hasDeleted = true;
+      await commandLine.service.fetch(`/api/todoitems/${bread}`, { method: "DELETE" });
     });
-    return await commandLine.run(command, [...args, "--server", proxy.url.href]);
   }
 
   test("done says which items were marked and which were not", async () => {
