@@ -1,6 +1,6 @@
 // `todoitems add`: stores a new item.
 
-import { asTyped, asTypedHere } from "../program-name.ts";
+import { asTyped, asTypedHere, asWord } from "../program-name.ts";
 import { withQuotes } from "../serve/loose-words.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -57,7 +57,7 @@ export const add = defineCommand(
       );
     const fields = args.texts("field").map(parseField);
     const settings = args.positionals.length > 1 ? args.positionals.filter(isSetting) : [];
-    const asFlags = settings.map((setting) => `--field ${setting}`).join(" ");
+    const asFlags = settings.map((setting) => `--field ${asWord(setting)}`).join(" ");
     if (settings.length > 0 && fields.length > 0)
       throw new UsageError(
         `To set a field, use ${asFlags}. If ${settings.join(" ")} is part of the name, put the name in quotes.`,
@@ -79,7 +79,7 @@ export const add = defineCommand(
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
     if (settings.length > 0) {
       const rest = args.positionals.filter((word) => !isSetting(word)).join(" ");
-      const command = asTypedHere(`edit ${shortId(id)} --name "${rest}" ${asFlags}`);
+      const command = asTypedHere(`edit ${shortId(id)} --name ${asWord(rest)} ${asFlags}`);
       remark(`warning: ${settings.join(" ")} is part of the name. To make it a field: ${command}`);
     }
     return 0;

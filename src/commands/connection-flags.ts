@@ -1,6 +1,7 @@
 // The flags of all commands that read or change items through a service. `serve` has to know their environment
 // variables too, because it warns about variables that no command reads.
 
+import { asWord } from "../program-name.ts";
 import { variableOf } from "../serve/environment.ts";
 import type { Flag } from "./flag.ts";
 
@@ -44,7 +45,7 @@ export function givenConnection(values: ReadonlyMap<string, readonly string[]>):
   return connectionFlags
     .flatMap(({ name }) => {
       const value = values.get(name)?.at(-1);
-      return value === undefined ? [] : [`--${name} ${value.includes(" ") ? `"${value}"` : value}`];
+      return value === undefined ? [] : [`--${name} ${asWord(value)}`];
     })
     .join(" ");
 }

@@ -1,6 +1,6 @@
 // Advice for people who give `edit` more words than the ID, such as `Price=3` or a new name.
 
-import { asTypedHere } from "../program-name.ts";
+import { asTypedHere, asWord } from "../program-name.ts";
 import { isDoneField, isNameField, splitField, yesAndNo } from "./fields.ts";
 import { mayBeId } from "./find-item.ts";
 
@@ -17,15 +17,15 @@ export function adviceForWords(id: string, words: readonly string[]): string {
 }
 
 function nameAdvice(name: string): string {
-  return `To change the item's name, use --name "${name}"`;
+  return `To change the item's name, use --name ${asWord(name)}`;
 }
 
 function fieldAdvice(id: string, words: string): string {
   const { name, value } = splitField(words) ?? { name: "", value: "" };
   if (isNameField(name)) return nameAdvice(value);
-  if (name.toLowerCase() === "notes") return `To change the item's notes, use --notes "${value}"`;
+  if (name.toLowerCase() === "notes") return `To change the item's notes, use --notes ${asWord(value)}`;
   const mark = isDoneField(name) ? yesAndNo.get(value.toLowerCase()) : undefined;
   if (mark === "true") return `To mark the item as done, use: ${asTypedHere(`done ${id}`)}`;
   if (mark === "false") return `To mark the item as not done, use: ${asTypedHere(`done ${id} --undo`)}`;
-  return `To set a field, use --field ${words.includes(" ") ? `"${words}"` : words}`;
+  return `To set a field, use --field ${asWord(words)}`;
 }

@@ -4,7 +4,7 @@
 import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import { asTypedHere } from "../program-name.ts";
+import { asTypedHere, asWord } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import type { Flag } from "./flag.ts";
 import { remark } from "./output.ts";
@@ -47,7 +47,7 @@ export function parseField(argument: string): Field {
   // The blank would become part of the name, and the item would get a second field that looks the same.
   if (name.trim() !== name)
     throw new UsageError(
-      `--field "${argument}": there is a blank beside the field's name. Write --field ${name.trim()}${operator}${value.trim()}`,
+      `--field "${argument}": there is a blank beside the field's name. Write --field ${asWord(name.trim() + operator + value.trim())}`,
     );
   if (operator === "=") return { name, json: jsonOfText(name, value) };
   try {

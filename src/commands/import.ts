@@ -2,7 +2,7 @@
 // where it stopped and stores no item twice.
 
 import { existsSync, statSync } from "node:fs";
-import { asTyped } from "../program-name.ts";
+import { asTyped, asWord } from "../program-name.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -66,7 +66,9 @@ export const importItems = defineCommand(
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);
     if (file !== "-" && (await Bun.file(file).slice(0, sqliteMark.length).text()) === sqliteMark)
-      throw new UsageError(`${file} is a store or a backup. To bring it back, use ${asTyped(`restore ${file}`)}`);
+      throw new UsageError(
+        `${file} is a store or a backup. To bring it back, use ${asTyped(`restore ${asWord(file)}`)}`,
+      );
     const format = formatOf(args.text("format"), file);
     const parallel = parseParallel(args);
     const client = await connect(args, environment, { limit: 5 });

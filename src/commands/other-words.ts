@@ -1,6 +1,6 @@
 // Words that people know from other programs and try here, and the words of this program with the same meaning.
 
-import { asTyped, asTypedHere } from "../program-name.ts";
+import { asTyped, asTypedHere, asWord } from "../program-name.ts";
 
 const actions: Readonly<Record<string, string>> = {
   create: "add",
@@ -90,7 +90,7 @@ export function searchAdvice(text?: string): string {
 function searchCommand(text = "TEXT"): string {
   const filter = process.platform === "win32" ? "findstr /i" : "grep -i";
   // A list without --columns hides the notes if few items have any.
-  return `${asTypedHere("list --columns ID,Name,Notes")} | ${filter} ${text.includes(" ") ? `"${text}"` : text}`;
+  return `${asTypedHere("list --columns ID,Name,Notes")} | ${filter} ${asWord(text)}`;
 }
 
 const searchFlag = (text: string | undefined) => `to search, use: ${searchCommand(text)}`;

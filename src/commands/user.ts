@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped, asWord } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
 import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -50,7 +50,7 @@ function parse({ positionals, text }: Arguments, environment: Environment) {
   const path = text("users") ?? environment["TODOITEMS_USERS"];
   if (action?.startsWith("pass"))
     throw new UsageError(
-      `${action}: there is no such action. To change a password, use add: ${asTyped(`user add ${name || "NAME"}`)}`,
+      `${action}: there is no such action. To change a password, use add: ${asTyped(`user add ${asWord(name || "NAME")}`)}`,
     );
   if (action !== "add" && action !== "remove" && action !== "list")
     throw new UsageError(
@@ -76,7 +76,9 @@ function parse({ positionals, text }: Arguments, environment: Environment) {
 
 /** A complete command line. It has the name and the users file that were given, if any. */
 function exampleOf(action: (typeof actions)[number], name?: string, path?: string): string {
-  return asTyped(`user ${action} ${action === "list" ? "" : `${name || "ann"} `}--users ${path || "users.txt"}`);
+  return asTyped(
+    `user ${action} ${action === "list" ? "" : `${asWord(name || "ann")} `}--users ${asWord(path || "users.txt")}`,
+  );
 }
 
 async function list(path: string): Promise<void> {
@@ -98,6 +100,8 @@ async function add(path: string, name: string): Promise<void> {
 
 async function remove(path: string, name: string): Promise<void> {
   if (!listUsers(path).includes(name) || !(await editUser(path, name, undefined)))
-    throw new UsersFileError(`${path} has no user ${name}. To see all users: ${asTyped(`user list --users ${path}`)}`);
+    throw new UsersFileError(
+      `${path} has no user ${name}. To see all users: ${asTyped(`user list --users ${asWord(path)}`)}`,
+    );
   await printLine(`Removed user ${name} from ${path}`);
 }

@@ -18,7 +18,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { withFileLock } from "../files/file-lock.ts";
 import { systemReason } from "../files/system-reason.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped, asWord } from "../program-name.ts";
 
 /** Maps each name to its hash, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ export function parseUsers(text: string, path: string): Users {
     if (colon < 1) refuse("expected NAME:HASH");
     if (!isUsableHash(hash))
       refuse(
-        `the password of ${name} is not hashed with bcrypt or argon2id; set it again with: ${asTyped(`user add ${name} --users ${path}`)}`,
+        `the password of ${name} is not hashed with bcrypt or argon2id; set it again with: ${asTyped(`user add ${name} --users ${asWord(path)}`)}`,
       );
     if (users.has(name)) refuse(`${name} is there twice`);
     users.set(name, hash);
@@ -74,7 +74,7 @@ function readText(path: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     if (error instanceof TypeError) throw new UsersFileError(`${path}: the users file is not valid UTF-8.`);
-    const advice = existsSync(path) ? "" : ` Make the file with: ${asTyped(`user add NAME --users ${path}`)}`;
+    const advice = existsSync(path) ? "" : ` Make the file with: ${asTyped(`user add NAME --users ${asWord(path)}`)}`;
     throw new UsersFileError(`${path}: the users file cannot be read: ${systemReason(error)}.${advice}`);
   }
 }
@@ -84,7 +84,7 @@ export function readSomeUsers(path: string): Users {
   const users = readUsers(path);
   if (users.size === 0)
     throw new UsersFileError(
-      `${path}: there are no users in it; add one with: ${asTyped(`user add NAME --users ${path}`)}`,
+      `${path}: there are no users in it; add one with: ${asTyped(`user add NAME --users ${asWord(path)}`)}`,
     );
   return users;
 }

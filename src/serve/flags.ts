@@ -2,6 +2,7 @@
 // so that all of them can be shown at once.
 
 import { parseArgs } from "node:util";
+import { asWord } from "../program-name.ts";
 import { type LooseWords, takesWords } from "./loose-words.ts";
 import { flagsMeant } from "./other-flag-names.ts";
 import { closest } from "./suggestion.ts";
@@ -156,7 +157,7 @@ function oneDash(
   if (meant !== undefined) return `-${typedName}: ${noSuchFlag}; did you mean --${meant}?`;
   if (!short) return `${word}: ${noSuchFlag}; ${argumentAdvice}`;
   const [letter, rest] = [word.slice(0, 2), word.slice(2).replace(/^=/, "")];
-  return `${word}: put a blank between the flag and its value: ${letter} ${rest.includes(" ") ? `"${rest}"` : rest}`;
+  return `${word}: put a blank between the flag and its value: ${letter} ${asWord(rest)}`;
 }
 
 /** The advice that `triedInstead` has for this flag. Undefined if there is none. */
@@ -164,7 +165,7 @@ function adviceFor(typedName: string, value: string | undefined, shapes: readonl
   const tried = shapes.flatMap(({ triedInstead = {} }) => Object.entries(triedInstead));
   const [, advice] = tried.find(([flag]) => flag === typedName) ?? [];
   const instead = typeof advice === "function" ? advice(value) : advice;
-  return instead?.replace("VALUE", () => value ?? "VALUE");
+  return instead?.replace("VALUE", () => (value === undefined ? "VALUE" : asWord(value)));
 }
 
 /** Asks whether one of these flags was meant. Undefined if none of them resembles the typed name. */

@@ -1,5 +1,7 @@
 // Words that follow the value of a flag, because somebody has left out the quotation marks: `--name Buy soy milk`.
 
+import { asWord } from "../program-name.ts";
+
 interface FlagShape {
   readonly name: string;
   readonly placeholder: string;
@@ -23,7 +25,7 @@ export function takesWords({ placeholder }: FlagShape): boolean {
 export function withQuotes({ shape, value, words }: LooseWords): string {
   const all = [value, ...words];
   const isList = shape.placeholder === "FIELDS";
-  return `--${shape.name} ${isList ? all.join(" ").split(/[ ,]+/).join(",") : `"${all.join(" ")}"`}`;
+  return `--${shape.name} ${isList ? all.join(" ").split(/[ ,]+/).join(",") : asWord(all.join(" "))}`;
 }
 
 /**

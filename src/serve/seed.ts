@@ -5,7 +5,7 @@ import { systemReason } from "../files/system-reason.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped, asWord } from "../program-name.ts";
 import { sampleItems } from "./sample-items.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -35,7 +35,7 @@ function refuseOtherFormats(source: string, text: string): void {
   const kind = isLines ? "one item per line" : "CSV";
   const endings = isLines ? [".ndjson", ".jsonl"] : [".csv"];
   const isClear = endings.some((ending) => source.toLowerCase().endsWith(ending));
-  const command = asTyped(`import ${source}${isClear ? "" : ` --format ${isLines ? "ndjson" : "csv"}`}`);
+  const command = asTyped(`import ${asWord(source)}${isClear ? "" : ` --format ${isLines ? "ndjson" : "csv"}`}`);
   throw new SeedError(
     `${source}: the seed is not a JSON array of items, such as [{…},{…}]. To load ${kind}, start the service without --seed, and run: ${command}`,
   );

@@ -324,7 +324,7 @@ describe("errors", () => {
     ["user add ann --password secret --users x", 2, "add asks for it, or reads it from standard input"],
     ["show Buy milk", 2, "milk: unexpected argument. This command takes one ID."],
     ["edit 3f2a Buy bread", 2, 'This command takes one ID. To change the item\'s name, use --name "Buy bread"'],
-    ["edit 3f2a name=foo", 2, 'This command takes one ID. To change the item\'s name, use --name "foo"'],
+    ["edit 3f2a name=foo", 2, "This command takes one ID. To change the item's name, use --name foo"],
     ["edit 3f2a Title=Buy bread", 2, 'To change the item\'s name, use --name "Buy bread"'],
     ["edit 3f2a notes=call Ann", 2, 'To change the item\'s notes, use --notes "call Ann"'],
     ["edit 3f2a Price=3", 2, "This command takes one ID. To set a field, use --field Price=3"],
@@ -350,7 +350,7 @@ describe("errors", () => {
     ["edit 3f2a --name Top 1000", 2, 'Did you mean --name "Top 1000"?'],
     ["edit --notes x 3f2a 4b7e", 2, "edit changes one item. Run it once for each ID."],
     ["edit 3f2a 4b7e 11111111-1111-4111-8111-111111111111", 2, "edit changes one item."],
-    ["edit 3f2a cafe", 2, 'To change the item\'s name, use --name "cafe"'],
+    ["edit 3f2a cafe", 2, "To change the item's name, use --name cafe"],
     [
       "add Buy milk --notes from the shop",
       2,
@@ -483,6 +483,18 @@ describe("errors", () => {
     });
   });
 });
+
+/** Runs a command that a message shows, exactly as it is shown. No default server would answer it. */
+function runShown(command: string) {
+  mkdirSync(commandLine.path("bin"), { recursive: true });
+  writeFileSync(commandLine.path("bin/todoitems"), `#!/bin/sh\nexec ${programCommand().join(" ")} "$@"\n`, {
+    mode: 0o755,
+  });
+  const path = `${commandLine.path("bin")}:${process.env["PATH"]}`;
+  return Bun.spawnSync(["sh", "-c", command], {
+    env: programEnvironment({ PATH: path, TODOITEMS_SERVER: "127.0.0.1:9" }),
+  });
+}
 
 describe("success", () => {
   test("success is never red", async () => {
@@ -689,6 +701,17 @@ describe("success", () => {
       expect(await commandLine.run("add", words)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
+  test("the command that add shows makes the field, whatever characters the name and the value contain", async () => {
+    await commandLine.clear();
+    const name = ['Say "hi"', "to", "$HOME", "it's", "`ls`"];
+    const value = 'it\'s $5 & "more"; a\\b';
+    const { stderr } = await commandLine.run("add", [...name, `Notes=${value}`, "-s", commandLine.service.origin]);
+    const [, command = ""] = /To make it a field: (.*)/s.exec(stderr) ?? [];
+    const { exitCode, stderr: problem } = runShown(command.trim());
+    expect([exitCode, problem.toString()]).toEqual([0, ""]);
+    expect(JSON.parse(await commandLine.service.list())).toMatchObject([{ Name: name.join(" "), Notes: value }]);
+  });
+
   test("a flag may be given twice with the same value, and --field and --columns with different ones", async () => {
     await commandLine.clear();
     const args = ["Milk", "-n", "x", "--notes", "x", "-f", "Price:=1", "-f", "Shop=a", "--json", "--json"];
@@ -737,14 +760,7 @@ describe("success", () => {
     await commandLine.store(item("1", true), item("2", false), item("3", true));
     const { stderr } = await commandLine.run("remove", ["--done", "--server", commandLine.service.origin]);
     const [, command = ""] = /use: (.*)/.exec(stderr) ?? [];
-    mkdirSync(commandLine.path("bin"));
-    writeFileSync(commandLine.path("bin/todoitems"), `#!/bin/sh\nexec ${programCommand().join(" ")} "$@"\n`, {
-      mode: 0o755,
-    });
-    const path = `${commandLine.path("bin")}:${process.env["PATH"]}`;
-    const removed = Bun.spawnSync(["sh", "-c", command], {
-      env: programEnvironment({ PATH: path, TODOITEMS_SERVER: "127.0.0.1:9" }),
-    });
+    const removed = runShown(command);
     expect([removed.stdout.toString(), removed.stderr.toString()]).toEqual([
       "Removed: milk (11111111)\nRemoved: milk (33333333)\n",
       "",

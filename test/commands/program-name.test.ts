@@ -2,6 +2,7 @@
 // started.
 
 import { expect, test } from "bun:test";
+import { asWord } from "../../src/program-name.ts";
 import { projectFolder, runProgram } from "../program.ts";
 
 test("a program that npx has started names npx in its messages", async () => {
@@ -20,4 +21,35 @@ test("a program that was started by its own name uses that name", async () => {
   const { stdout } = await runProgram("help", { args: ["add"] });
   expect(stdout).toContain("Usage: todoitems add NAME… [flags]\n");
   expect(stdout).toEndWith("\nExample:\n  todoitems add Buy milk --field Price:=1.50\n");
+});
+
+test("a text in a command that is shown is one word of the shell, and has quotation marks only if it needs them", () => {
+  const texts = [
+    "",
+    "it's",
+    'Say "hi" $HOME',
+    "a & b",
+    "$5",
+    "`ls`",
+    "a\\b",
+    "*",
+    "~",
+    "#1",
+    "a;b",
+    "-n",
+    "Wow!",
+    "two\nlines",
+  ];
+  for (const text of [...texts, "Straße", "Price:=1.50", "/tmp/a-b_c.db"]) {
+    const { stdout } = Bun.spawnSync(["sh", "-c", `printf '%s|' ${asWord(text)} end`]);
+    expect(stdout.toString()).toBe(`${text}|end|`);
+  }
+  expect(["milk", "Straße", "Price:=1.50", "Buy milk", "it's", "$5"].map(asWord)).toEqual([
+    "milk",
+    "Straße",
+    "Price:=1.50",
+    '"Buy milk"',
+    `"it's"`,
+    "'$5'",
+  ]);
 });

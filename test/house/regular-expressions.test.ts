@@ -115,6 +115,8 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "0", ""],
     ["0.0.0.", "0", "a"],
   ],
+  "/^[\\p{L}\\p{N}_@%+=:,./-]+$/u": [["", "a", " "]],
+  '/["$`\\\\!]/': [["", "a", ""]],
   // The following expressions read the API's description, which the service writes itself.
   "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],

@@ -5,6 +5,7 @@ import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
+import { asWord } from "../../program-name.ts";
 import { isUnexpectedlyNew } from "../../serve/unexpected-store.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
@@ -19,7 +20,9 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
     return [(await readCondition(store)).schema === 0 ? missingTables(readOnly) : await soundness(store, readOnly)];
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
-    return [fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${folder}`)];
+    return [
+      fail(`${folder}: there is no such folder`, `make it for the user of the service: mkdir -p ${asWord(folder)}`),
+    ];
   // SQLite makes its log beside the file, so the folder must be writable too.
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
@@ -64,7 +67,7 @@ function notWritable(path: string): Finding[] {
     const { uid } = statSync(path);
     const hint =
       uid === process.getuid?.()
-        ? `it belongs to this user, who may not write to it: chmod u+w ${path}`
+        ? `it belongs to this user, who may not write to it: chmod u+w ${asWord(path)}`
         : `it belongs to user ${uid}: give it to the user of the service, or run doctor as that user`;
     return [fail(`${path} cannot be written: ${systemReason(error)}`, hint)];
   }

@@ -11,6 +11,7 @@ import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { Survey } from "../../engines/sqlite/sweep.ts";
 import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
+import { asWord } from "../../program-name.ts";
 import { CheckReport } from "./check-report.ts";
 import { formatBytes, formatCount } from "./store-summary.ts";
 
@@ -171,7 +172,7 @@ function reportFreeSpace(database: Database, path: string, report: CheckReport):
     "Free space",
     bytes < freeBytesMin
       ? "little"
-      : `${formatBytes(bytes)} in the file are unused. To give them back, stop the service and run: sqlite3 ${path} VACUUM`,
+      : `${formatBytes(bytes)} in the file are unused. To give them back, stop the service and run: sqlite3 ${asWord(path)} VACUUM`,
   );
 }
 

@@ -5,7 +5,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
 import { systemReason } from "../../files/system-reason.ts";
-import { asTyped } from "../../program-name.ts";
+import { asTyped, asWord } from "../../program-name.ts";
 
 /** True if SQLite has failed because somebody else holds the lock at the moment. */
 export function isSqliteBusy(error: unknown): boolean {
@@ -50,7 +50,7 @@ export function explainSqliteError(error: unknown, path: string, { undecided = f
 
 /** What to do about a damaged store. */
 export function damageAdvice(path: string): string {
-  return `see what is damaged with "${asTyped(`check ${path}`)}". Then stop every service that uses it, and restore a backup or save what is intact with "${asTyped(`recover ${path} NEW`)}"`;
+  return `see what is damaged with "${asTyped(`check ${asWord(path)}`)}". Then stop every service that uses it, and restore a backup or save what is intact with "${asTyped(`recover ${asWord(path)} NEW`)}"`;
 }
 
 export const notWritable =
