@@ -21,9 +21,10 @@ const anyAddress = new Map([
 export interface Health {
   /**
    * `foreign` means that the answer does not come from todoitems. `other scheme` means that the address has http
-   * instead of https, or the reverse. `silent` means that there was no answer.
+   * instead of https, or the reverse. `not trusted` means that this machine does not trust the certificate. `silent`
+   * means that there was no answer.
    */
-  readonly state: "ready" | "not ready" | "foreign" | "other scheme" | "silent";
+  readonly state: "ready" | "not ready" | "foreign" | "other scheme" | "not trusted" | "silent";
   /** What happened, as the end of a sentence. */
   readonly detail: string;
 }
@@ -43,7 +44,9 @@ export async function askHealth(base: URL, { trusts }: { readonly trusts: boolea
     return await judge(await get(new URL("health/ready", base), trusts));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return wrongScheme(error, base) ?? { state: "silent", detail: reasonOf(error) };
+    return (
+      wrongScheme(error, base) ?? { state: isUntrusted(error) ? "not trusted" : "silent", detail: reasonOf(error) }
+    );
   }
 }
 
@@ -84,8 +87,20 @@ function wrongScheme(error: Error, { href }: URL): Health | undefined {
 /** Why `fetch` failed, in words for people. */
 export function reasonOf(error: Error): string {
   if (error.name === "TimeoutError") return `there was no answer within ${answerMs / 1_000} s`;
+  if (!isUntrusted(error)) return "nothing answers there";
   const code = "code" in error ? String(error.code) : "";
-  return certificateCode.test(code) ? "its certificate is not trusted" : "nothing answers there";
+  return certificateReasons.get(code) ?? "its certificate is not trusted";
+}
+
+const certificateReasons = new Map([
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another host name"],
+  ["CERT_HAS_EXPIRED", "its certificate has expired"],
+  ["CERT_NOT_YET_VALID", "its certificate is not valid yet"],
+]);
+
+/** True if `fetch` failed because of the server's certificate. */
+export function isUntrusted(error: Error): boolean {
+  return "code" in error && certificateCode.test(String(error.code));
 }
 
 const notReadyReasons = new Map([

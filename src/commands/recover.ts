@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import type { Change } from "../collection/engine.ts";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { type Loss, salvage } from "../engines/sqlite/salvage.ts";
+import { describeSetAside } from "../engines/sqlite/set-aside-log.ts";
 import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -13,6 +14,14 @@ import { checkSqlite, refuseForeign } from "./stores/check-sqlite.ts";
 import { copyStore, refuseLog } from "./stores/store-copy.ts";
 import { parseStoreOrPath, requireFile } from "./stores/store-setting.ts";
 import { describeSummary, formatCount } from "./stores/store-summary.ts";
+
+function nothingSaved(path: string): CommandError {
+  const setAside = describeSetAside(path);
+  const advice = setAside
+    ? `${setAside.text}. ${setAside.hint}`
+    : `Restore a backup instead, with ${asTyped("restore FILE")}`;
+  return new CommandError(`Nothing could be saved: no row of ${path} is intact. ${advice}`);
+}
 
 export const recover = defineCommand(
   {
@@ -38,10 +47,7 @@ export const recover = defineCommand(
     // A damaged store may have lost the marks of a store and still have rows. So the marks are checked only if no rows
     // were found.
     if (rows.length === 0) refuseForeign(path);
-    if (rows.length === 0 && (losses.length > 0 || !checkSqlite(path).isSound))
-      throw new CommandError(
-        `Nothing could be saved: no row of ${path} is intact. Restore a backup instead, with ${asTyped("restore FILE")}`,
-      );
+    if (rows.length === 0 && (losses.length > 0 || !checkSqlite(path).isSound)) throw nothingSaved(path);
     const items = currentItems(rows);
     const summary = await copyStore(snapshotOf(items), newPath, { like: path });
     const lostRows = losses.filter(({ row }) => row);

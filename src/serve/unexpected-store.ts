@@ -1,7 +1,9 @@
-// Notices a read-only service on a file that does not exist. It starts with an empty store, because a fresh machine must
-// be able to start it. But usually the path is wrong.
+// Notices signs that the store is not the one that the operator expects. A read-only service on a file that does not
+// exist starts with an empty store, because a fresh machine must be able to start it. But usually the path is wrong. And
+// a log that was set aside has commits that the store lacks.
 
 import { existsSync } from "node:fs";
+import { describeSetAside } from "../engines/sqlite/set-aside-log.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** Call this before the store is opened, because opening makes the file. */
@@ -12,4 +14,9 @@ export function isUnexpectedlyNew(settings: Settings): boolean {
 /** True if the start makes the file of the store. */
 export function makesFile({ store, demo }: Settings): boolean {
   return !demo && store.engine === "sqlite" && !existsSync(store.path);
+}
+
+/** Describes the log that a service has set aside beside the store, and says what to do. Undefined if there is none. */
+export function setAsideLog({ store, demo }: Settings): { readonly text: string; readonly hint: string } | undefined {
+  return demo || store.engine !== "sqlite" ? undefined : describeSetAside(store.path);
 }

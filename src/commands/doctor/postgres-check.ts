@@ -59,7 +59,7 @@ async function examine(address: PostgresAddress): Promise<Examined> {
   try {
     const condition = await readCondition(address);
     const { serverVersion, usesTls, schema } = condition;
-    const store = schema === 0 ? "the tables are made at the first start" : `schema ${schema}`;
+    const store = schema === 0 ? "no tables yet" : `schema ${schema}`;
     const finding = pass(`${name}: primary, PostgreSQL ${serverVersion}, ${usesTls ? "TLS" : "clear text"}, ${store}`);
     return { condition, finding };
   } catch (error) {

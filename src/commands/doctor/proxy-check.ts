@@ -8,7 +8,7 @@ import { allowedHosts } from "../../serve/instance.ts";
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf, isLoopback } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
-import { askEpoch, askHealth, judge, ownUrl, reasonOf } from "../own-service.ts";
+import { askEpoch, askHealth, isUntrusted, judge, ownUrl, reasonOf } from "../own-service.ts";
 import { isOnThisMachine } from "../server-address.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
@@ -18,6 +18,15 @@ import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
  */
 const forged = "192.0.2.1";
 const probeMs = 5_000;
+
+const certificateHint =
+  "give the proxy a certificate that clients trust; if it is from an authority of your own, set NODE_EXTRA_CA_CERTS to the authority's file, and run doctor again";
+
+/** What to do if the service does not answer through the proxy, by the state that was found. */
+const hints: ReadonlyMap<string, string> = new Map([
+  ["other scheme", "give doctor the address that clients use"],
+  ["not trusted", certificateHint],
+]);
 
 export async function checkProxy({ settings, publicUrl }: Subject): Promise<Finding[]> {
   const findings = staticFindings(settings);
@@ -66,9 +75,8 @@ async function askThroughProxy(settings: Settings, url: URL): Promise<Finding> {
   if (state !== "ready")
     return fail(
       `${url}: ${detail}`,
-      state === "other scheme"
-        ? "give doctor the address that clients use"
-        : "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host",
+      hints.get(state) ??
+        "does the proxy forward to this address and port? If the service refuses the name (421), add --allow-host",
     );
   const { port, httpsPort } = settings;
   const [scheme, number] = port ? (["http", port] as const) : (["https", httpsPort] as const);
@@ -108,17 +116,16 @@ async function throughProxy(settings: Settings, port: number, publicUrl: URL): P
       headers: { "X-Forwarded-For": forged },
       signal: AbortSignal.timeout(probeMs),
     });
-    const arrived = await Promise.race([promise, sent.catch(reasonOf)]);
+    const arrived = await Promise.race([promise, sent.catch((error: Error) => error)]);
     if (arrived instanceof Request) return judgeRequest(settings, arrived);
     if (mayBeService(publicUrl) && arrived instanceof Response && (await judge(arrived)).state === "ready")
       return [describeOther(publicUrl, port)];
-    const reason = typeof arrived === "string" ? arrived : `status ${arrived.status}`;
-    return [
-      fail(
-        `${publicUrl} did not reach port ${port} (${reason})`,
-        "let the proxy forward to this address and port, and for this check to no other instance",
-      ),
-    ];
+    const reason = arrived instanceof Error ? reasonOf(arrived) : `status ${arrived.status}`;
+    const hint =
+      arrived instanceof Error && isUntrusted(arrived)
+        ? certificateHint
+        : "let the proxy forward to this address and port, and for this check to no other instance";
+    return [fail(`${publicUrl} did not reach port ${port} (${reason})`, hint)];
   } finally {
     await Promise.all(servers.map((server) => server.stop(true)));
   }

@@ -3,21 +3,30 @@
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { checkMigration, readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { asWord } from "../../program-name.ts";
-import { isUnexpectedlyNew } from "../../serve/unexpected-store.ts";
+import type { Settings } from "../../serve/settings-table.ts";
+import { isUnexpectedlyNew, setAsideLog } from "../../serve/unexpected-store.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
+  const setAside = setAsideLog(settings);
+  return [...(await storeFindings(settings)), ...(setAside ? [warn(setAside.text, setAside.hint)] : [])];
+}
+
+async function storeFindings(settings: Settings): Promise<Finding[]> {
   const { store, demo, readOnly } = settings;
   if (demo) return [pass("none: --demo keeps its items in memory")];
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
-  if (store.engine === "postgres")
-    return [(await readCondition(store)).schema === 0 ? missingTables(readOnly) : await soundness(store, readOnly)];
+  if (store.engine === "postgres") {
+    const { schema } = await readCondition(store);
+    if (!readOnly) await checkMigration(store);
+    return [schema === 0 ? missingTables(readOnly) : await soundness(store, readOnly)];
+  }
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
     return [

@@ -7,6 +7,7 @@ import { rowFault } from "../../engines/row-rules.ts";
 import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
 import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
 import { checkOwner, currentSchema, schemaOf } from "../../engines/sqlite/schema.ts";
+import { describeSetAside } from "../../engines/sqlite/set-aside-log.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { Survey } from "../../engines/sqlite/sweep.ts";
@@ -34,6 +35,8 @@ export function checkSqlite(path: string): CheckReport {
   const report = new CheckReport();
   refuseForeign(path);
   checkLog(path, report);
+  const setAside = describeSetAside(path);
+  if (setAside) report.fact("Set aside", `${setAside.text}. ${setAside.hint}`);
   let database: Database | undefined;
   try {
     database = connectForReading(path);

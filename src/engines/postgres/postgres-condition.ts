@@ -2,7 +2,7 @@
 // standbys and connections, and how far its time differs from ours. Also the schema and the epoch of the store.
 
 import type { PostgresAddress } from "./postgres-address.ts";
-import { readSchemaVersion } from "./postgres-schema.ts";
+import { needsMigration, readSchemaVersion } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 
 export interface PostgresCondition {
@@ -66,6 +66,11 @@ export function readCondition(address: PostgresAddress): Promise<PostgresConditi
       epoch: clock?.epoch,
     };
   });
+}
+
+/** Throws a `StoreError` if a service could not create the tables, or could not bring them up to date. */
+export async function checkMigration(address: PostgresAddress): Promise<void> {
+  await withSession(address, needsMigration);
 }
 
 /** Runs queries over a connection of their own. Throws a `StoreError` if no host takes writes. */

@@ -38,10 +38,19 @@ export async function checkSchema(sql: Sql): Promise<void> {
   );
 }
 
-async function migrate(sql: Sql): Promise<void> {
+/**
+ * True if the tables must be created or brought up to date first. Throws if that is not possible, because of the
+ * database's encoding or of the user's rights. Changes nothing.
+ */
+export async function needsMigration(sql: Sql): Promise<boolean> {
   await checkEncoding(sql);
-  if ((await readSchemaVersion(sql)) === currentSchema) return;
+  if ((await readSchemaVersion(sql)) === currentSchema) return false;
   await checkRights(sql);
+  return true;
+}
+
+async function migrate(sql: Sql): Promise<void> {
+  if (!(await needsMigration(sql))) return;
   await sql`begin`;
   await sql`set local lock_timeout = 0`;
   await sql`select pg_advisory_xact_lock(${migrationLock})`;

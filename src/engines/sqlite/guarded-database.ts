@@ -9,6 +9,7 @@ import { asTyped } from "../../program-name.ts";
 import { FileGuard, type Interference } from "./file-guard.ts";
 import { identityOf } from "./held-file.ts";
 import { LogWatch } from "./log-watch.ts";
+import { setAside } from "./set-aside-log.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import { joinDatabase, openDatabase } from "./sqlite-file.ts";
 
@@ -183,7 +184,7 @@ export class GuardedDatabase {
     if (this.#guard?.hasOwnIndex) rmSync(`${this.#file}-shm`, { force: true });
     return log === undefined
       ? "The last commits of the store as it was are in its log, which is no longer in its place"
-      : `Its log was set aside as ${log}: it has the last commits of the store as it was`;
+      : `Its log was set aside as ${log}: it has the last commits of the store as it was. If you put that store back, rename the log to ${this.#file}-wal before you start the service`;
   }
 
   /** Copies a log that was removed, but is still open, into the store. Returns whether all of it was copied. */
@@ -211,15 +212,5 @@ export class GuardedDatabase {
         this.#onWarning(`${this.#file}: this is a new file. The one before is ${hidden}`);
       else if (hides) renameSync(hidden, this.#file);
     }
-  }
-}
-
-/** Renames a file to a name that no other file has. Returns the new name. */
-function setAside(path: string): string {
-  for (let count = 1; ; count++) {
-    const name = `${path}.set-aside-${count}`;
-    if (existsSync(name)) continue;
-    renameSync(path, name);
-    return name;
   }
 }

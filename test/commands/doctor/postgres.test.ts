@@ -51,6 +51,24 @@ test("a store in PostgreSQL is checked, and a database without a store passes", 
   }
 });
 
+test("a user who may not make the tables that are missing fails, with the SQL for an administrator", async () => {
+  const store = await createPostgresStore();
+  try {
+    await store.run("CREATE ROLE lodger LOGIN PASSWORD 'p'");
+    const { exitCode, findings } = await examine("Store", store.url.replace(/\/\/.*@/, "//lodger:p@"));
+    expect(findings).toMatchObject([
+      {
+        verdict: "fail",
+        text: expect.stringMatching(/the user lodger may not make tables in the database.*\nBEGIN;\n/s),
+      },
+    ]);
+    expect(exitCode).toBe(1);
+    await store.run("DROP ROLE lodger");
+  } finally {
+    await store.dispose();
+  }
+});
+
 test("a server that cannot be reached fails, with a hint and without the password", async () => {
   const { exitCode, stdout } = await patient.run(["--port", "0"], {
     TODOITEMS_STORE: "postgres://ann:open-sesame@127.0.0.1:1/todo",

@@ -179,3 +179,27 @@ test("if two services run, an address that leads to the other one is not taken f
     await Promise.all([service, other].map((one) => one.stop("SIGKILL")));
   }
 });
+
+test("a certificate that is not trusted is not taken for a proxy that forwards elsewhere, and the hint helps", async () => {
+  const service = await Program.start({
+    args: ["--port", "0", "--https-port", "0", "--store", "memory:"],
+    environment: patient.environment,
+  });
+  try {
+    const [port = "", httpsPort] = service.origins.map((origin) => new URL(origin).port);
+    const url = `https://localhost:${httpsPort}/`;
+    for (const own of [port, String(await freePort())]) {
+      const { findings } = await patient.examine("Proxy", ["--port", own, "--store", "memory:", url]);
+      expect(findings[1]).toMatchObject({
+        verdict: "fail",
+        text: expect.stringContaining("its certificate is not trusted"),
+        hint: expect.stringContaining("set NODE_EXTRA_CA_CERTS to the authority's file"),
+      });
+    }
+    const trust = { NODE_EXTRA_CA_CERTS: patient.path("home/todoitems/https/authority.pem") };
+    const { findings } = await patient.examine("Proxy", ["--port", port, "--store", "memory:", url], trust);
+    expect(findings[1]).toMatchObject({ verdict: "pass", text: expect.stringContaining("leads to the service") });
+  } finally {
+    await service.stop("SIGKILL");
+  }
+});
