@@ -44,6 +44,8 @@ const nameFlag: Flag = {
     undone: reopenAdvice,
     undo: reopenAdvice,
     reopen: reopenAdvice,
+    remove: removeAdvice,
+    delete: removeAdvice,
     unset: removeAdvice,
     "unset-field": removeAdvice,
     "remove-field": removeAdvice,

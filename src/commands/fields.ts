@@ -41,7 +41,7 @@ export function splitField(text: string): { name: string; operator: string; valu
 /** Reads `Name=text` or `Name:=json`. */
 export function parseField(argument: string): Field {
   const parts = splitField(argument);
-  if (!parts)
+  if (!parts || parts.name === ":")
     throw new UsageError(`--field ${argument}: expected NAME=TEXT or NAME:=JSON, such as Notes=soon or Price:=1.50.`);
   const { name, operator, value } = parts;
   // The blank would become part of the name, and the item would get a second field that looks the same.

@@ -1,7 +1,6 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
-import { existsSync } from "node:fs";
-import { editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
+import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
 import { asTyped, asWord } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
 import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./command.ts";
@@ -88,8 +87,8 @@ async function list(path: string): Promise<void> {
 }
 
 async function add(path: string, name: string): Promise<void> {
-  // If the file cannot be read, say so before the user types a password.
-  if (existsSync(path)) listUsers(path);
+  // Say so before the user types a password.
+  checkEditable(path);
   const password = await askPassword(name);
   if (password.length < shortPassword)
     remark(`warning: A password of fewer than ${shortPassword} characters is easy to guess. Choose a longer one.`);

@@ -108,6 +108,12 @@ export async function editUser(path: string, name: string, hash: string | undefi
   );
 }
 
+/** Throws if a user cannot be added, because the file cannot be read, or because its folder does not exist. */
+export function checkEditable(path: string): void {
+  if (existsSync(path)) readText(path);
+  else requireFolder(path);
+}
+
 /** All names in the file, even those with unusable hashes. */
 export function listUsers(path: string): string[] {
   const lines = readText(path).split(/\r?\n/);
@@ -142,10 +148,15 @@ async function attempt<Result>(path: string, action: () => Promise<Result>): Pro
     return await action();
   } catch (error) {
     if (error instanceof UsersFileError) throw error;
-    const folder = dirname(path);
-    const reason = existsSync(folder)
-      ? systemReason(error)
-      : `there is no folder ${folder}. Make it, or choose another name`;
-    throw new UsersFileError(`${path}: the users file cannot be changed: ${reason}.`);
+    requireFolder(path);
+    throw new UsersFileError(`${path}: the users file cannot be changed: ${systemReason(error)}.`);
   }
+}
+
+function requireFolder(path: string): void {
+  const folder = dirname(path);
+  if (existsSync(folder)) return;
+  throw new UsersFileError(
+    `${path}: the users file cannot be changed: there is no folder ${folder}. Make it, or choose another name.`,
+  );
 }

@@ -124,7 +124,8 @@ export function contradictions(
 export function flagsWithoutDashes(words: readonly string[], shapes: readonly FlagShape[]): string | undefined {
   const meant: string[] = [];
   for (let at = 0; at < words.length; at++) {
-    const shape = shapes.find(({ name }) => name === words[at]?.toLowerCase());
+    const word = words[at]?.toLowerCase();
+    const shape = shapes.find(({ name }) => name === word) ?? commonShapes.find(({ name }) => name === word);
     if (!shape) return undefined;
     meant.push(`--${shape.name}`);
     if (shape.placeholder !== "") meant.push(words[++at] ?? shape.placeholder);
@@ -137,6 +138,7 @@ const argumentAdvice = "if it is an argument, put -- before it";
 
 /** Flags that every command has. */
 const commonFlags = ["help", "version"];
+const commonShapes = commonFlags.map((name): FlagShape => ({ name, placeholder: "" }));
 
 /**
  * The message for a word with one dash and several letters. `short` is the flag with the first of these letters, if
