@@ -169,6 +169,8 @@ test("if the list needs a sign-in, the form can be closed and opened again, and 
   await page.click('[data-empty="signed-out"] button');
   await page.until("document.querySelector('dialog.sign-in')");
   expect([await textIn(page, "username"), await textIn(page, "composer")]).toEqual(["ann", "For Ann"]);
+  // The name is there already, so the password comes next.
+  expect(await page.focused()).toBe("password");
   await page.clickButton("Cancel");
   await page.until("!document.querySelector('dialog')");
   await page.click('[data-control="composer"]');

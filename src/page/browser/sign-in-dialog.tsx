@@ -1,7 +1,7 @@
 // Asks for a name and a password. They are kept only in the page's memory.
 
 import type { RefObject } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { SignIn, SignInForm } from "../sign-in.ts";
 import { CredentialFields } from "./credential-fields.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -19,6 +19,10 @@ interface SignInDialogProps {
 export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: SignInDialogProps) {
   const [password, setPassword] = useState("");
   const passwordField = useRef<HTMLInputElement>(null);
+  // The dialog gives the focus to its first field. If that field has a name already, the password comes next.
+  useLayoutEffect(() => {
+    if (username !== "") passwordField.current?.focus();
+  }, []);
   return (
     <Dialog title="Sign in" kind="sign-in" onClose={() => signIn.cancel()} nextFocus={nextFocus}>
       <p>
