@@ -387,6 +387,40 @@ test("at 400 %, the choices of the sign-in form and of a conflict are in sight w
   ]);
 });
 
+for (const [width, height] of [
+  [320, 256],
+  [568, 320],
+  [844, 390],
+] as const)
+  test(`in a window of ${width} × ${height} pixels, the message about a wrong password is in sight, above the buttons`, async () => {
+    await pages.start("--auth", "writes", "--users", await pages.oneUser());
+    const page = await pages.openPage();
+    await page.show({ width, height, isPhone: true });
+    await page.click('[data-control="sign-in"]');
+    await page.fill('[data-control="username"]', "ann");
+    await page.fill('[data-control="password"]', "wrong");
+    await page.view.press("Enter");
+    await page.until(`((problem) => {
+      const [text, buttons, dialog] = [problem, document.querySelector("dialog .buttons"), document.querySelector("dialog")]
+        .map((one) => one.getBoundingClientRect());
+      return problem.innerText !== "" && text.top >= dialog.top && text.bottom <= buttons.top;
+    })(document.querySelector("dialog .problem"))`);
+  });
+
+test("in a narrow window, the mark for two versions leaves room for the name", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "Renew the passport soon"));
+  const page = await pages.openPage();
+  await page.show({ width: 320, height: 568, isPhone: true });
+  await page.clickItem("Renew the passport soon", "text");
+  await page.fill('[data-control="name"]', "Renew the passport today");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Renew the passport never"));
+  await page.clickButton("Save");
+  await page.until("document.querySelector('[data-control=conflict]')");
+  await page.until("document.querySelector('.name').getBoundingClientRect().width > 160");
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+});
+
 test("the page does not move sideways when the list becomes so long that it needs a scroll bar", async () => {
   await pages.start();
   const page = await pages.openPage();

@@ -53,6 +53,23 @@ test("a deletion is sent when its tab is closed or reloaded", async () => {
   await pages.untilKept(other, 0);
 });
 
+test("a reloaded tab keeps its unsent edits, even if another tab is open", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const [page, other] = [await pages.openPage(), await pages.openPage()];
+  await page.add("One");
+  await page.untilText("1 change is not sent.");
+  await pages.untilKept(page, 1);
+  for (let count = 1; count <= 2; count++) {
+    await page.view.reload();
+    await page.untilNames("One");
+    await pages.untilKept(page, 1);
+  }
+  await other.untilNames();
+  // A closed tab cannot take its edits back, so the other one takes them.
+  pages.closePage(page);
+  await other.untilNames("One");
+});
+
 test("what a closed tab could not send is sent once, by one of the other tabs", async () => {
   await pages.start();
   await pages.create(named(ids.one, "One"));

@@ -1,8 +1,8 @@
 // Keeps the unsent edits of each open page in the browser's database, so that they survive a reload and a closed tab.
 // Each page owns one record, and holds a lock with the name of its record until the user leaves the page. Every other
-// page waits for that lock. The first page that gets it takes over the edits. So an edit belongs to one page at a time,
-// and no two pages send it. Without locks, a page cannot tell whether the owner of a record is still open. Then the user
-// must confirm the edits.
+// page waits for that lock. A reloaded page takes its own edits back. If the page was closed, another one takes them. So
+// an edit belongs to one page at a time, and no two pages send it. Without locks, a page cannot tell whether the owner
+// of a record is still open. Then the user must confirm the edits.
 
 import { newId } from "../../client/item-text.ts";
 import type { KeptEdit } from "../edit.ts";
@@ -31,6 +31,8 @@ interface KeptEditsParts {
 
 const databaseName = "todoitems";
 const storeName = "unsent-edits";
+/** How long a page may take to reload. After this time, another page takes its edits. */
+const reloadMs = 4_000;
 /** False if the page comes over plain HTTP from another machine, because browsers then offer no locks. */
 const hasLocks = "locks" in navigator;
 
@@ -181,17 +183,22 @@ export class KeptEdits {
     this.#channel.postMessage(this.#owner);
   }
 
-  /** Takes the edits of another page as soon as that page is gone. */
+  /**
+   * Takes the edits of another page when that page is gone. If the user has only reloaded that page, it takes its edits
+   * back itself, in the time that this page waits.
+   */
   #follow(owner: string): void {
     if (this.#followed.has(owner) || this.#leaving.signal.aborted) return;
     this.#followed.add(owner);
-    const work = async () => {
+    const take = async () => {
+      await new Promise((resolve) => setTimeout(resolve, reloadMs));
       this.#followed.delete(owner);
       // A resting page calls `takeLeft` when it is shown again.
-      if (!this.#parts.isResting()) await this.#take(owner);
+      if (!this.#parts.isResting() && !this.#leaving.signal.aborted) await this.#takeIfFree(owner);
     };
     navigator.locks
-      .request(owner, { signal: this.#leaving.signal }, work)
+      .request(owner, { signal: this.#leaving.signal }, () => {})
+      .then(take)
       .catch((error: unknown) => this.#warn("The unsent changes of another page were not taken over.", error));
   }
 

@@ -23,6 +23,11 @@ export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: 
   useLayoutEffect(() => {
     if (username !== "") passwordField.current?.focus();
   }, []);
+  // In a low window, the buttons could hide what went wrong.
+  const problem = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (form.problem !== undefined) problem.current?.scrollIntoView({ block: "nearest" });
+  }, [form.problem, form.busy]);
   return (
     <Dialog title="Sign in" kind="sign-in" onClose={() => signIn.cancel()} nextFocus={nextFocus}>
       <p>
@@ -47,7 +52,7 @@ export function SignInDialog({ signIn, form, username, onUsername, nextFocus }: 
           required
           passwordRef={passwordField}
         />
-        <p class="problem" role="alert">
+        <p class="problem" role="alert" ref={problem}>
           {form.problem}
         </p>
         <div class="buttons">
