@@ -19,7 +19,9 @@ To keep it in bash:
   mkdir -p ~/.local/share/bash-completion/completions
   todoitems completion bash > ~/.local/share/bash-completion/completions/todoitems
 In zsh:
-  todoitems completion zsh > "\${fpath[1]}/_todoitems"
+  mkdir -p ~/.zfunc
+  todoitems completion zsh > ~/.zfunc/_todoitems
+  echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc
 In fish:
   mkdir -p ~/.config/fish/completions
   todoitems completion fish > ~/.config/fish/completions/todoitems.fish`;

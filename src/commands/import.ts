@@ -8,7 +8,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, describeCounts, ImportRun } from "./transfer/import-run.ts";
-import { formatFlag, formatOf, readItems, refuseFormatAsFile } from "./transfer/item-formats.ts";
+import { formatFlag, formatOf, readItems, refuseFormatAsFile, refuseOtherFiles } from "./transfer/item-formats.ts";
 import { UnclearMarks } from "./transfer/unclear-marks.ts";
 
 const replaceAdvice = "to replace stored items, use --on-conflict replace";
@@ -65,10 +65,7 @@ export const importItems = defineCommand(
     const [file = ""] = positionalsOf(args, 1, 1, "FILE", "To import several files, run it once for each.");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);
-    if (file !== "-" && (await Bun.file(file).slice(0, sqliteMark.length).text()) === sqliteMark)
-      throw new UsageError(
-        `${file} is a store or a backup. To bring it back, use ${asTyped(`restore ${asWord(file)}`)}`,
-      );
+    if (file !== "-") await refuseOthers(file);
     const format = formatOf(args.text("format"), file);
     const parallel = parseParallel(args);
     const client = await connect(args, environment, { limit: 5 });
@@ -90,6 +87,14 @@ export const importItems = defineCommand(
     return 0;
   },
 );
+
+/** Throws if the file is a store or a backup, or if it is no text. */
+async function refuseOthers(file: string): Promise<void> {
+  const start = await Bun.file(file).slice(0, sqliteMark.length).bytes();
+  if (new TextDecoder().decode(start) === sqliteMark)
+    throw new UsageError(`${file} is a store or a backup. To bring it back, use ${asTyped(`restore ${asWord(file)}`)}`);
+  refuseOtherFiles(file, start);
+}
 
 function parseParallel(args: Arguments): number {
   const text = args.text("parallel") ?? String(parallelDefault);

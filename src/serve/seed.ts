@@ -1,6 +1,7 @@
 // Reads a seed: the JSON array of items that an empty store starts with.
 
 import { readFileSync } from "node:fs";
+import { whyNotText } from "../files/not-text.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
@@ -26,10 +27,14 @@ export function parseSeed(source: string, json: string, nestingDepthMax: number)
   return items;
 }
 
+/** How many lines are looked at, to guess what the seed is. */
+const linesLookedAt = 10;
+
 /** `import` reads CSV, and files with one item per line, but a seed is one JSON array. */
 function refuseOtherFormats(source: string, text: string): void {
   // `trimStart` also removes a byte-order mark.
-  const [first = "", second = ""] = text.trimStart().split("\n", 2);
+  const [first = "", ...others] = text.trimStart().split("\n", linesLookedAt);
+  const second = others.find((line) => line.trim() !== "") ?? "";
   const isLines = first.startsWith("{") && first.trimEnd().endsWith("}") && second.startsWith("{");
   if (first === "" || first.startsWith("[") || (first.startsWith("{") && !isLines)) return;
   const kind = isLines ? "one item per line" : "CSV";
@@ -67,11 +72,24 @@ export function readSeed({ seed, demo, nestingDepthMax }: Settings) {
 }
 
 function readText(path: string): string {
+  const bytes = readBytes(path);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    throw new SeedError(
-      `${path}: the seed cannot be read: ${systemReason(error)}. Name a file with a JSON array of items, or leave out --seed`,
-    );
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw unreadable(path, whyNotText(bytes) ?? "it is not UTF-8 text. Save it as UTF-8");
   }
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw unreadable(path, systemReason(error));
+  }
+}
+
+function unreadable(path: string, reason: string): SeedError {
+  return new SeedError(
+    `${path}: the seed cannot be read: ${reason}. Name a file with a JSON array of items, or leave out --seed`,
+  );
 }

@@ -96,13 +96,26 @@ describe("fish", () => {
   });
 });
 
+/** Makes a home folder, and runs the commands there with which the help says to keep the scripts. */
+async function keepScripts(home: string): Promise<void> {
+  mkdirSync(home);
+  const { stdout } = await runProgram("help", { args: ["completion"] });
+  const commands = stdout.split("\n").filter((line) => /^ {2}(mkdir|todoitems|echo) /.test(line));
+  const program = programCommand().map((word) => `"${word}"`);
+  const script = [`todoitems() { ${program.join(" ")} "$@"; }`, "set -e", ...commands].join("\n");
+  const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script], { env: programEnvironment({ HOME: home }) });
+  expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+}
+
 describe("zsh", () => {
   const zsh = Bun.which("zsh");
   test.skipIf(zsh === null)("zsh completes commands, flags, values and files", async () => {
     let output = "";
-    const shell = Bun.spawn([zsh ?? "", "-f", "-i"], {
+    const home = path("home of zsh");
+    await keepScripts(home);
+    const shell = Bun.spawn([zsh ?? "", "-i"], {
       cwd: path("files"),
-      env: { ...process.env, TERM: "dumb", HOME: folder.path },
+      env: { ...process.env, TERM: "dumb", HOME: home, ZDOTDIR: home },
       terminal: {
         cols: 200,
         rows: 24,
@@ -112,9 +125,7 @@ describe("zsh", () => {
       },
     });
     const type = (text: string) => shell.terminal?.write(text);
-    type(
-      `PS1=; fpath=("${folder.path}" $fpath); autoload -U compinit; compinit -u -D; todoitems() { print "<$@>"; }\n`,
-    );
+    type('PS1=; todoitems() { print "<$@>"; }\n');
     for (const [typed, completed] of [
       ["todoitems expo\t\n", "<export>"],
       ["todoitems import --on-c\tsk\t\n", "<import --on-conflict skip>"],
@@ -132,15 +143,13 @@ describe("zsh", () => {
   });
 });
 
-test("the commands in the help keep the scripts of bash and fish, even if their folders do not exist yet", async () => {
-  const { stdout } = await runProgram("help", { args: ["completion"] });
-  const commands = stdout.split("\n").filter((line) => /^ {2}(mkdir|todoitems completion (bash|fish))/.test(line));
-  const home = path("home");
-  mkdirSync(home);
-  const program = programCommand().map((word) => `"${word}"`);
-  const script = [`todoitems() { ${program.join(" ")} "$@"; }`, "set -e", ...commands].join("\n");
-  const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script], { env: programEnvironment({ HOME: home }) });
-  expect([exitCode, stderr.toString()]).toEqual([0, ""]);
-  for (const file of [".local/share/bash-completion/completions/todoitems", ".config/fish/completions/todoitems.fish"])
+test("the commands in the help keep the scripts, even if their folders do not exist yet", async () => {
+  const home = path("fresh home");
+  await keepScripts(home);
+  for (const file of [
+    ".local/share/bash-completion/completions/todoitems",
+    ".zfunc/_todoitems",
+    ".config/fish/completions/todoitems.fish",
+  ])
     expect(readFileSync(join(home, file), "utf8")).toContain("todoitems");
 });

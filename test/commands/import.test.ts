@@ -173,6 +173,10 @@ describe("JSON", () => {
     ["wrong.json", '[{"Name":"a"},{"Name":]', "wrong.json, item 2: "],
     ["one.json", '{"Name":"a"}', "An array of items was expected"],
     ["empty.json", "", "An array of items was expected"],
+    ["a.json.gz", Bun.gzipSync("[]"), "a.json.gz cannot be read: it is compressed. Unpack it first, for example with"],
+    ["table.csv", new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x14]), "it is a ZIP archive or a spreadsheet."],
+    ["utf-16.json", Buffer.from("\ufeff[]", "utf16le"), "it is UTF-16 text. Save it as UTF-8."],
+    ["utf-16.csv", Buffer.from("Name\nmilk\n", "utf16le"), "it is not UTF-8 text. Save it as UTF-8."],
     ["latin1.csv", new Uint8Array([0x4e, 0x0a, 0xe4, 0x0a]), "is not UTF-8 text. Save it as UTF-8"],
   ] as const)
     test(`import of ${name} says what is wrong: ${message}`, async () => {

@@ -21,6 +21,8 @@ beforeAll(async () => {
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
   writeFileSync(commandLine.path("empty.txt"), "\n");
+  writeFileSync(commandLine.path("latin1.json"), Buffer.from('[{"Name":"ä"}]', "latin1"));
+  writeFileSync(commandLine.path("gaps.ndjson"), '{"Name":"milk"}\n\n{"Name":"bread"}\n');
   writeFileSync(commandLine.path("backup.db.gz"), Bun.gzipSync("a backup"));
   // Even if there is a file with this name, - means standard input or output.
   writeFileSync(commandLine.path("-"), "");
@@ -205,6 +207,9 @@ describe("errors", () => {
       "To load one item per line, start the service without --seed, and run: todoitems import items.ndjson",
     ],
     ["serve --port 0 --demo --seed letter.txt", 1, "run: todoitems import letter.txt --format csv"],
+    ["serve --port 0 --demo --seed backup.db.gz", 1, "the seed cannot be read: it is compressed. Unpack it first"],
+    ["serve --port 0 --demo --seed latin1.json", 1, "the seed cannot be read: it is not UTF-8 text. Save it as UTF-8"],
+    ["serve --port 0 --demo --seed gaps.ndjson", 1, "To load one item per line", "run: todoitems import gaps.ndjson"],
     ["serve --port 0 --demo --seed nosuch.json", 1, "Name a file with a JSON array of items, or leave out --seed"],
     ["remove zzz", 1, "No item has an ID that begins with zzz. No item was removed."],
     ["list --jsn", 2, "--jsn: there is no such flag; did you mean --json?"],

@@ -1,6 +1,7 @@
 // The file formats for export and import, and how items are read from each of them, piece by piece.
 
 import { JsonArrayReader, NotAnArrayError } from "../../client/json-array-reader.ts";
+import { whyNotText } from "../../files/not-text.ts";
 import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { UsageError } from "../command.ts";
@@ -61,6 +62,7 @@ export async function* readItems(
   let start = "";
   async function* noticed() {
     for await (const chunk of chunks) {
+      if (start === "") refuseOtherFiles(source, chunk);
       start ||= new TextDecoder().decode(chunk.subarray(0, startBytes));
       yield chunk;
     }
@@ -79,6 +81,12 @@ export async function* readItems(
     if (!(error instanceof TypeError)) throw error;
     throw new CommandError(`${source} is not UTF-8 text. Save it as UTF-8, and try again.`, { cause: error });
   }
+}
+
+/** Throws if these bytes are the beginning of a file that has no text in UTF-8. */
+export function refuseOtherFiles(source: string, start: Uint8Array): void {
+  const reason = whyNotText(start);
+  if (reason !== undefined) throw new CommandError(`${source} cannot be read: ${reason}.`);
 }
 
 /** A mistake in the file. The message begins with the place of the mistake. */
