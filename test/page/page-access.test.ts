@@ -407,6 +407,25 @@ for (const [width, height] of [
     })(document.querySelector("dialog .problem"))`);
   });
 
+test("in landscape on a phone, a message does not cover the buttons of an editor", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
+  const page = await pages.openPage();
+  await page.show({ width: 640, height: 360, isPhone: true });
+  // The message about a conflict stays until the user has decided.
+  await page.clickItem("One", "text");
+  await page.fill('[data-control="name"]', "One, mine");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "One, theirs"));
+  await page.clickButton("Save");
+  await page.untilText("needs a decision");
+  await page.clickItem("Two", "text");
+  await page.until(`(() => {
+    const [notice, ...buttons] = [document.querySelector(".notice"), ...document.querySelectorAll(".editor .buttons button")]
+      .map((one) => one.getBoundingClientRect());
+    return buttons.length > 1 && buttons.every(({ top, bottom }) => bottom <= innerHeight && (bottom <= notice.top || top >= notice.bottom));
+  })()`);
+});
+
 test("in a narrow window, the mark for two versions leaves room for the name", async () => {
   await pages.start();
   await pages.create(named(ids.one, "Renew the passport soon"));
