@@ -37,7 +37,7 @@ async function run([name = serveCommand.name, ...args]: readonly string[]): Prom
   else if (name === "--version" || (command && flags.includes("--version"))) await printLine(version);
   else if (command && asksForHelp) await printLine(commandHelp(command));
   else if (command) return command.run(args, process.env);
-  else throw new UsageError(unknownCommand(name, await allCommands()));
+  else throw new UsageError(unknownCommand(name, await allCommands(), args));
   return 0;
 }
 

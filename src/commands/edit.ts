@@ -5,7 +5,7 @@ import { isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
-import { asTyped, asTypedHere } from "../program-name.ts";
+import { asTypedHere } from "../program-name.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -92,15 +92,15 @@ export const edit = defineCommand(
 );
 
 function markAdvice(): string {
-  return `to mark an item as done, use: ${asTyped("done ID")}`;
+  return `to mark an item as done, use: ${asTypedHere("done ID")}`;
 }
 
 function reopenAdvice(): string {
-  return `to mark an item as not done, use: ${asTyped("done ID --undo")}`;
+  return `to mark an item as not done, use: ${asTypedHere("done ID --undo")}`;
 }
 
 function removeAdvice(): string {
-  return `to remove a field, open the item in your editor and delete the field there: ${asTyped("edit ID")}`;
+  return `to remove a field, open the item in your editor and delete the field there: ${asTypedHere("edit ID")}`;
 }
 
 function nameIn(args: Arguments): string | undefined {

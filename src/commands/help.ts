@@ -1,9 +1,11 @@
 // `todoitems help`: lists the commands, or explains one of them.
 
-import { asTyped } from "../program-name.ts";
+import { asTyped, noticeConnection } from "../program-name.ts";
+import { parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import { type Command, defineCommand, UsageError } from "./command.ts";
+import { connectionFlags, givenConnection } from "./connection-flags.ts";
 import { adviceFor, commandMeant } from "./other-words.ts";
 import { printLine } from "./output.ts";
 
@@ -42,8 +44,14 @@ export function overview(commands: readonly Command[]): string {
     .join("\n");
 }
 
-/** The message for a word that is not a command. It names the command that was probably meant, if there is one. */
-export function unknownCommand(name: string, commands: readonly Command[]): string {
+/**
+ * The message for a word that is not a command. It names the command that was probably meant, if there is one. `args`
+ * are the words that follow.
+ */
+export function unknownCommand(name: string, commands: readonly Command[], args: readonly string[] = []): string {
+  // If they name a service, the commands in the message must talk to that service.
+  const { values, positionals } = parseFlags(connectionFlags, args);
+  noticeConnection(givenConnection(values));
   const known = commandMeant(name);
   const names = commands.map((command) => command.name);
   const dashed = names.find((one) => [`-${one}`, `--${one}`].includes(name));
@@ -52,7 +60,7 @@ export function unknownCommand(name: string, commands: readonly Command[]): stri
     return `A command comes first, and then its flags, as in: ${asTyped("serve --port 8080")}`;
   const meant = known ?? closest(name, names);
   const guess = meant === undefined ? `For a list of commands: ${asTyped("help")}` : `Did you mean ${asTyped(meant)}?`;
-  return `There is no command ${name}. ${adviceFor(name) ?? guess}`;
+  return `There is no command ${name}. ${adviceFor(name, positionals.join(" ")) ?? guess}`;
 }
 
 export function commandHelp({ name, parameters, summary, flags, notes, example }: Command): string {

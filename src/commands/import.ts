@@ -2,7 +2,7 @@
 // where it stopped and stores no item twice.
 
 import { existsSync, statSync } from "node:fs";
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped, asTypedHere, asWord } from "../program-name.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -59,7 +59,7 @@ export const importItems = defineCommand(
     // or one that is meant for another program.
     if (args.positionals.length === 0)
       throw new UsageError(
-        `Missing argument: FILE. To read the items from standard input, use: ${asTyped("import -")}`,
+        `Missing argument: FILE. To read the items from standard input, use: ${asTypedHere("import -")}`,
       );
     refuseFormatAsFile(args.text("format"), args.positionals[0]);
     const [file = ""] = positionalsOf(args, 1, 1, "FILE", "To import several files, run it once for each.");

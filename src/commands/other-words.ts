@@ -59,7 +59,7 @@ const commands: Readonly<Record<string, string>> = {
 };
 
 /** Advice for words that no single command stands for. */
-const advice: Readonly<Record<string, () => string>> = {
+const advice: Readonly<Record<string, (words?: string) => string>> = {
   find: searchAdvice,
   grep: searchAdvice,
   search: searchAdvice,
@@ -149,7 +149,7 @@ function profileAdvice(): string {
 }
 
 function toggleAdvice(): string {
-  return `Use ${asTyped("done ID")}, or ${asTyped("done ID --undo")}`;
+  return `Use ${asTypedHere("done ID")}, or ${asTypedHere("done ID --undo")}`;
 }
 
 const adviceByWord = new Map(Object.entries(advice));
@@ -164,9 +164,9 @@ export function commandMeant(word: string): string | undefined {
   return commandMeanings.get(word) ?? commandMeanings.get(word.toLowerCase());
 }
 
-/** What to do instead of the command that this word names in other programs. */
-export function adviceFor(word: string): string | undefined {
-  return adviceByWord.get(word.toLowerCase())?.();
+/** What to do instead of the command that this word names in other programs. `words` are the words after it. */
+export function adviceFor(word: string, words: string): string | undefined {
+  return adviceByWord.get(word.toLowerCase())?.(words === "" ? undefined : words);
 }
 
 /**

@@ -49,9 +49,16 @@ describe("errors", () => {
     [
       "search milk",
       2,
-      "There is no command search. To search, use: todoitems list --columns ID,Name,Notes | grep -i TEXT",
+      "There is no command search. To search, use: todoitems list --columns ID,Name,Notes | grep -i milk",
     ],
-    ["find milk", 2, "To search, use: todoitems list --columns ID,Name,Notes | grep -i TEXT"],
+    ["find oat milk", 2, 'To search, use: todoitems list --columns ID,Name,Notes | grep -i "oat milk"'],
+    ["grep", 2, "To search, use: todoitems list --columns ID,Name,Notes | grep -i TEXT"],
+    ["find milk -s 9", 2, "use: todoitems list --columns ID,Name,Notes --server 9 | grep -i milk"],
+    [
+      "clear --server 9 -p work",
+      2,
+      "use: todoitems list --done --columns ID --server 9 --profile work | tail -n +2 | xargs todoitems remove --server 9 --profile work",
+    ],
     [
       "list --search milk",
       2,
