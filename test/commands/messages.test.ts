@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { asWord } from "../../src/program-name.ts";
 import { Program, programCommand, programEnvironment } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -508,7 +509,7 @@ describe("errors", () => {
 /** Runs a command that a message shows, exactly as it is shown. No default server would answer it. */
 function runShown(command: string) {
   mkdirSync(commandLine.path("bin"), { recursive: true });
-  writeFileSync(commandLine.path("bin/todoitems"), `#!/bin/sh\nexec ${programCommand().join(" ")} "$@"\n`, {
+  writeFileSync(commandLine.path("bin/todoitems"), `#!/bin/sh\nexec ${programCommand().map(asWord).join(" ")} "$@"\n`, {
     mode: 0o755,
   });
   const path = `${commandLine.path("bin")}:${process.env["PATH"]}`;
