@@ -56,7 +56,9 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     // A word right after an unknown flag is probably the value of that flag, so it is not treated as an argument.
     if (token.kind === "positional" && token.index - 1 !== unknownAt) {
       const before = valuesOfWords.at(-1);
-      const isLoose = before && token.index === before.end + before.words.length && !token.value.includes("=");
+      // A word with a sign, such as `Shop=Aldi`, is a setting of its own. A sign alone belongs to what is before it.
+      const isSetting = token.value.includes("=") && !["=", ":="].includes(token.value);
+      const isLoose = before && token.index === before.end + before.words.length && !isSetting;
       if (isLoose) before.words.push(token.value);
       positionals.push(token.value);
     }

@@ -24,8 +24,19 @@ export function takesWords({ placeholder }: FlagShape): boolean {
 /** The flag as it was probably meant. */
 export function withQuotes({ shape, value, words }: LooseWords): string {
   const all = [value, ...words];
+  if (shape.placeholder.includes("=")) return `--${shape.name} ${asWord(asSetting(all))}`;
   const isList = shape.placeholder === "FIELDS";
   return `--${shape.name} ${isList ? all.join(" ").split(/[ ,]+/).join(",") : asWord(all.join(" "))}`;
+}
+
+/** The words as `NAME=TEXT`, or as `NAME:=JSON` if the words have that sign: `due tomorrow` means `due=tomorrow`. */
+function asSetting([first = "", ...others]: readonly string[]): string {
+  const rest = others.join(" ");
+  if (first.endsWith("=") || rest.startsWith("=") || rest.startsWith(":=")) {
+    const sign = first.endsWith("=") ? "" : rest.startsWith(":") ? ":=" : "=";
+    return first + sign + rest.slice(sign.length).trimStart();
+  }
+  return first.includes("=") ? `${first} ${rest}` : `${first}=${rest}`;
 }
 
 /**
