@@ -112,8 +112,8 @@ function otherFormAdvice({ method, url }: TodoClientError): string {
 
 function explainNetworkError({ cause }: Error, server: string): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const fault = certificateFaults.get(code);
-  if (fault !== undefined) return `The certificate of ${server} ${fault}`;
+  const { fault, advice } = certificateFaults.get(code) ?? {};
+  if (fault !== undefined) return `The certificate of ${server} ${fault}. ${advice}`;
   const authorityAdvice = `For a development certificate, ${asTyped("certificate")} shows that file on the machine of the service.`;
   if (cause instanceof WrongAuthority)
     return `The certificate of ${server} was not signed by the authority in ${cause.file}. Give the file of its own authority with --ca FILE. ${authorityAdvice}`;

@@ -8,14 +8,14 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, describeCounts, ImportRun } from "./transfer/import-run.ts";
-import { formatFlag, formatOf, readItems, refuseFormatAsFile, refuseOtherFiles } from "./transfer/item-formats.ts";
+import { formatFlag, formatOf, readItems, refuseFormatAsFile, refuseNonText } from "./transfer/item-formats.ts";
 import { UnclearMarks } from "./transfer/unclear-marks.ts";
 
 const replaceAdvice = "to replace stored items, use --on-conflict replace";
 const skipAdvice = "to skip the items that are stored already, use --on-conflict skip";
 const fileAdvice = "give the file alone, as in import VALUE";
-const trialAdvice =
-  "import has no trial run. To try a file, import it into a service that keeps nothing, such as serve --demo --port 5001";
+const trialAdvice = () =>
+  `import has no trial run. To try a file, import it into a service of its own: ${asTyped("serve --store memory: --port 5001")}`;
 const parallelMax = 256;
 const parallelDefault = 32;
 /** How a SQLite file begins. */
@@ -65,7 +65,7 @@ export const importItems = defineCommand(
     const [file = ""] = positionalsOf(args, 1, 1, "FILE", "To import several files, run it once for each.");
     if (file !== "-" && !existsSync(file)) throw new UsageError(`There is no file called ${file}.`);
     if (file !== "-" && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder. Name a file in it.`);
-    if (file !== "-") await refuseOthers(file);
+    if (file !== "-") await checkStart(file);
     const format = formatOf(args.text("format"), file);
     const parallel = parseParallel(args);
     const client = await connect(args, environment, { limit: 5 });
@@ -88,12 +88,12 @@ export const importItems = defineCommand(
   },
 );
 
-/** Throws if the file is a store or a backup, or if it is no text. */
-async function refuseOthers(file: string): Promise<void> {
+/** Looks at how the file begins. Throws if it is a store or a backup, or if it is not text. */
+async function checkStart(file: string): Promise<void> {
   const start = await Bun.file(file).slice(0, sqliteMark.length).bytes();
   if (new TextDecoder().decode(start) === sqliteMark)
     throw new UsageError(`${file} is a store or a backup. To bring it back, use ${asTyped(`restore ${asWord(file)}`)}`);
-  refuseOtherFiles(file, start);
+  refuseNonText(file, start);
 }
 
 function parseParallel(args: Arguments): number {

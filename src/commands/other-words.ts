@@ -121,7 +121,7 @@ export const otherListFlags = {
 } as const;
 
 const removeDoneFlag = () => `to remove all items that are done, use: ${removeDone()}`;
-const removeAllFlag = () => `name each item, or to remove all items that are done, use: ${removeDone()}`;
+const removeAllFlag = () => `give the ID of each item; to remove all items that are done, use: ${removeDone()}`;
 
 /** Advice for flags that commands for deleting have in other programs. */
 export const otherRemoveFlags = { done: removeDoneFlag, completed: removeDoneFlag, all: removeAllFlag } as const;

@@ -7,7 +7,7 @@ import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
-import { certificateCode } from "./trusting-fetch.ts";
+import { certificateCode, certificateFaults } from "./trusting-fetch.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const answerMs = 5_000;
@@ -89,14 +89,8 @@ export function reasonOf(error: Error): string {
   if (error.name === "TimeoutError") return `there was no answer within ${answerMs / 1_000} s`;
   if (!isUntrusted(error)) return "nothing answers there";
   const code = "code" in error ? String(error.code) : "";
-  return certificateReasons.get(code) ?? "its certificate is not trusted";
+  return `its certificate ${certificateFaults.get(code)?.fault ?? "is not trusted"}`;
 }
-
-const certificateReasons = new Map([
-  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another host name"],
-  ["CERT_HAS_EXPIRED", "its certificate has expired"],
-  ["CERT_NOT_YET_VALID", "its certificate is not valid yet"],
-]);
 
 /** True if `fetch` failed because of the server's certificate. */
 export function isUntrusted(error: Error): boolean {

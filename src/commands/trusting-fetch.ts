@@ -5,14 +5,17 @@ import { rootCertificates } from "node:tls";
 /** Matches the error codes of a certificate that is not trusted. */
 export const certificateCode = /CERT|ISSUER|SIGNED|SIGNATURE/;
 
-/** What is wrong with a certificate that no authority can make valid, by error code. */
-export const certificateFaults: ReadonlyMap<string, string> = new Map([
+/** What is wrong with a certificate that no authority can make valid, and what to do, by error code. */
+export const certificateFaults: ReadonlyMap<string, { readonly fault: string; readonly advice: string }> = new Map([
   [
     "ERR_TLS_CERT_ALTNAME_INVALID",
-    "is for another host name. Use a name that the certificate contains, with --server.",
+    { fault: "is for another host name", advice: "Use a name that the certificate contains, with --server." },
   ],
-  ["CERT_HAS_EXPIRED", "has expired. Renew it on that server, and check the clock of this machine."],
-  ["CERT_NOT_YET_VALID", "is not valid yet. Check the clocks of both machines."],
+  [
+    "CERT_HAS_EXPIRED",
+    { fault: "has expired", advice: "Renew it on that server, and check the clock of this machine." },
+  ],
+  ["CERT_NOT_YET_VALID", { fault: "is not valid yet", advice: "Check the clocks of both machines." }],
 ]);
 
 /** The server's certificate was not signed by the authority in `file`. */

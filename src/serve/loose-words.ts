@@ -29,14 +29,13 @@ export function withQuotes({ shape, value, words }: LooseWords): string {
   return `--${shape.name} ${isList ? all.join(" ").split(/[ ,]+/).join(",") : asWord(all.join(" "))}`;
 }
 
-/** The words as `NAME=TEXT`, or as `NAME:=JSON` if the words have that sign: `due tomorrow` means `due=tomorrow`. */
-function asSetting([first = "", ...others]: readonly string[]): string {
-  const rest = others.join(" ");
-  if (first.endsWith("=") || rest.startsWith("=") || rest.startsWith(":=")) {
-    const sign = first.endsWith("=") ? "" : rest.startsWith(":") ? ":=" : "=";
-    return first + sign + rest.slice(sign.length).trimStart();
-  }
-  return first.includes("=") ? `${first} ${rest}` : `${first}=${rest}`;
+/** The name of a field, then a sign or only a blank, then the value. */
+const setting = /^([^\s=]+?)\s*(:?=|\s)\s*(.*)$/s;
+
+/** The words as `NAME=TEXT` or `NAME:=JSON`: `due tomorrow` means `due=tomorrow`. */
+function asSetting(words: readonly string[]): string {
+  const [, name = "", sign = "", value = ""] = setting.exec(words.join(" ")) ?? [];
+  return `${name}${sign.trim() || "="}${value}`;
 }
 
 /**

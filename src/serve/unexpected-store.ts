@@ -16,7 +16,7 @@ export function makesFile({ store, demo }: Settings): boolean {
   return !demo && store.engine === "sqlite" && !existsSync(store.path);
 }
 
-/** Describes the log that a service has set aside beside the store, and says what to do. Undefined if there is none. */
+/** Says which log a service has set aside, and what to do with it. Undefined if there is no such log beside the store. */
 export function setAsideLog({ store, demo }: Settings): { readonly text: string; readonly hint: string } | undefined {
   return demo || store.engine !== "sqlite" ? undefined : describeSetAside(store.path);
 }

@@ -115,6 +115,11 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "0", ""],
     ["0.0.0.", "0", "a"],
   ],
+  "/^([^\\s=]+?)\\s*(:?=|\\s)\\s*(.*)$/s": [
+    ["", "a", ""],
+    ["a", " ", ""],
+    ["a", ":", ""],
+  ],
   "/^[\\p{L}\\p{N}_@%+=:,./-]+$/u": [["", "a", " "]],
   '/["$`\\\\!]/': [["", "a", ""]],
   // The following expressions read the API's description, which the service writes itself.

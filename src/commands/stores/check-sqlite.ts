@@ -12,6 +12,7 @@ import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { Survey } from "../../engines/sqlite/sweep.ts";
 import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
+import { isCompressed } from "../../files/not-text.ts";
 import { asWord } from "../../program-name.ts";
 import { CheckReport } from "./check-report.ts";
 import { formatBytes, formatCount } from "./store-summary.ts";
@@ -20,9 +21,6 @@ import { formatBytes, formatCount } from "./store-summary.ts";
  * SQLite puts this heading before its findings about a database. Only one database is open, so the heading is removed.
  */
 const databaseHeading = "*** in database main ***\n";
-
-/** Every file of gzip begins with these bytes. */
-const gzipMark = "\x1f\x8b";
 
 /** If less space than this is unused, the report gives no advice about it. */
 const freeBytesMin = 1024 ** 2;
@@ -69,7 +67,7 @@ export function refuseForeign(path: string): void {
   } finally {
     closeSync(file);
   }
-  if (start.toString("latin1", 0, 2) === gzipMark)
+  if (isCompressed(start))
     throw new StoreError(
       `${path}: this file is compressed. Unpack it first, for example with gunzip, and name the result.`,
     );

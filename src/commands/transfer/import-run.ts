@@ -38,6 +38,8 @@ interface Outcome {
   readonly etag: string | undefined;
 }
 
+const fixedAdvice =
+  "Once that is fixed, import again: no item is stored twice, as long as the items before it stay as they are.";
 const continueAdvice = "Run the same command again to continue: no item is stored twice.";
 const interruptedExitCode = 130;
 const pieceBytes = 8 * 1024;
@@ -103,7 +105,7 @@ export class ImportRun {
       this.#bar.clear();
       if (this.#done === 0) throw withNothingStored(error);
       this.#checkpoint?.save();
-      const advice = isPassing(error) ? continueAdvice : "Once that is fixed, import again: no item is stored twice.";
+      const advice = isPassing(error) ? continueAdvice : fixedAdvice;
       remark(this.#describeStop("Stopped", isPassing(error), advice));
       throw error;
     }

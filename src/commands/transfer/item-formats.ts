@@ -62,7 +62,7 @@ export async function* readItems(
   let start = "";
   async function* noticed() {
     for await (const chunk of chunks) {
-      if (start === "") refuseOtherFiles(source, chunk);
+      if (start === "") refuseNonText(source, chunk);
       start ||= new TextDecoder().decode(chunk.subarray(0, startBytes));
       yield chunk;
     }
@@ -83,8 +83,8 @@ export async function* readItems(
   }
 }
 
-/** Throws if these bytes are the beginning of a file that has no text in UTF-8. */
-export function refuseOtherFiles(source: string, start: Uint8Array): void {
+/** Throws if these bytes cannot be the beginning of UTF-8 text. */
+export function refuseNonText(source: string, start: Uint8Array): void {
   const reason = whyNotText(start);
   if (reason !== undefined) throw new CommandError(`${source} cannot be read: ${reason}.`);
 }
