@@ -113,25 +113,45 @@ export function layOut(parts: readonly Part[]): readonly ListPiece[] {
  * mostly unused.
  */
 function joinMovable(parts: readonly Part[]): void {
+  let runs = movableRuns(parts);
+  let joinedCount: number;
+  do {
+    // Runs can share a block. If one of them leaves it, the block may be mostly unused, so the others are checked again.
+    const apart = runs.filter((run) => !joinIfSpread(run));
+    joinedCount = runs.length - apart.length;
+    runs = apart;
+  } while (joinedCount > 0);
+}
+
+/** The movable parts: adjacent ones are together, as far as they fit into one block. */
+function movableRuns(parts: readonly Part[]): Part[][] {
+  const runs: Part[][] = [];
   let run: Part[] = [];
   let byteCount = 0;
-  const joinRun = () => {
-    const blocks = new Set(run.map(({ block }) => block));
-    if (blocks.size >= joinedBlocksMin || blocks.values().some(({ isWasteful }) => isWasteful)) join(run, byteCount);
+  const finishRun = () => {
+    if (run.length > 0) runs.push(run);
     run = [];
     byteCount = 0;
   };
   for (const part of parts) {
-    if (!part.isMovable || byteCount + part.size > blockBytesMax) joinRun();
+    if (!part.isMovable || byteCount + part.size > blockBytesMax) finishRun();
     if (!part.isMovable) continue;
     run.push(part);
     byteCount += part.size;
   }
-  joinRun();
+  finishRun();
+  return runs;
 }
 
-function join(parts: readonly Part[], byteCount: number): void {
-  const block = new Block(Buffer.allocUnsafeSlow(byteCount));
+function joinIfSpread(run: readonly Part[]): boolean {
+  const blocks = new Set(run.map(({ block }) => block));
+  const isSpread = blocks.size >= joinedBlocksMin || blocks.values().some(({ isWasteful }) => isWasteful);
+  if (isSpread) join(run);
+  return isSpread;
+}
+
+function join(parts: readonly Part[]): void {
+  const block = new Block(Buffer.allocUnsafeSlow(parts.reduce((sum, { size }) => sum + size, 0)));
   let end = 0;
   for (const part of parts) {
     part.block.bytes.copy(block.bytes, end, part.start, part.start + part.size);
